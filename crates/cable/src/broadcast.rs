@@ -1,0 +1,137 @@
+//! What a backend publishes: `{"stream":…,"data":…}`, one or a list (AnyCable's broadcast payload).
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// One message for everyone who listens to a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Publication {
+    /// The stream's name.
+    pub stream: String,
+    /// The payload as JSON text, ready to be embedded in a cable message.
+    pub message: String,
+}
+
+impl Publication {
+    /// Makes a publication from a payload *string*, as backends send it.
+    ///
+    /// A payload that is JSON is embedded as it stands; one that is not, or that is `null`, travels as a JSON
+    /// string of itself (AnyCable's rule, spec §2.2).
+    pub fn from_data(stream: impl Into<String>, data: &str) -> Self {
+        let message = match serde_json::from_str::<&RawValue>(data) {
+            Ok(json) if json.get() != "null" => json.get().to_owned(),
+            _ => serde_json::to_string(data).expect("a string always serialises"),
+        };
+        Self { stream: stream.into(), message }
+    }
+
+    /// Makes a publication from JSON text that the caller wrote itself.
+    pub fn from_json(stream: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { stream: stream.into(), message: message.into() }
+    }
+}
+
+/// Why a broadcast request is refused. Nothing of a refused request was published.
+#[derive(Debug, thiserror::Error)]
+pub enum BroadcastError {
+    /// The body is no JSON of the right shape.
+    #[error("{0}; expected {{\"stream\":\"name\",\"data\":\"JSON as a string\"}} or a list of those")]
+    NotJson(#[from] serde_json::Error),
+    /// The body holds a command for the server, which this version does not carry out.
+    #[error("remote command {0:?} is not supported; only {{\"stream\",\"data\"}} messages are")]
+    Command(String),
+    /// A message lacks a field.
+    #[error(
+        "message {index}: {field:?} is missing; expected {{\"stream\":\"name\",\"data\":\"JSON as a string\"}}"
+    )]
+    Missing {
+        /// Position in the list, from 0.
+        index: usize,
+        /// The absent field.
+        field: &'static str,
+    },
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    stream: Option<String>,
+    data: Option<String>,
+    command: Option<String>,
+}
+
+/// Parses a request body: one message or a list, whose order is kept.
+///
+/// A batch is all or nothing: with one bad element nothing is published, so that a backend can repeat the
+/// request. (AnyCable publishes up to the first bad element.)
+///
+/// # Errors
+/// See [`BroadcastError`].
+pub fn parse(body: &[u8]) -> Result<Vec<Publication>, BroadcastError> {
+    let is_list = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+    let entries: Vec<Entry> =
+        if is_list { serde_json::from_slice(body)? } else { vec![serde_json::from_slice(body)?] };
+    entries.into_iter().enumerate().map(|(index, entry)| entry.into_publication(index)).collect()
+}
+
+impl Entry {
+    fn into_publication(self, index: usize) -> Result<Publication, BroadcastError> {
+        if let Some(command) = self.command {
+            return Err(BroadcastError::Command(command));
+        }
+        let stream = self.stream.ok_or(BroadcastError::Missing { index, field: "stream" })?;
+        let data = self.data.ok_or(BroadcastError::Missing { index, field: "data" })?;
+        Ok(Publication::from_data(stream, &data))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_message(data: &str, expected: &str) {
+        assert_eq!(Publication::from_data("s", data).message, expected, "data {data}");
+    }
+
+    #[test]
+    fn json_is_embedded_and_anything_else_becomes_a_string() {
+        check_message(r#"{"b":1, "a":12345678901234567890}"#, r#"{"b":1, "a":12345678901234567890}"#);
+        check_message(r#""abc""#, r#""abc""#);
+        check_message(" [1] ", "[1]");
+        check_message("null", r#""null""#);
+        check_message("hello", r#""hello""#);
+        check_message("{\"broken\":", r#""{\"broken\":""#);
+        check_message("", r#""""#);
+        check_message("1 2", r#""1 2""#);
+    }
+
+    #[track_caller]
+    fn check(body: &str, expected: Result<&[(&str, &str)], &str>) {
+        let got = parse(body.as_bytes());
+        match (got, expected) {
+            (Ok(list), Ok(wanted)) => {
+                let list: Vec<_> = list.iter().map(|p| (p.stream.as_str(), p.message.as_str())).collect();
+                assert_eq!(list, wanted, "body {body}");
+            }
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "body {body}: {error}"),
+            (got, wanted) => panic!("body {body}: got {got:?}, expected {wanted:?}"),
+        }
+    }
+
+    #[test]
+    fn parses_one_and_many() {
+        check(r#"{"stream":"a","data":"1"}"#, Ok(&[("a", "1")]));
+        check(r#" [{"stream":"a","data":"1"},{"data":"{}","stream":"b"}]"#, Ok(&[("a", "1"), ("b", "{}")]));
+        check("[]", Ok(&[]));
+    }
+
+    #[test]
+    fn names_what_is_wrong() {
+        check("", Err("expected {\"stream\""));
+        check("{\"stream\":", Err("expected {\"stream\""));
+        check(r#"{"stream":"a"}"#, Err(r#"message 0: "data" is missing"#));
+        check(r#"[{"stream":"a","data":"1"},{"data":"1"}]"#, Err(r#"message 1: "stream" is missing"#));
+        check(r#"{"stream":"a","data":{"a":1}}"#, Err("expected a string"));
+        check(r#"{"command":"disconnect","payload":{}}"#, Err("remote command"));
+    }
+}

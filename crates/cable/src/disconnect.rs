@@ -1,0 +1,41 @@
+//! Why the server ends a connection, and whether the client should come back.
+
+use std::fmt;
+
+/// The reason in a `disconnect` message.
+///
+/// The names are AnyCable's and Rails'; clients switch on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DisconnectReason {
+    /// The application refused the connection.
+    Unauthorized,
+    /// The server is about to stop; another one will answer.
+    ServerRestart,
+    /// An operator or the application closed the connection from outside.
+    Remote,
+    /// The client reads more slowly than messages arrive, and its pending bytes passed the cap.
+    TooSlow,
+}
+
+impl DisconnectReason {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unauthorized => "unauthorized",
+            Self::ServerRestart => "server_restart",
+            Self::Remote => "remote",
+            Self::TooSlow => "too_slow",
+        }
+    }
+
+    /// Whether a client should reconnect, when nobody said otherwise.
+    pub fn reconnect(self) -> bool {
+        !matches!(self, Self::Unauthorized)
+    }
+}
+
+impl fmt::Display for DisconnectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

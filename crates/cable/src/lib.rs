@@ -1,0 +1,14 @@
+//! Action Cable's base protocol, sans-IO: commands, replies, disconnect reasons, sub-protocols and
+//! broadcast payloads.
+//!
+//! Both halves of Plimsoll use it: the server parses commands and encodes replies, the load clients do the
+//! opposite. The application's JSON is only ever *embedded*: it is checked once and then copied byte for
+//! byte, so that key order, spacing and numbers over 2^53 survive.
+//!
+//! The crate knows no sockets, no runtime and no clock.
+
+pub mod broadcast;
+pub mod command;
+pub mod disconnect;
+pub mod reply;
+pub mod subprotocol;

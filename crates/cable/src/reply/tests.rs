@@ -1,0 +1,66 @@
+use super::*;
+
+#[track_caller]
+fn check(encoded: &str, bytes: &str, decoded: &Reply<'_>) {
+    assert_eq!(encoded, bytes);
+    assert_eq!(Reply::parse(encoded).as_ref().ok(), Some(decoded), "{encoded}");
+}
+
+#[test]
+fn encodes_exactly_these_bytes() {
+    check(
+        &encode_welcome("V1StGXR8_Z5jdHi6B-myT"),
+        r#"{"type":"welcome","sid":"V1StGXR8_Z5jdHi6B-myT"}"#,
+        &Reply::Welcome { sid: Some("V1StGXR8_Z5jdHi6B-myT".into()) },
+    );
+    check(&encode_ping(1_700_000_000), r#"{"type":"ping","message":1700000000}"#, &Reply::Ping);
+    check(&encode_pong(), r#"{"type":"pong"}"#, &Reply::Pong);
+    check(
+        &encode_confirm(r#"{"channel":"C"}"#),
+        r#"{"type":"confirm_subscription","identifier":"{\"channel\":\"C\"}"}"#,
+        &Reply::Confirm { identifier: r#"{"channel":"C"}"#.into() },
+    );
+    check(
+        &encode_reject("no such"),
+        r#"{"type":"reject_subscription","identifier":"no such"}"#,
+        &Reply::Reject { identifier: "no such".into() },
+    );
+    check(
+        &encode_disconnect(DisconnectReason::ServerRestart, true),
+        r#"{"type":"disconnect","reason":"server_restart","reconnect":true}"#,
+        &Reply::Disconnect { reason: "server_restart".into(), reconnect: true },
+    );
+    check(
+        &encode_disconnect(DisconnectReason::Unauthorized, DisconnectReason::Unauthorized.reconnect()),
+        r#"{"type":"disconnect","reason":"unauthorized","reconnect":false}"#,
+        &Reply::Disconnect { reason: "unauthorized".into(), reconnect: false },
+    );
+}
+
+#[test]
+fn the_applications_json_keeps_its_bytes() {
+    let message = r#"{"b": 12345678901234567890, "a":"<&>é","b2":1.10}"#;
+    check(
+        &encode_message("i", message),
+        r#"{"identifier":"i","message":{"b": 12345678901234567890, "a":"<&>é","b2":1.10}}"#,
+        &Reply::Message { identifier: "i".into(), message },
+    );
+}
+
+#[test]
+fn names_what_is_wrong_in_a_server_message() {
+    for (frame, part) in [
+        ("nonsense", "decode server message"),
+        (r#"{"type":"confirm_subscription"}"#, r#"no "identifier""#),
+        (r#"{"identifier":"i"}"#, r#"no "message""#),
+        (r#"{"type":"confirm_history","identifier":"i"}"#, "unknown message type"),
+    ] {
+        let error = Reply::parse(frame).expect_err(frame).to_string();
+        assert!(error.contains(part), "{frame}: {error}");
+    }
+}
+
+#[test]
+fn a_plain_action_cable_welcome_has_no_sid() {
+    assert_eq!(Reply::parse(r#"{"type":"welcome"}"#).ok(), Some(Reply::Welcome { sid: None }));
+}
