@@ -1,0 +1,60 @@
+//! Interned subscription identifiers: thousands of sessions share one, and a number compares faster.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use slab::Slab;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct IdentifierId(u32);
+
+/// Counts its users and forgets an identifier with its last one, so that clients cannot make it grow.
+#[derive(Default)]
+pub(crate) struct Identifiers {
+    entries: Slab<Entry>,
+    by_text: FxHashMap<Rc<str>, IdentifierId>,
+}
+
+struct Entry {
+    text: Rc<str>,
+    n_users: u32,
+}
+
+impl Identifiers {
+    pub(crate) fn find(&self, text: &str) -> Option<IdentifierId> {
+        self.by_text.get(text).copied()
+    }
+
+    pub(crate) fn acquire(&mut self, text: &str) -> IdentifierId {
+        if let Some(id) = self.find(text) {
+            self.entries[id.0 as usize].n_users += 1;
+            return id;
+        }
+        let text: Rc<str> = text.into();
+        let index = self.entries.insert(Entry {
+            text: Rc::clone(&text),
+            n_users: 1,
+        });
+        let id = IdentifierId(u32::try_from(index).expect("fewer identifiers than bytes of memory / 64"));
+        self.by_text.insert(text, id);
+        id
+    }
+
+    pub(crate) fn release(&mut self, id: IdentifierId) {
+        let entry = &mut self.entries[id.0 as usize];
+        entry.n_users -= 1;
+        if entry.n_users == 0 {
+            let entry = self.entries.remove(id.0 as usize);
+            self.by_text.remove(&entry.text);
+        }
+    }
+
+    pub(crate) fn text(&self, id: IdentifierId) -> &str {
+        &self.entries[id.0 as usize].text
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}

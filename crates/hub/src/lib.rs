@@ -1,0 +1,265 @@
+//! Streams → subscribers: the pure core of a server shard.
+//!
+//! A [`Hub`] belongs to one shard (one thread) and knows three things: which session listens to which stream
+//! under which identifier, which frames still wait in each session's [`Outbox`], and which sessions a running
+//! fan-out has yet to visit. It encodes a publication once per identifier and format, shares the bytes, and
+//! hands out the sessions to flush in small portions, round robin over the publications in flight, so that a
+//! stream with 100,000 listeners cannot hold up one with a single listener.
+//!
+//! It does no I/O and reads no clock: what a "connection" is, is the caller's business (the type parameter).
+
+mod fanout;
+mod identifiers;
+mod outbox;
+mod session;
+mod streams;
+
+use slab::Slab;
+
+use crate::{fanout::Fanouts, identifiers::Identifiers, session::Session, streams::Streams};
+pub use crate::{
+    outbox::{Flush, Frame, Outbox, PushError},
+    session::SessionId,
+    streams::Format,
+};
+
+/// The sessions of one shard, their subscriptions and their outgoing frames.
+pub struct Hub<C> {
+    sessions: Slab<Session<C>>,
+    streams: Streams,
+    identifiers: Identifiers,
+    fanouts: Fanouts,
+    next_serial: u32,
+    max_pending_bytes: usize,
+}
+
+/// What one publication led to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// Frames put into outboxes: one per session and identifier.
+    pub n_deliveries: usize,
+    /// Sessions whose pending bytes passed the cap; they got nothing, and the caller must end them.
+    pub overflowed: Vec<SessionId>,
+}
+
+impl<C> Hub<C> {
+    /// An empty hub. `max_pending_bytes` caps what waits in one session's outbox while its connection takes
+    /// no bytes; see [`Outbox::push`] for the exact rule.
+    pub fn new(max_pending_bytes: usize) -> Self {
+        Self {
+            sessions: Slab::new(),
+            streams: Streams::default(),
+            identifiers: Identifiers::default(),
+            fanouts: Fanouts::default(),
+            next_serial: 0,
+            max_pending_bytes,
+        }
+    }
+
+    /// Adds a session without subscriptions; `format` is how its broadcasts are encoded.
+    pub fn insert(&mut self, connection: C, format: Format) -> SessionId {
+        self.next_serial = self.next_serial.wrapping_add(1);
+        let serial = self.next_serial;
+        let index = self.sessions.insert(Session::new(connection, format, serial));
+        SessionId::new(index, serial)
+    }
+
+    /// Removes a session with its subscriptions and pending frames; returns its connection.
+    pub fn remove(&mut self, id: SessionId) -> Option<C> {
+        self.get(id)?;
+        self.leave_where(id, |_| true);
+        Some(self.sessions.remove(id.index()).into_connection())
+    }
+
+    /// How many sessions there are.
+    pub fn len(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Whether there is no session.
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    /// How many streams have at least one subscriber.
+    pub fn n_streams(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// All sessions, in no particular order.
+    pub fn ids(&self) -> impl Iterator<Item = SessionId> + '_ {
+        self.sessions
+            .iter()
+            .map(|(index, session)| SessionId::new(index, session.serial()))
+    }
+
+    /// The connection and the outbox of a session that still exists.
+    pub fn get_mut(&mut self, id: SessionId) -> Option<(&C, &mut Outbox)> {
+        let session = self.sessions.get_mut(id.index())?;
+        (session.serial() == id.serial()).then(|| session.parts_mut())
+    }
+
+    /// Lets a session hear `stream`. With an `identifier`, messages come in an envelope that names it;
+    /// without one they come bare. Returns `false` when it heard the stream so already.
+    pub fn subscribe(&mut self, id: SessionId, identifier: Option<&str>, stream: &str) -> bool {
+        if self.get(id).is_none() || self.is_subscribed(id, identifier, stream) {
+            return false;
+        }
+        let identifier = identifier.map(|text| self.identifiers.acquire(text));
+        let session = &mut self.sessions[id.index()];
+        let format = session.format();
+        let (stream, position) = self
+            .streams
+            .add(stream, id, identifier, format, session.memberships.len());
+        session.memberships.push(session::Membership {
+            stream,
+            position,
+            identifier,
+        });
+        true
+    }
+
+    /// Stops one stream of one identifier. Returns whether it was heard.
+    pub fn unsubscribe(&mut self, id: SessionId, identifier: Option<&str>, stream: &str) -> bool {
+        let Some(identifier) = self.known_identifier(identifier) else {
+            return false;
+        };
+        let Some(stream) = self.streams.find(stream) else {
+            return false;
+        };
+        self.leave_where(id, |m| m.identifier == identifier && m.stream == stream) > 0
+    }
+
+    /// Stops every stream of one identifier; returns how many there were.
+    pub fn unsubscribe_all(&mut self, id: SessionId, identifier: Option<&str>) -> usize {
+        let Some(identifier) = self.known_identifier(identifier) else {
+            return 0;
+        };
+        self.leave_where(id, |m| m.identifier == identifier)
+    }
+
+    /// Puts a frame for every subscriber of `stream` into its outbox and queues those sessions to be flushed.
+    ///
+    /// `encode` is called once per distinct identifier (`None`: bare) and format among the subscribers.
+    pub fn publish(
+        &mut self,
+        stream: &str,
+        mut encode: impl FnMut(Option<&str>, Format) -> Frame,
+    ) -> Published {
+        let mut published = Published::default();
+        let Some(stream) = self.streams.find(stream) else {
+            return published;
+        };
+        let mut frames = streams::EncodedFrames::default();
+        let members = self.streams.members(stream);
+        let mut to_visit = Vec::with_capacity(members.len());
+        for member in members {
+            let frame = frames.get_or_encode(member.identifier, member.format, || {
+                encode(
+                    member.identifier.map(|id| self.identifiers.text(id)),
+                    member.format,
+                )
+            });
+            let (_, outbox) = self.sessions[member.session.index()].parts_mut();
+            match outbox.push(frame, self.max_pending_bytes) {
+                Ok(()) => {
+                    published.n_deliveries += 1;
+                    if !outbox.is_blocked() {
+                        to_visit.push(member.session);
+                    }
+                }
+                Err(PushError::Full) => published.overflowed.push(member.session),
+                Err(PushError::Sealed) => {}
+            }
+        }
+        self.fanouts.start(to_visit);
+        published
+    }
+
+    /// Puts a frame into one session's outbox; the caller flushes it.
+    ///
+    /// # Errors
+    /// As [`Outbox::push`]; a session that is gone counts as sealed.
+    pub fn push(&mut self, id: SessionId, frame: Frame) -> Result<(), PushError> {
+        let max_pending_bytes = self.max_pending_bytes;
+        let (_, outbox) = self.get_mut(id).ok_or(PushError::Sealed)?;
+        outbox.push(frame, max_pending_bytes)
+    }
+
+    /// How many publications still have sessions to visit.
+    pub fn n_fanouts(&self) -> usize {
+        self.fanouts.len()
+    }
+
+    /// Takes up to `max` sessions that wait to be flushed, all from one publication; the next call serves
+    /// the next publication in turn. Empties and refills `portion`. A session may appear in several
+    /// publications; by the later visit its outbox is usually empty.
+    pub fn next_portion(&mut self, max: usize, portion: &mut Vec<SessionId>) {
+        self.fanouts.next_portion(max, portion);
+    }
+
+    /// The cap given to [`Hub::new`].
+    pub fn max_pending_bytes(&self) -> usize {
+        self.max_pending_bytes
+    }
+
+    fn get(&self, id: SessionId) -> Option<&Session<C>> {
+        self.sessions
+            .get(id.index())
+            .filter(|session| session.serial() == id.serial())
+    }
+
+    fn is_subscribed(&self, id: SessionId, identifier: Option<&str>, stream: &str) -> bool {
+        let (Some(identifier), Some(stream)) = (self.known_identifier(identifier), self.streams.find(stream))
+        else {
+            return false;
+        };
+        self.get(id).is_some_and(|session| {
+            session
+                .memberships
+                .iter()
+                .any(|m| m.identifier == identifier && m.stream == stream)
+        })
+    }
+
+    /// The interned form; the outer `None` says that nobody uses this identifier.
+    fn known_identifier(&self, identifier: Option<&str>) -> Option<Option<identifiers::IdentifierId>> {
+        match identifier {
+            None => Some(None),
+            Some(text) => self.identifiers.find(text).map(Some),
+        }
+    }
+
+    fn leave_where(&mut self, id: SessionId, leaves: impl Fn(&session::Membership) -> bool) -> usize {
+        if self.get(id).is_none() {
+            return 0;
+        }
+        let mut n_left = 0;
+        // Backwards: what moves into a freed slot has been looked at already.
+        for slot in (0..self.sessions[id.index()].memberships.len()).rev() {
+            if leaves(&self.sessions[id.index()].memberships[slot]) {
+                self.leave(id, slot);
+                n_left += 1;
+            }
+        }
+        n_left
+    }
+
+    /// Removes one membership and repairs the two back references that `swap_remove` moved.
+    fn leave(&mut self, id: SessionId, slot: usize) {
+        let memberships = &mut self.sessions[id.index()].memberships;
+        let left = memberships.swap_remove(slot);
+        if let Some(moved) = memberships.get(slot) {
+            self.streams.set_slot(moved.stream, moved.position, slot);
+        }
+        if let Some(moved) = self.streams.remove(left.stream, left.position) {
+            self.sessions[moved.session.index()].memberships[moved.slot as usize].position = left.position;
+        }
+        if let Some(identifier) = left.identifier {
+            self.identifiers.release(identifier);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+use std::io::{Error, ErrorKind};
+
+use super::*;
+
+fn frame(text: &str) -> Frame {
+    text.as_bytes().into()
+}
+
+/// A connection that takes `room` bytes and then blocks.
+struct Connection {
+    room: usize,
+    taken: Vec<u8>,
+    n_writes: usize,
+}
+
+impl Connection {
+    fn with_room(room: usize) -> Self {
+        Self {
+            room,
+            taken: Vec::new(),
+            n_writes: 0,
+        }
+    }
+
+    fn write(&mut self, slices: &[IoSlice<'_>]) -> std::io::Result<usize> {
+        self.n_writes += 1;
+        let before = self.taken.len();
+        for slice in slices {
+            let n = slice.len().min(self.room);
+            self.taken.extend_from_slice(&slice[..n]);
+            self.room -= n;
+        }
+        match self.taken.len() - before {
+            0 => Err(Error::from(ErrorKind::WouldBlock)),
+            n => Ok(n),
+        }
+    }
+}
+
+#[test]
+fn many_frames_leave_in_one_write() {
+    let mut outbox = Outbox::default();
+    for text in ["one", "two", "three"] {
+        outbox.push(frame(text), 10).expect("not blocked, so not capped");
+    }
+    let mut connection = Connection::with_room(100);
+    assert_eq!(
+        outbox.flush(|slices| connection.write(slices)).ok(),
+        Some(Flush::Complete)
+    );
+    assert_eq!(
+        (connection.taken.as_slice(), connection.n_writes),
+        (b"onetwothree".as_slice(), 1)
+    );
+    assert!(outbox.is_empty());
+}
+
+#[test]
+fn any_cut_of_the_writes_gives_the_same_bytes() {
+    for first_room in 0..11 {
+        let mut outbox = Outbox::default();
+        for text in ["one", "two", "three"] {
+            outbox.push(frame(text), 100).expect("room");
+        }
+        let mut connection = Connection::with_room(first_room);
+        assert_eq!(
+            outbox.flush(|slices| connection.write(slices)).ok(),
+            Some(Flush::Blocked)
+        );
+        assert!(outbox.is_blocked());
+        assert_eq!(outbox.pending_bytes(), 11 - first_room);
+        connection.room = 100;
+        assert_eq!(
+            outbox.flush(|slices| connection.write(slices)).ok(),
+            Some(Flush::Complete)
+        );
+        assert_eq!(connection.taken, b"onetwothree", "after {first_room} bytes");
+        assert!(!outbox.is_blocked());
+    }
+}
+
+#[test]
+fn the_cap_holds_only_while_blocked() {
+    let mut outbox = Outbox::default();
+    outbox
+        .push(frame("0123456789"), 5)
+        .expect("a frame larger than the cap still leaves");
+    outbox.push(frame("01234"), 5).expect("not known to be blocked");
+    let mut full = Connection::with_room(0);
+    assert_eq!(
+        outbox.flush(|slices| full.write(slices)).ok(),
+        Some(Flush::Blocked)
+    );
+    assert_eq!(outbox.push(frame("0"), 15), Err(PushError::Full));
+    assert_eq!(outbox.push(frame("0"), 16), Ok(()));
+}
+
+#[test]
+fn a_last_word_never_tears_a_frame() {
+    let mut outbox = Outbox::default();
+    for text in ["first", "second", "third"] {
+        outbox.push(frame(text), 100).expect("room");
+    }
+    let mut connection = Connection::with_room(2);
+    assert_eq!(
+        outbox.flush(|slices| connection.write(slices)).ok(),
+        Some(Flush::Blocked)
+    );
+    outbox.drop_unsent();
+    outbox.push(frame("bye"), 100).expect("room");
+    outbox.seal();
+    assert_eq!(outbox.push(frame("late"), 100), Err(PushError::Sealed));
+    connection.room = 100;
+    assert_eq!(
+        outbox.flush(|slices| connection.write(slices)).ok(),
+        Some(Flush::Complete)
+    );
+    assert_eq!(connection.taken, b"firstbye");
+}
+
+#[test]
+fn a_lost_connection_is_an_error() {
+    let mut outbox = Outbox::default();
+    outbox.push(frame("x"), 100).expect("room");
+    let error = outbox
+        .flush(|_| Err(Error::from(ErrorKind::BrokenPipe)))
+        .expect_err("broken");
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn an_empty_outbox_keeps_little_room() {
+    let mut outbox = Outbox::default();
+    for _ in 0..1000 {
+        outbox.push(frame("x"), 10).expect("room");
+    }
+    let mut connection = Connection::with_room(10_000);
+    outbox
+        .flush(|slices| connection.write(slices))
+        .expect("takes all");
+    assert!(outbox.frames.capacity() <= KEPT_CAPACITY);
+}

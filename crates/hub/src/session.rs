@@ -1,0 +1,72 @@
+//! One session as the hub sees it.
+
+use smallvec::SmallVec;
+
+use crate::{Format, Outbox, identifiers::IdentifierId, streams::StreamId};
+
+/// Names a session of one hub. A number that was used by an earlier session does not match a later one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId {
+    index: u32,
+    serial: u32,
+}
+
+impl SessionId {
+    pub(crate) fn new(index: usize, serial: u32) -> Self {
+        let index = u32::try_from(index).expect("a process cannot hold 2^32 connections");
+        Self { index, serial }
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.index as usize
+    }
+
+    pub(crate) fn serial(self) -> u32 {
+        self.serial
+    }
+}
+
+/// A session's place in a stream; [`crate::streams::Member::slot`] points back here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Membership {
+    pub(crate) stream: StreamId,
+    pub(crate) position: u32,
+    pub(crate) identifier: Option<IdentifierId>,
+}
+
+pub(crate) struct Session<C> {
+    connection: C,
+    outbox: Outbox,
+    /// Two inline: a typical channel streams from one or two streams.
+    pub(crate) memberships: SmallVec<[Membership; 2]>,
+    serial: u32,
+    format: Format,
+}
+
+impl<C> Session<C> {
+    pub(crate) fn new(connection: C, format: Format, serial: u32) -> Self {
+        Self {
+            connection,
+            outbox: Outbox::default(),
+            memberships: SmallVec::new(),
+            serial,
+            format,
+        }
+    }
+
+    pub(crate) fn serial(&self) -> u32 {
+        self.serial
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    pub(crate) fn parts_mut(&mut self) -> (&C, &mut Outbox) {
+        (&self.connection, &mut self.outbox)
+    }
+
+    pub(crate) fn into_connection(self) -> C {
+        self.connection
+    }
+}

@@ -1,0 +1,138 @@
+//! Streams by name, and who listens to each.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use slab::Slab;
+use smallvec::SmallVec;
+
+use crate::{Frame, SessionId, identifiers::IdentifierId};
+
+/// How a session wants its broadcasts encoded; the number's meaning is the caller's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Format(pub u8);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct StreamId(u32);
+
+/// One listener. Everything that a fan-out needs lies here, so that it touches one line of memory per
+/// listener besides the outbox.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Member {
+    pub(crate) session: SessionId,
+    pub(crate) identifier: Option<IdentifierId>,
+    /// Where the session keeps the matching [`crate::session::Membership`].
+    pub(crate) slot: u32,
+    pub(crate) format: Format,
+}
+
+#[derive(Default)]
+pub(crate) struct Streams {
+    entries: Slab<Stream>,
+    by_name: FxHashMap<Rc<str>, StreamId>,
+}
+
+struct Stream {
+    name: Rc<str>,
+    /// One inline: streams of a single session (a user's own) are the most common ones.
+    members: SmallVec<[Member; 1]>,
+}
+
+impl Streams {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<StreamId> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(crate) fn members(&self, id: StreamId) -> &[Member] {
+        &self.entries[id.0 as usize].members
+    }
+
+    /// Adds a listener; returns the stream and the listener's position in it.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        session: SessionId,
+        identifier: Option<IdentifierId>,
+        format: Format,
+        slot: usize,
+    ) -> (StreamId, u32) {
+        let id = self.find(name).unwrap_or_else(|| self.create(name));
+        let members = &mut self.entries[id.0 as usize].members;
+        members.push(Member {
+            session,
+            identifier,
+            slot: number(slot),
+            format,
+        });
+        (id, number(members.len() - 1))
+    }
+
+    /// Removes the listener at `position`, and the stream with its last one. Returns the listener that took
+    /// the freed position, if another one did.
+    pub(crate) fn remove(&mut self, id: StreamId, position: u32) -> Option<Member> {
+        let stream = &mut self.entries[id.0 as usize];
+        stream.members.swap_remove(position as usize);
+        if stream.members.is_empty() {
+            let stream = self.entries.remove(id.0 as usize);
+            self.by_name.remove(&stream.name);
+            return None;
+        }
+        // A busy hour must not pin its memory for ever.
+        if stream.members.len() * 4 < stream.members.capacity() {
+            stream.members.shrink_to_fit();
+        }
+        stream.members.get(position as usize).copied()
+    }
+
+    pub(crate) fn set_slot(&mut self, id: StreamId, position: u32, slot: usize) {
+        self.entries[id.0 as usize].members[position as usize].slot = number(slot);
+    }
+
+    fn create(&mut self, name: &str) -> StreamId {
+        let name: Rc<str> = name.into();
+        let id = StreamId(number(self.entries.insert(Stream {
+            name: Rc::clone(&name),
+            members: SmallVec::new(),
+        })));
+        self.by_name.insert(name, id);
+        id
+    }
+}
+
+/// Frames of one publication, one per identifier and format.
+///
+/// Most streams have one identifier, so the last answer is tried before the map.
+#[derive(Default)]
+pub(crate) struct EncodedFrames {
+    last: Option<(Key, Frame)>,
+    others: FxHashMap<Key, Frame>,
+}
+
+type Key = (Option<IdentifierId>, Format);
+
+impl EncodedFrames {
+    pub(crate) fn get_or_encode(
+        &mut self,
+        identifier: Option<IdentifierId>,
+        format: Format,
+        encode: impl FnOnce() -> Frame,
+    ) -> Frame {
+        let key = (identifier, format);
+        if let Some((last, frame)) = &self.last
+            && *last == key
+        {
+            return Frame::clone(frame);
+        }
+        let frame = Frame::clone(self.others.entry(key).or_insert_with(encode));
+        self.last = Some((key, Frame::clone(&frame)));
+        frame
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer entries than bytes of memory / 16")
+}

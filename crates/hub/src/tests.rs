@@ -1,0 +1,229 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const CAP: usize = 1 << 20;
+
+fn envelope(identifier: Option<&str>, message: &str) -> Frame {
+    format!("{}:{message};", identifier.unwrap_or("-"))
+        .into_bytes()
+        .into()
+}
+
+fn publish(hub: &mut Hub<&'static str>, stream: &str, message: &str) -> Published {
+    hub.publish(stream, |identifier, _| envelope(identifier, message))
+}
+
+/// Everything that waits for a session.
+fn drain(hub: &mut Hub<&'static str>, id: SessionId) -> String {
+    let mut text = String::new();
+    let (_, outbox) = hub.get_mut(id).expect("session exists");
+    outbox
+        .flush(|slices| {
+            slices
+                .iter()
+                .for_each(|slice| text.push_str(std::str::from_utf8(slice).expect("text")));
+            Ok(slices.iter().map(|slice| slice.len()).sum())
+        })
+        .expect("a string takes all");
+    text
+}
+
+#[test]
+fn one_copy_per_identifier_and_none_after_unsubscribing() {
+    let mut hub = Hub::new(CAP);
+    let (a, b) = (hub.insert("a", Format(0)), hub.insert("b", Format(0)));
+    assert!(hub.subscribe(a, Some("x"), "all"));
+    assert!(hub.subscribe(a, Some("y"), "all"));
+    assert!(hub.subscribe(b, None, "all"));
+    assert!(!hub.subscribe(a, Some("x"), "all"), "a duplicate adds nothing");
+
+    assert_eq!(publish(&mut hub, "all", "1").n_deliveries, 3);
+    assert_eq!(publish(&mut hub, "nobody", "2"), Published::default());
+    assert_eq!(
+        (drain(&mut hub, a), drain(&mut hub, b)),
+        ("x:1;y:1;".into(), "-:1;".into())
+    );
+
+    assert!(hub.unsubscribe(a, Some("x"), "all"));
+    assert!(!hub.unsubscribe(a, Some("x"), "all"));
+    publish(&mut hub, "all", "3");
+    assert_eq!(
+        (drain(&mut hub, a), drain(&mut hub, b)),
+        ("y:3;".into(), "-:3;".into())
+    );
+
+    assert_eq!(hub.remove(b), Some("b"));
+    assert_eq!(hub.unsubscribe_all(a, Some("y")), 1);
+    assert_eq!(
+        (hub.n_streams(), hub.identifiers.len()),
+        (0, 0),
+        "nothing is kept for nobody"
+    );
+}
+
+#[test]
+fn each_identifier_and_format_is_encoded_once() {
+    let mut hub = Hub::new(CAP);
+    for n in 0..100 {
+        let id = hub.insert("c", Format(n % 2));
+        hub.subscribe(id, Some(if n < 50 { "x" } else { "y" }), "all");
+    }
+    let mut n_encoded = 0;
+    let published = hub.publish("all", |identifier, _| {
+        n_encoded += 1;
+        envelope(identifier, "m")
+    });
+    assert_eq!((published.n_deliveries, n_encoded), (100, 4));
+}
+
+#[test]
+fn a_reused_number_is_another_session() {
+    let mut hub = Hub::new(CAP);
+    let old = hub.insert("old", Format(0));
+    hub.remove(old);
+    let new = hub.insert("new", Format(0));
+    assert_ne!(old, new);
+    assert!(hub.get_mut(old).is_none());
+    assert!(!hub.subscribe(old, None, "all"));
+    assert_eq!(hub.remove(old), None);
+    assert_eq!(hub.push(old, envelope(None, "late")), Err(PushError::Sealed));
+    assert_eq!(hub.remove(new), Some("new"));
+}
+
+#[test]
+fn a_session_that_does_not_read_is_reported_and_left_out() {
+    let mut hub = Hub::new(10);
+    let (slow, quick) = (hub.insert("slow", Format(0)), hub.insert("quick", Format(0)));
+    hub.subscribe(slow, None, "all");
+    hub.subscribe(quick, None, "all");
+    publish(&mut hub, "all", "12345");
+    let (_, outbox) = hub.get_mut(slow).expect("exists");
+    outbox
+        .flush(|_| Err(std::io::ErrorKind::WouldBlock.into()))
+        .expect("blocked is no error");
+    drain(&mut hub, quick);
+
+    let published = publish(&mut hub, "all", "6");
+    assert_eq!(
+        published,
+        Published {
+            n_deliveries: 1,
+            overflowed: vec![slow]
+        }
+    );
+    assert_eq!(drain(&mut hub, quick), "-:6;");
+}
+
+#[test]
+fn only_sessions_that_take_bytes_are_visited() {
+    let mut hub = Hub::new(CAP);
+    let (blocked, free) = (hub.insert("blocked", Format(0)), hub.insert("free", Format(0)));
+    hub.subscribe(blocked, None, "all");
+    hub.subscribe(free, None, "all");
+    hub.push(blocked, envelope(None, "0")).expect("room");
+    let (_, outbox) = hub.get_mut(blocked).expect("exists");
+    outbox
+        .flush(|_| Err(std::io::ErrorKind::WouldBlock.into()))
+        .expect("blocked is no error");
+    publish(&mut hub, "all", "1");
+    let mut portion = Vec::new();
+    hub.next_portion(10, &mut portion);
+    assert_eq!((portion, hub.n_fanouts()), (vec![free], 0));
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Join {
+        session: usize,
+        identifier: usize,
+        stream: usize,
+    },
+    Leave {
+        session: usize,
+        identifier: usize,
+        stream: usize,
+    },
+    LeaveAll {
+        session: usize,
+        identifier: usize,
+    },
+    Replace {
+        session: usize,
+    },
+    Publish {
+        stream: usize,
+    },
+}
+
+const IDENTIFIERS: [Option<&str>; 3] = [None, Some("x"), Some("y")];
+const STREAMS: [&str; 4] = ["a", "b", "c", "d"];
+const N_SESSIONS: usize = 4;
+
+fn step() -> impl Strategy<Value = Step> {
+    let (session, identifier, stream) = (0..N_SESSIONS, 0..IDENTIFIERS.len(), 0..STREAMS.len());
+    prop_oneof![
+        4 => (session.clone(), identifier.clone(), stream.clone())
+            .prop_map(|(session, identifier, stream)| Step::Join { session, identifier, stream }),
+        2 => (session.clone(), identifier.clone(), stream.clone())
+            .prop_map(|(session, identifier, stream)| Step::Leave { session, identifier, stream }),
+        1 => (session.clone(), identifier).prop_map(|(session, identifier)| Step::LeaveAll { session, identifier }),
+        1 => session.prop_map(|session| Step::Replace { session }),
+        3 => stream.prop_map(|stream| Step::Publish { stream }),
+    ]
+}
+
+proptest! {
+    /// The hub against the simplest model: a set of (stream, session, identifier).
+    #[test]
+    fn agrees_with_a_plain_set(steps in prop::collection::vec(step(), 0..200)) {
+        let mut hub = Hub::new(CAP);
+        let mut ids: Vec<_> = (0..N_SESSIONS).map(|_| hub.insert("c", Format(0))).collect();
+        let mut model = BTreeSet::new();
+        for (n, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Join { session, identifier, stream } => {
+                    let is_new = model.insert((stream, session, identifier));
+                    prop_assert_eq!(hub.subscribe(ids[session], IDENTIFIERS[identifier], STREAMS[stream]), is_new);
+                }
+                Step::Leave { session, identifier, stream } => {
+                    let was_in = model.remove(&(stream, session, identifier));
+                    prop_assert_eq!(hub.unsubscribe(ids[session], IDENTIFIERS[identifier], STREAMS[stream]), was_in);
+                }
+                Step::LeaveAll { session, identifier } => {
+                    let before = model.len();
+                    model.retain(|entry| (entry.1, entry.2) != (session, identifier));
+                    prop_assert_eq!(hub.unsubscribe_all(ids[session], IDENTIFIERS[identifier]), before - model.len());
+                }
+                Step::Replace { session } => {
+                    model.retain(|entry| entry.1 != session);
+                    prop_assert_eq!(hub.remove(ids[session]), Some("c"));
+                    ids[session] = hub.insert("c", Format(0));
+                }
+                Step::Publish { stream } => {
+                    let message = n.to_string();
+                    publish(&mut hub, STREAMS[stream], &message);
+                    let mut expected: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+                    for (_, session, identifier) in model.iter().filter(|entry| entry.0 == stream) {
+                        let text = format!("{}:{message}", IDENTIFIERS[*identifier].unwrap_or("-"));
+                        expected.entry(*session).or_default().insert(text);
+                    }
+                    for (session, id) in ids.iter().enumerate() {
+                        let text = drain(&mut hub, *id);
+                        let got: BTreeSet<String> =
+                            text.split_terminator(';').map(str::to_owned).collect();
+                        prop_assert_eq!(got, expected.remove(&session).unwrap_or_default());
+                    }
+                }
+            }
+        }
+        let streams: BTreeSet<_> = model.iter().map(|entry| entry.0).collect();
+        prop_assert_eq!(hub.n_streams(), streams.len());
+        for id in ids {
+            hub.remove(id);
+        }
+        prop_assert_eq!((hub.len(), hub.n_streams(), hub.identifiers.len()), (0, 0, 0));
+    }
+}
