@@ -1,0 +1,263 @@
+//! `plimsoll serve`: the cable server.
+
+use std::{
+    io::{self, Read, Write},
+    net::SocketAddr,
+    num::NonZeroUsize,
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use clap::{Parser, ValueEnum};
+use plimsoll_load::preflight::{self, OpenFileLimit};
+use plimsoll_server::{
+    BroadcastAccess, Config, Listeners, Publisher,
+    application::{Application, Benchmark, Chat},
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::oneshot,
+};
+
+use crate::{
+    exit::{Failure, Status},
+    logging::{self, LogLevel},
+};
+
+/// Open files that are not clients: listeners, event queues, standard streams, refusals under way.
+const RESERVED_FILES: u64 = 64;
+
+/// AnyCable's port for broadcasts without a key.
+const OPEN_BROADCAST_PORT: u16 = 8090;
+
+/// Time for clients to say goodbye at shutdown. Together with the rest it stays under three seconds, which
+/// process supervisors and the Action Cable conformance suite allow.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
+  plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
+  plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
+
+Paths: /cable (Action Cable), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
+Flags may be written with - or _.";
+
+/// Serve Action Cable clients.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    /// Host name or address to listen on. 0.0.0.0 listens on all addresses.
+    #[arg(long, default_value = "localhost")]
+    host: String,
+    /// Port to listen on; 0 takes a free one.
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// Path of the cable endpoint; several with commas.
+    #[arg(long, default_value = "/cable", value_delimiter = ',', value_parser = absolute_path)]
+    path: Vec<String>,
+    /// Path that answers 200 while the server lives.
+    #[arg(long, default_value = "/health", value_parser = absolute_path)]
+    health_path: String,
+    /// The embedded application that decides about connections and channels.
+    #[arg(long, value_enum, default_value_t = App::Benchmark)]
+    app: App,
+    /// Key that backends must send to broadcast (`Authorization: Bearer KEY`). With a key, broadcasts are taken
+    /// on the main port; without one, on a port of their own.
+    #[arg(long, value_name = "KEY")]
+    broadcast_key: Option<String>,
+    /// Path that takes broadcasts.
+    #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
+    http_broadcast_path: String,
+    /// Port for broadcasts when there is no key.
+    #[arg(long, default_value_t = OPEN_BROADCAST_PORT, conflicts_with = "broadcast_key")]
+    http_broadcast_port: u16,
+    /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
+    #[arg(long, default_value_t = 0)]
+    max_conn: u64,
+    /// Seconds between pings.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    ping_interval: u64,
+    /// Largest message that a client may send, in bytes.
+    #[arg(long, default_value_t = 65_536)]
+    max_message_size: usize,
+    /// Bytes that may wait for one client that does not read; beyond it the client is disconnected (too_slow).
+    #[arg(long, default_value_t = 1_048_576)]
+    ws_max_pending_size: usize,
+    /// Milliseconds that a client has to send its request.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    handshake_timeout_ms: u64,
+    /// Compress messages for clients that offer permessage-deflate.
+    #[arg(long)]
+    enable_ws_compression: bool,
+    /// Do not send a welcome text on /echo.
+    #[arg(long)]
+    no_welcome: bool,
+    /// Threads that serve clients; each has its own share of them. Default: one per core.
+    #[arg(long)]
+    shards: Option<NonZeroUsize>,
+    /// How much to log.
+    #[arg(long, value_enum, default_value_t = LogLevel::Info)]
+    log_level: LogLevel,
+    /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
+    #[arg(long)]
+    announce: bool,
+    /// Stop when standard input ends: a parent process that dies takes its server with it.
+    #[arg(long, hide = true)]
+    exit_with_stdin: bool,
+}
+
+/// The embedded applications.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum App {
+    /// BenchmarkChannel: echo and broadcast, for load tests.
+    Benchmark,
+    /// ChatChannel: rooms, with cookie uid=<name>/<id>.
+    Chat,
+}
+
+impl Options {
+    pub(crate) fn execute(self) -> Result<Status, Failure> {
+        logging::start(self.log_level);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.serve())
+    }
+
+    async fn serve(self) -> Result<Status, Failure> {
+        let open_files = preflight::raise_open_file_limit();
+        let config = self.config(&open_files);
+        let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
+        let broadcasts = match config.broadcast_access {
+            BroadcastAccess::Key(_) => None,
+            BroadcastAccess::SeparateListener => Some(self.bind_broadcasts(config.n_shards)?),
+        };
+        let shutdown = shutdown(self.exit_with_stdin)?;
+        log_start(&config, &open_files, &clients, broadcasts.as_ref());
+        if self.announce {
+            announce(clients.addresses())?;
+        }
+        let app = self.app;
+        plimsoll_server::run(config, clients, broadcasts, |publisher| app.start(publisher), shutdown).await?;
+        tracing::info!("Stopped.");
+        Ok(Status::Success)
+    }
+
+    fn config(&self, open_files: &OpenFileLimit) -> Config {
+        let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
+        let wanted = if self.max_conn == 0 { allowed } else { self.max_conn.min(allowed) };
+        let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Config {
+            paths: self.path.clone(),
+            health_path: self.health_path.clone(),
+            broadcast_path: self.http_broadcast_path.clone(),
+            broadcast_access: match &self.broadcast_key {
+                Some(key) => BroadcastAccess::Key(key.clone()),
+                None => BroadcastAccess::SeparateListener,
+            },
+            max_message_bytes: self.max_message_size,
+            max_pending_bytes: self.ws_max_pending_size,
+            max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            ping_interval: Duration::from_secs(self.ping_interval),
+            handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
+            drain_timeout: DRAIN_TIMEOUT,
+            greets_echo: !self.no_welcome,
+            compresses: self.enable_ws_compression,
+            n_shards: self.shards.unwrap_or(n_cores).get(),
+        }
+    }
+
+    fn bind_broadcasts(&self, n_shards: usize) -> Result<Listeners, Failure> {
+        Listeners::bind(&self.host, self.http_broadcast_port, n_shards).map_err(|error| {
+            Failure::Runtime(
+                format!(
+                    "{error}. This is the port for broadcasts without a key: choose another one with \
+                     --http_broadcast_port, or set --broadcast_key to take broadcasts on the main port"
+                )
+                .into(),
+            )
+        })
+    }
+}
+
+impl App {
+    fn start(self, publisher: Publisher) -> Arc<dyn Application> {
+        match self {
+            Self::Benchmark => Arc::new(Benchmark::new(publisher)),
+            Self::Chat => Arc::new(Chat::new(publisher)),
+        }
+    }
+}
+
+fn absolute_path(text: &str) -> Result<String, String> {
+    match text.starts_with('/') {
+        true => Ok(text.to_owned()),
+        false => Err(format!("a path begins with a slash, for example /{text}")),
+    }
+}
+
+fn log_start(config: &Config, open_files: &OpenFileLimit, clients: &Listeners, broadcasts: Option<&Listeners>) {
+    tracing::info!(
+        open_file_limit = open_files.soft,
+        max_connections = config.max_connections,
+        shards = config.n_shards,
+        pid = std::process::id(),
+        "Plimsoll {} starts; the open-file limit of {} allows about {} connections.",
+        env!("CARGO_PKG_VERSION"),
+        open_files.soft,
+        config.max_connections,
+    );
+    for address in clients.addresses() {
+        for path in &config.paths {
+            tracing::info!("Action Cable clients are served on ws://{address}{path}.");
+        }
+    }
+    for address in broadcasts.map(Listeners::addresses).unwrap_or_default() {
+        tracing::info!("Broadcasts are taken without a key on http://{address}{}.", config.broadcast_path);
+    }
+}
+
+/// One line for programs that started this one.
+fn announce(addresses: &[SocketAddr]) -> io::Result<()> {
+    let line = serde_json::json!({
+        "event": "listening",
+        "address": addresses.first().map(ToString::to_string),
+        "pid": std::process::id(),
+    });
+    let mut stdout = io::stdout();
+    writeln!(stdout, "{line}")?;
+    stdout.flush()
+}
+
+/// Completes when the process is told to stop. The handlers are set before anybody learns that the server
+/// is up.
+fn shutdown(exits_with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stdin = exits_with_stdin.then(stdin_end);
+    let stdin_ended = async move {
+        match stdin {
+            Some(end) => drop(end.await),
+            None => std::future::pending().await,
+        }
+    };
+    Ok(async move {
+        let reason = tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+            () = stdin_ended => "the end of standard input",
+        };
+        tracing::info!("Stopping because of {reason}.");
+    })
+}
+
+/// Standard input can only be awaited by a thread; it ends with the process.
+fn stdin_end() -> oneshot::Receiver<()> {
+    let (ended, end) = oneshot::channel();
+    thread::spawn(move || {
+        // An error ends the input as well.
+        let _end_or_error = io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink());
+        let _the_server_may_have_stopped = ended.send(());
+    });
+    end
+}

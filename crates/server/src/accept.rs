@@ -1,0 +1,59 @@
+//! Taking connections from a listening socket.
+
+use std::{io, rc::Rc, time::Duration};
+
+use tokio::{net::TcpListener, sync::watch, time::Instant};
+
+use crate::{shard::Shard, upgrade};
+
+/// Pause after a failed `accept`. The usual cause is the open-file limit: the connection stays in the
+/// kernel's queue, and trying again at once would spin.
+const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(100);
+
+/// At most one log line per shard in this time about connections that cannot be taken.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+
+/// What a listener is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Clients: WebSocket and HTTP.
+    Clients,
+    /// Backends that broadcast without a key: nothing but HTTP.
+    Broadcasts,
+}
+
+/// Accepts until `stop` changes, and then closes the listener.
+pub(crate) async fn run(
+    shard: Rc<Shard>,
+    listener: TcpListener,
+    purpose: Purpose,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut last_log: Option<Instant> = None;
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            _ = stop.changed() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let counted = shard.open_connections.enter();
+                tokio::task::spawn_local(upgrade::receive(Rc::clone(&shard), stream, peer, purpose, counted));
+            }
+            Err(error) if is_the_peers_fault(&error) => {}
+            Err(error) => {
+                if last_log.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
+                    tracing::error!(%error, "Cannot accept connections; trying again every 100 ms.");
+                    last_log = Some(Instant::now());
+                }
+                tokio::time::sleep(PAUSE_AFTER_ERROR).await;
+            }
+        }
+    }
+}
+
+/// The client gave up between its SYN and our `accept`.
+fn is_the_peers_fault(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
+}

@@ -1,0 +1,43 @@
+//! What a server is told at start. Defaults and names for people live with the command line.
+
+use std::time::Duration;
+
+/// The settings of one server.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Paths that speak Action Cable, for example `/cable`.
+    pub paths: Vec<String>,
+    /// The path that answers 200 while the process lives.
+    pub health_path: String,
+    /// The path that takes broadcasts.
+    pub broadcast_path: String,
+    /// Who may broadcast over HTTP on the main listener.
+    pub broadcast_access: BroadcastAccess,
+    /// Largest client message in bytes, after reassembly; a larger one ends the connection with code 1009.
+    pub max_message_bytes: usize,
+    /// Cap on the bytes that wait for one connection that does not take them.
+    pub max_pending_bytes: usize,
+    /// Connections beyond this number are answered 503.
+    pub max_connections: usize,
+    /// Time between pings of a cable connection, at least a second.
+    pub ping_interval: Duration,
+    /// How long a client may take to send its whole request head.
+    pub handshake_timeout: Duration,
+    /// How long the sessions get to say goodbye at shutdown before they are cut.
+    pub drain_timeout: Duration,
+    /// Whether `/echo` greets a client before it echoes.
+    pub greets_echo: bool,
+    /// Whether permessage-deflate is agreed to when a client offers it.
+    pub compresses: bool,
+    /// Number of shards (threads), at least one.
+    pub n_shards: usize,
+}
+
+/// Who may publish through `POST /_broadcast`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BroadcastAccess {
+    /// Whoever sends `Authorization: Bearer <key>`.
+    Key(String),
+    /// Anybody who reaches the separate broadcast listener; the main listener has no such path.
+    SeparateListener,
+}

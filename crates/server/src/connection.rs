@@ -1,0 +1,53 @@
+//! A session's socket, shared by the task that reads it and by the loops that write to it.
+
+use std::{
+    io::{self, IoSlice},
+    net::Shutdown,
+};
+
+use socket2::SockRef;
+use tokio::net::TcpStream;
+
+use crate::shard::OpenConnection;
+
+/// One WebSocket connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: TcpStream,
+    /// Whether the peer understands cable messages such as `disconnect`.
+    pub(crate) speaks_cable: bool,
+    _counted: OpenConnection,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: TcpStream, speaks_cable: bool, counted: OpenConnection) -> Self {
+        Self { stream, speaks_cable, _counted: counted }
+    }
+
+    pub(crate) async fn readable(&self) -> io::Result<()> {
+        self.stream.readable().await
+    }
+
+    pub(crate) async fn writable(&self) -> io::Result<()> {
+        self.stream.writable().await
+    }
+
+    /// Reads what is there; 0 is the end of the stream.
+    pub(crate) fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.try_read(buffer)
+    }
+
+    /// Writes what the socket takes. One slice goes through plain `send`, which is cheaper than `writev`.
+    pub(crate) fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match slices {
+            [slice] => self.stream.try_write(slice),
+            _ => self.stream.try_write_vectored(slices),
+        }
+    }
+
+    /// Ends both directions. The reading task sees the end of the stream and cleans up; a writer wakes too.
+    pub(crate) fn cut(&self) {
+        // An error says that the connection has ended already.
+        let _already_ended = SockRef::from(&self.stream).shutdown(Shutdown::Both);
+    }
+}

@@ -1,0 +1,107 @@
+//! What is spoken on a WebSocket connection, chosen by the request's path.
+
+use std::rc::Rc;
+
+use plimsoll_hub::SessionId;
+use plimsoll_websocket::Opcode;
+use smallvec::SmallVec;
+
+use crate::{encoding, outgoing::Ending, shard::Shard};
+
+pub(crate) mod cable;
+pub(crate) mod shootout;
+
+use cable::CableSession;
+use shootout::Contract;
+
+/// The text that `/echo` sends first, unless it was told not to (the seed's echo server does the same).
+const ECHO_WELCOME: &str = "Welcome to simple echo server";
+
+/// Which language a path speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Action Cable.
+    Cable,
+    /// Every message comes back as it is.
+    Echo,
+    /// The websocket-shootout contract.
+    Shootout(Contract),
+}
+
+impl Kind {
+    /// The language of a path, if it has one.
+    pub(crate) fn of_path(path: &str, cable_paths: &[String]) -> Option<Self> {
+        if cable_paths.iter().any(|cable_path| cable_path == path) {
+            return Some(Self::Cable);
+        }
+        match path {
+            "/echo" => Some(Self::Echo),
+            "/json" => Some(Self::Shootout(Contract::Json)),
+            "/binary" => Some(Self::Shootout(Contract::Binary)),
+            _ => None,
+        }
+    }
+}
+
+/// One session's side of the conversation.
+#[derive(Debug)]
+pub(crate) enum Endpoint {
+    Cable(CableSession),
+    Echo,
+    Shootout(Contract),
+}
+
+/// Something that a message asks for and that may have to wait for others.
+#[derive(Debug)]
+pub(crate) enum Task {
+    Cable(cable::Request),
+    Broadcast(shootout::Broadcast),
+}
+
+impl Endpoint {
+    /// Takes one message. What can be answered at once is queued at once; the rest goes to `tasks`.
+    pub(crate) fn receive(
+        &mut self,
+        shard: &Shard,
+        id: SessionId,
+        opcode: Opcode,
+        message: &[u8],
+        tasks: &mut SmallVec<[Task; 1]>,
+    ) {
+        match self {
+            Self::Cable(session) => match session.receive(message) {
+                Ok(request) => tasks.extend(request.map(Task::Cable)),
+                Err(error) => {
+                    tracing::debug!(%error, "A client sent something that is no command.");
+                    shard.end(id, Ending::NotACommand);
+                }
+            },
+            Self::Echo => shard.send(id, encoding::frame(opcode, message)),
+            Self::Shootout(contract) => match contract.receive(opcode, message) {
+                Some(shootout::Request::Echo) => shard.send(id, encoding::frame(opcode, message)),
+                Some(shootout::Request::Broadcast(broadcast)) => tasks.push(Task::Broadcast(broadcast)),
+                None => shard.end(id, Ending::NotInContract),
+            },
+        }
+    }
+
+    /// Does what a message asked for.
+    pub(crate) async fn perform(&mut self, shard: &Rc<Shard>, id: SessionId, task: Task) {
+        match (self, task) {
+            (Self::Cable(session), Task::Cable(request)) => session.perform(shard, id, request).await,
+            (_, Task::Broadcast(broadcast)) => broadcast.publish(shard, id).await,
+            (_, Task::Cable(_)) => {}
+        }
+    }
+
+    /// The first words of a conversation without an application.
+    pub(crate) fn greet(&self, shard: &Shard, id: SessionId) {
+        match self {
+            Self::Echo if shard.config.greets_echo => shard.send_text(id, ECHO_WELCOME),
+            Self::Shootout(contract) => {
+                shard.hub.borrow_mut().subscribe(id, None, contract.stream());
+            }
+            Self::Echo | Self::Cable(_) => {}
+        }
+    }
+}

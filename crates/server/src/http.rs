@@ -1,0 +1,137 @@
+//! Plain HTTP on the server's ports: hello, health, and broadcasts from backends.
+
+use std::{convert::Infallible, io, pin::Pin, rc::Rc, task, time::Duration};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{
+    Method, Request, Response, StatusCode, body::Incoming, header, server::conn::http1, service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+
+use crate::{accept::Purpose, config::BroadcastAccess, endpoint::Kind, shard::Shard};
+
+mod broadcast;
+
+/// How long an idle keep-alive connection may think about its next request.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// hyper's read buffer per connection, at most: request heads are small, and bodies are read piecewise.
+const MAX_BUFFER_BYTES: usize = 64 * 1024;
+
+type Answer = Response<Full<Bytes>>;
+
+/// Serves HTTP/1.1 on a connection whose first bytes were read already.
+pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream, already_read: Vec<u8>, purpose: Purpose) {
+    let io = TokioIo::new(Replayed { already_read: already_read.into(), stream });
+    let service = service_fn(move |request| {
+        let shard = Rc::clone(&shard);
+        async move { Ok::<_, Infallible>(answer(&shard, request, purpose).await) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(IDLE_TIMEOUT)
+        .max_buf_size(MAX_BUFFER_BYTES)
+        .serve_connection(io, service)
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "An HTTP connection ended early.");
+    }
+}
+
+async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> Answer {
+    let config = &shard.config;
+    let path = request.uri().path();
+    if path == config.broadcast_path {
+        match (&config.broadcast_access, purpose) {
+            (BroadcastAccess::Key(key), _) => return broadcast::answer(shard, request, Some(key)).await,
+            (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
+                return broadcast::answer(shard, request, None).await;
+            }
+            (BroadcastAccess::SeparateListener, Purpose::Clients) => {}
+        }
+    }
+    if path == config.health_path {
+        return text(StatusCode::OK, "OK");
+    }
+    if Kind::of_path(path, &config.paths).is_some() {
+        return upgrade_required();
+    }
+    match (request.method(), path) {
+        (&Method::GET | &Method::HEAD, "/") => text(StatusCode::OK, &hello(config)),
+        (_, "/") => with_header(
+            text(StatusCode::METHOD_NOT_ALLOWED, "Only GET is allowed here."),
+            header::ALLOW,
+            "GET, HEAD",
+        ),
+        _ => text(StatusCode::NOT_FOUND, "Nothing is served on this path."),
+    }
+}
+
+fn hello(config: &crate::Config) -> String {
+    format!(
+        "Hello from Plimsoll {}. Action Cable is on {}.",
+        env!("CARGO_PKG_VERSION"),
+        config.paths.join(", ")
+    )
+}
+
+fn upgrade_required() -> Answer {
+    let answer = text(StatusCode::UPGRADE_REQUIRED, "This path speaks WebSocket.");
+    let answer = with_header(answer, header::UPGRADE, "websocket");
+    with_header(answer, header::CONNECTION, "Upgrade")
+}
+
+fn text(status: StatusCode, text: &str) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(format!("{text}\n"))));
+    *answer.status_mut() = status;
+    with_header(answer, header::CONTENT_TYPE, "text/plain; charset=utf-8")
+}
+
+fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str) -> Answer {
+    answer.headers_mut().insert(name, header::HeaderValue::from_static(value));
+    answer
+}
+
+/// A stream that first gives back what was read from it.
+struct Replayed {
+    already_read: Bytes,
+    stream: TcpStream,
+}
+
+impl AsyncRead for Replayed {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut task::Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> task::Poll<io::Result<()>> {
+        if self.already_read.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(cx, buffer);
+        }
+        let length = self.already_read.len().min(buffer.remaining());
+        buffer.put_slice(&self.already_read.split_to(length));
+        task::Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Replayed {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut task::Context<'_>,
+        bytes: &[u8],
+    ) -> task::Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> task::Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> task::Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,36 @@
+//! The cable server: listeners, session life, application calls, broadcast ingest, shutdown.
+//!
+//! One OS thread per *shard*, each with its own single-threaded runtime, its own listening sockets
+//! (`SO_REUSEPORT`) and its own [`Hub`](plimsoll_hub::Hub). A session lives and dies on the shard that
+//! accepted it. Shards share nothing but their mailboxes: a publication goes to each of them as shared bytes.
+//!
+//! The way of a message in: socket → shard's scratch buffer → decoder → [`endpoint`] → [`application`] →
+//! mailbox of every shard → hub → outboxes → sockets, written without waking the sessions' tasks.
+//!
+//! The crate must not know the load side, the process's arguments, signals or exit codes.
+
+mod accept;
+pub mod application;
+mod config;
+mod connection;
+mod deadlines;
+mod drain;
+mod encoding;
+mod endpoint;
+mod fanout;
+mod heartbeat;
+mod http;
+mod listener;
+mod mailbox;
+mod outgoing;
+mod server;
+mod session;
+mod shard;
+mod sid;
+mod ticker;
+mod upgrade;
+
+pub use config::{BroadcastAccess, Config};
+pub use listener::{BindError, Listeners};
+pub use mailbox::Publisher;
+pub use server::run;

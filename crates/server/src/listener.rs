@@ -1,0 +1,189 @@
+//! Bound sockets: one per shard and address, all on the same port.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener, ToSocketAddrs},
+    time::Duration,
+};
+
+use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
+
+/// Connections that may wait to be accepted, per listening socket; the kernel caps it (`net.core.somaxconn`).
+/// A herd of several thousand clients must fit, or its SYNs are dropped and retried a second later.
+const BACKLOG: i32 = 4096;
+
+/// How long sent bytes may stay unacknowledged, or a full receiver may stay full, before the kernel drops the
+/// connection. Every cable session is pinged, so a half-open connection ends after this time at the latest.
+const USER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Keeps idle connections without pings (`/echo`, `/json`) from staying half-open for ever.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+
+/// Unsent bytes that the kernel may hold per connection. What is beyond waits in the session's outbox, where
+/// it is shared between sessions and counted; without this, 10,000 stalled readers could pin 4 MB each.
+const NOTSENT_LOWAT_BYTES: u32 = 128 * 1024;
+
+/// The listening sockets of a server, before it runs.
+#[derive(Debug)]
+pub struct Listeners {
+    /// `[address][shard]`
+    sockets: Vec<Vec<TcpListener>>,
+    addresses: Vec<SocketAddr>,
+}
+
+/// Why a server cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// The host name leads nowhere.
+    #[error("cannot resolve host {host:?}: {source}")]
+    Resolve {
+        /// The host as given.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// An address cannot be bound.
+    #[error("cannot listen on {address}: {source}")]
+    Bind {
+        /// The address that was tried.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Listeners {
+    /// Binds `n_shards` sockets on every address of `host` (`localhost` may have two: browsers try both).
+    /// Port 0 takes any free port, the same one for all.
+    ///
+    /// # Errors
+    /// See [`BindError`]. An address family that the system lacks is passed over if another one works.
+    pub fn bind(host: &str, port: u16, n_shards: usize) -> Result<Self, BindError> {
+        let resolved = (host, port)
+            .to_socket_addrs()
+            .map_err(|source| BindError::Resolve { host: host.to_owned(), source })?;
+        let mut listeners = Self { sockets: Vec::new(), addresses: Vec::new() };
+        let mut unavailable = None;
+        for address in ipv4_first(resolved) {
+            let port = listeners.addresses.first().map_or(port, SocketAddr::port);
+            match listeners.add(SocketAddr::new(address.ip(), port), n_shards) {
+                Err(error) if error.is_unavailable() => unavailable = Some(error),
+                result => result?,
+            }
+        }
+        match unavailable {
+            Some(error) if listeners.sockets.is_empty() => Err(error),
+            _ => Ok(listeners),
+        }
+    }
+
+    /// The bound addresses, with the real port.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Hands each shard its sockets.
+    pub(crate) fn into_shards(self) -> impl Iterator<Item = Vec<TcpListener>> {
+        let n_shards = self.sockets.first().map_or(0, Vec::len);
+        let mut by_shard: Vec<Vec<TcpListener>> = (0..n_shards).map(|_| Vec::new()).collect();
+        for sockets in self.sockets {
+            for (shard, socket) in by_shard.iter_mut().zip(sockets) {
+                shard.push(socket);
+            }
+        }
+        by_shard.into_iter()
+    }
+
+    fn add(&mut self, mut address: SocketAddr, n_shards: usize) -> Result<(), BindError> {
+        let mut sockets = Vec::new();
+        // The first socket goes without SO_REUSEPORT for a moment, so that a port which another server has
+        // is an error instead of a silent share of its connections.
+        drop(listen(address, false).map_err(|source| BindError::Bind { address, source })?);
+        for _ in 0..n_shards.max(1) {
+            let socket = listen(address, true).map_err(|source| BindError::Bind { address, source })?;
+            address = socket.local_addr().map_err(|source| BindError::Bind { address, source })?;
+            sockets.push(socket);
+        }
+        self.sockets.push(sockets);
+        self.addresses.push(address);
+        Ok(())
+    }
+}
+
+impl BindError {
+    fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Bind { source, .. } if matches!(
+            source.kind(),
+            io::ErrorKind::AddrNotAvailable | io::ErrorKind::Unsupported
+        ))
+    }
+}
+
+/// Puts IPv4 first and drops duplicates: the first address is the one that people are told.
+fn ipv4_first(resolved: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let mut addresses: Vec<_> = resolved.collect();
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    addresses.dedup();
+    addresses
+}
+
+/// Accepted connections inherit the options of their listening socket, which saves five calls per connection.
+fn listen(address: SocketAddr, shares_port: bool) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(shares_port)?;
+    socket.set_nonblocking(true)?;
+    set_connection_options(&socket);
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// Best effort: a kernel without one of these options still serves.
+fn set_connection_options(socket: &Socket) {
+    let socket = SockRef::from(socket);
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE);
+    let results = [
+        socket.set_tcp_nodelay(true),
+        socket.set_tcp_keepalive(&keepalive),
+        socket.set_tcp_user_timeout(Some(USER_TIMEOUT)),
+        socket.set_tcp_notsent_lowat(NOTSENT_LOWAT_BYTES),
+    ];
+    for error in results.into_iter().filter_map(Result::err) {
+        tracing::debug!(%error, "A socket option is not supported.");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn port_zero_is_one_port_for_all_shards() {
+        let listeners = Listeners::bind("127.0.0.1", 0, 3).expect("loopback has free ports");
+        let port = listeners.addresses()[0].port();
+        let ports: Vec<_> = listeners
+            .into_shards()
+            .flatten()
+            .map(|socket| socket.local_addr().expect("bound").port())
+            .collect();
+        assert_eq!(ports, [port; 3]);
+    }
+
+    #[test]
+    fn a_busy_port_is_an_error() {
+        let taken = Listeners::bind("127.0.0.1", 0, 1).expect("loopback has free ports");
+        let port = taken.addresses()[0].port();
+        let error = Listeners::bind("127.0.0.1", port, 2).expect_err("the port is taken").to_string();
+        assert!(error.starts_with(&format!("cannot listen on 127.0.0.1:{port}: ")), "{error}");
+    }
+
+    #[test]
+    fn a_host_that_leads_nowhere_is_an_error() {
+        let error = Listeners::bind("no such host", 0, 1).expect_err("spaces are no host").to_string();
+        assert!(error.starts_with("cannot resolve host \"no such host\""), "{error}");
+    }
+}

@@ -1,0 +1,76 @@
+//! How publications reach the shards.
+
+use std::sync::Arc;
+
+use plimsoll_cable::broadcast::Publication;
+use plimsoll_hub::SessionId;
+use tokio::sync::mpsc::{self, error::TrySendError};
+
+/// Letters that may wait for one shard. Overflow rule: the publisher waits, so that pressure reaches whoever
+/// publishes (a client's connection is not read meanwhile, a broadcast request is not answered yet).
+const CAPACITY: usize = 1024;
+
+/// Something that all listeners of a stream get.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) stream: String,
+    pub(crate) payload: Payload,
+}
+
+/// The body of a message.
+#[derive(Debug)]
+pub(crate) enum Payload {
+    /// JSON text. Cable subscribers get it inside an envelope with their identifier, others bare.
+    Json(String),
+    /// Bytes for a binary frame.
+    Binary(Vec<u8>),
+}
+
+/// What a shard finds in its mailbox.
+#[derive(Debug)]
+pub(crate) enum Letter {
+    /// For every listener of a stream on this shard.
+    Publish(Arc<Outgoing>),
+    /// For one session of this shard, after everything that was published before it.
+    Direct(SessionId, Payload),
+}
+
+/// Sends publications to every shard.
+#[derive(Debug, Clone)]
+pub struct Publisher {
+    mailboxes: Arc<[mpsc::Sender<Letter>]>,
+}
+
+impl Publisher {
+    /// Makes the mailboxes of `n_shards` shards.
+    pub(crate) fn new(n_shards: usize) -> (Self, Vec<mpsc::Receiver<Letter>>) {
+        let (senders, receivers): (Vec<_>, _) = (0..n_shards).map(|_| mpsc::channel(CAPACITY)).unzip();
+        (Self { mailboxes: senders.into() }, receivers)
+    }
+
+    /// Sends a message to all listeners of its stream; waits while a shard is behind. Messages of one caller
+    /// arrive in the order of its calls.
+    pub async fn publish(&self, publication: Publication) {
+        let Publication { stream, message } = publication;
+        self.publish_outgoing(Outgoing { stream, payload: Payload::Json(message) }).await;
+    }
+
+    pub(crate) async fn publish_outgoing(&self, outgoing: Outgoing) {
+        let outgoing = Arc::new(outgoing);
+        for mailbox in self.mailboxes.iter() {
+            post(mailbox, Letter::Publish(Arc::clone(&outgoing))).await;
+        }
+    }
+
+    /// Sends to one session of shard number `shard`, behind everything published before.
+    pub(crate) async fn send_direct(&self, shard: usize, session: SessionId, payload: Payload) {
+        post(&self.mailboxes[shard], Letter::Direct(session, payload)).await;
+    }
+}
+
+/// A closed mailbox means that the server stops; the letter has nobody left to read it.
+async fn post(mailbox: &mpsc::Sender<Letter>, letter: Letter) {
+    if let Err(TrySendError::Full(letter)) = mailbox.try_send(letter) {
+        drop(mailbox.send(letter).await);
+    }
+}

@@ -1,0 +1,133 @@
+//! Bytes from the hub's outboxes to the sockets, and how the server ends a session.
+
+use std::{borrow::Cow, rc::Rc};
+
+use plimsoll_cable::{disconnect::DisconnectReason, reply};
+use plimsoll_hub::{Flush, Frame, PushError, SessionId};
+use plimsoll_websocket::{CloseCode, CloseFrame, DecodeError, Opcode, encode_close, encode_frame};
+use tokio::time::Instant;
+
+use crate::{connection::Connection, encoding, shard::Shard};
+
+/// Why the server ends a session. All close codes of this server follow from here (they are documented in
+/// `docs/reference/serve.md`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ending {
+    /// The server stops.
+    ServerRestart,
+    /// The client does not read what is sent to it.
+    TooSlow,
+    /// The application refused the connection; its own transmissions said why.
+    AuthFailed,
+    /// A frame on a cable connection is no JSON command.
+    NotACommand,
+    /// A message on `/json` or `/binary` that their contract does not know.
+    NotInContract,
+    /// The client broke the WebSocket protocol.
+    Violation(DecodeError),
+}
+
+impl Ending {
+    /// The last message of a cable connection.
+    fn disconnect(self) -> Option<DisconnectReason> {
+        match self {
+            Self::ServerRestart => Some(DisconnectReason::ServerRestart),
+            Self::TooSlow => Some(DisconnectReason::TooSlow),
+            Self::AuthFailed | Self::NotACommand | Self::NotInContract | Self::Violation(_) => None,
+        }
+    }
+
+    /// Code and text of the Close frame; the first and third are AnyCable's (spec §2.2).
+    fn close(self) -> (CloseCode, Cow<'static, str>) {
+        match self {
+            Self::ServerRestart => (CloseCode::GOING_AWAY, "Server restart".into()),
+            Self::TooSlow => (CloseCode::POLICY_VIOLATION, "Too slow".into()),
+            Self::AuthFailed => (CloseCode::NORMAL, "Auth Failed".into()),
+            Self::NotACommand => (CloseCode::UNSUPPORTED_DATA, "Command is not JSON".into()),
+            Self::NotInContract => (CloseCode::UNSUPPORTED_DATA, "Unknown message".into()),
+            Self::Violation(error) => (error.close_code(), error.to_string().into()),
+        }
+    }
+
+    fn last_words(self, speaks_cable: bool) -> Frame {
+        let mut bytes = Vec::new();
+        if let Some(reason) = self.disconnect().filter(|_| speaks_cable) {
+            let text = reply::encode_disconnect(reason, reason.reconnect());
+            encode_frame(Opcode::Text, text.as_bytes(), None, &mut bytes);
+        }
+        let (code, reason) = self.close();
+        encode_close(Some(CloseFrame { code, reason: &reason }), None, &mut bytes);
+        bytes.into()
+    }
+}
+
+impl Shard {
+    /// Queues a text message for one session; the caller flushes.
+    pub(crate) fn send_text(&self, id: SessionId, text: &str) {
+        self.send(id, encoding::frame(Opcode::Text, text.as_bytes()));
+    }
+
+    /// Queues one frame for one session; the caller flushes. A session that does not keep up is ended.
+    pub(crate) fn send(&self, id: SessionId, frame: Frame) {
+        let pushed = self.hub.borrow_mut().push(id, frame);
+        if pushed == Err(PushError::Full) {
+            self.end(id, Ending::TooSlow);
+        }
+    }
+
+    /// Queues the last words of a session; the caller flushes. From here on the session's task only waits for
+    /// the peer's Close frame, and is cut off if that does not come in time.
+    pub(crate) fn end(&self, id: SessionId, ending: Ending) {
+        let mut hub = self.hub.borrow_mut();
+        let Some((connection, outbox)) = hub.get_mut(id) else { return };
+        if outbox.is_sealed() {
+            return;
+        }
+        // A client that cannot keep up gives up what waits; any other gets it before the last words.
+        if matches!(ending, Ending::TooSlow) {
+            outbox.drop_unsent();
+        }
+        outbox
+            .push(ending.last_words(connection.speaks_cable), usize::MAX)
+            .expect("the outbox is not sealed, and no cap is given");
+        outbox.seal();
+        self.closing.borrow_mut().add(id, Instant::now());
+    }
+
+    /// Whether a session's last words were said.
+    pub(crate) fn is_ending(&self, id: SessionId) -> bool {
+        self.hub.borrow_mut().get_mut(id).is_none_or(|(_, outbox)| outbox.is_sealed())
+    }
+
+    /// Writes what waits for a session, as far as its socket takes it. A full socket gets a task of its own
+    /// that goes on when there is room again.
+    pub(crate) fn flush(self: &Rc<Self>, id: SessionId) {
+        let mut hub = self.hub.borrow_mut();
+        let Some((connection, outbox)) = hub.get_mut(id) else { return };
+        if outbox.is_blocked() {
+            return;
+        }
+        match outbox.flush(|slices| connection.try_write(slices)) {
+            Ok(Flush::Complete) => {}
+            Ok(Flush::Blocked) => {
+                let connection = Rc::clone(connection);
+                tokio::task::spawn_local(Rc::clone(self).write_when_there_is_room(id, connection));
+            }
+            Err(_) => connection.cut(),
+        }
+    }
+
+    /// Lives while a socket is full, at most one per session.
+    async fn write_when_there_is_room(self: Rc<Self>, id: SessionId, connection: Rc<Connection>) {
+        while connection.writable().await.is_ok() {
+            let mut hub = self.hub.borrow_mut();
+            let Some((_, outbox)) = hub.get_mut(id) else { return };
+            match outbox.flush(|slices| connection.try_write(slices)) {
+                Ok(Flush::Blocked) => {}
+                Ok(Flush::Complete) => return,
+                Err(_) => break,
+            }
+        }
+        connection.cut();
+    }
+}

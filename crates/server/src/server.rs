@@ -1,0 +1,97 @@
+//! Starting and stopping the shards.
+
+use std::{future::Future, io, net::TcpListener, rc::Rc, sync::Arc, thread};
+
+use tokio::{
+    sync::{mpsc, watch},
+    task::LocalSet,
+};
+
+use crate::{
+    Config, Listeners, Publisher,
+    accept::{self, Purpose},
+    application::Application,
+    drain, fanout,
+    heartbeat::TICK,
+    mailbox::Letter,
+    shard::{OpenConnections, Shard},
+    ticker,
+};
+
+/// The sockets of one shard, by purpose.
+struct Sockets {
+    clients: Vec<TcpListener>,
+    broadcasts: Vec<TcpListener>,
+}
+
+/// Serves until `shutdown` completes, then drains the sessions and returns.
+///
+/// `broadcasts` are the listeners of the separate broadcast port, if there is one. `application` is made with
+/// the publisher that its broadcasts go through.
+///
+/// # Errors
+/// When a shard's thread or runtime cannot be started.
+pub async fn run(
+    config: Config,
+    clients: Listeners,
+    broadcasts: Option<Listeners>,
+    application: impl FnOnce(Publisher) -> Arc<dyn Application>,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let config = Arc::new(config);
+    let (publisher, mailboxes) = Publisher::new(config.n_shards);
+    let application = application(publisher.clone());
+    let open_connections = OpenConnections::default();
+    let (stop, stopped) = watch::channel(false);
+    let (all_ended, mut ends) = mpsc::channel::<()>(1);
+
+    let mut broadcasts = broadcasts.map(Listeners::into_shards);
+    let mut threads = Vec::new();
+    for (number, (clients, mailbox)) in clients.into_shards().zip(mailboxes).enumerate() {
+        let broadcasts = broadcasts.as_mut().and_then(Iterator::next).unwrap_or_default();
+        let sockets = Sockets { clients, broadcasts };
+        let (config, application, publisher) = (config.clone(), application.clone(), publisher.clone());
+        let (open_connections, stopped) = (open_connections.clone(), stopped.clone());
+        let all_ended = all_ended.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let body = move || {
+            let _told_when_this_ends = all_ended;
+            let shard = Rc::new(Shard::new(number, config, application, publisher, open_connections));
+            LocalSet::new().block_on(&runtime, serve(shard, sockets, mailbox, stopped))
+        };
+        threads.push(thread::Builder::new().name(format!("shard-{number}")).spawn(body)?);
+    }
+    drop(all_ended);
+
+    tokio::select! {
+        () = shutdown => {}
+        // A shard that ends by itself could not start; its error is below.
+        _ = ends.recv() => {}
+    }
+    stop.send_replace(true);
+    while ends.recv().await.is_some() {}
+    threads
+        .into_iter()
+        .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("a shard panicked"))))
+}
+
+async fn serve(
+    shard: Rc<Shard>,
+    sockets: Sockets,
+    mailbox: mpsc::Receiver<Letter>,
+    mut stopped: watch::Receiver<bool>,
+) -> io::Result<()> {
+    let listeners = [(Purpose::Clients, sockets.clients), (Purpose::Broadcasts, sockets.broadcasts)];
+    for (purpose, sockets) in listeners {
+        for socket in sockets {
+            let listener = tokio::net::TcpListener::from_std(socket)?;
+            tokio::task::spawn_local(accept::run(Rc::clone(&shard), listener, purpose, stopped.clone()));
+        }
+    }
+    tokio::task::spawn_local(fanout::run(Rc::clone(&shard), mailbox));
+    tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));
+    // The sender lives until after the stop, so this is the stop.
+    let _stopped = stopped.changed().await;
+    drain::run(&shard).await;
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The life of one WebSocket session, from the upgrade to the last byte.
+
+use std::{io, ops::ControlFlow, rc::Rc};
+
+use plimsoll_hub::SessionId;
+use plimsoll_websocket::{CloseFrame, Decoded, Decoder, Event, Opcode, encode_close};
+use smallvec::SmallVec;
+
+use crate::{
+    connection::Connection,
+    encoding,
+    endpoint::{Endpoint, Task},
+    outgoing::Ending,
+    shard::{OpenSession, Shard},
+};
+
+/// Work that one read may lead to. One command a read is the rule, so one lives inline.
+type Tasks = SmallVec<[Task; 1]>;
+
+/// Serves a session until either side ends it. Bytes that came along with the request are `early`.
+///
+/// Reading goes on only when everything that was read before is done, so a client's commands run one at a
+/// time, in order, and a client that floods fills its own socket.
+pub(crate) async fn serve(
+    session: OpenSession,
+    connection: Rc<Connection>,
+    mut endpoint: Endpoint,
+    mut decoder: Decoder,
+    early: Vec<u8>,
+) {
+    let OpenSession { shard, id } = &session;
+    let mut early = Some(early).filter(|bytes| !bytes.is_empty());
+    loop {
+        let mut tasks = Tasks::new();
+        let state = match early.take() {
+            Some(mut bytes) => shard.decode(*id, &mut bytes, &mut decoder, &mut endpoint, &mut tasks),
+            None => {
+                if connection.readable().await.is_err() {
+                    return;
+                }
+                shard.read(*id, &connection, &mut decoder, &mut endpoint, &mut tasks)
+            }
+        };
+        for task in tasks {
+            endpoint.perform(shard, *id, task).await;
+            shard.flush(*id);
+        }
+        shard.flush(*id);
+        if state.is_break() {
+            return;
+        }
+    }
+}
+
+impl Shard {
+    /// Reads once into the shared buffer and decodes.
+    fn read(
+        self: &Rc<Self>,
+        id: SessionId,
+        connection: &Connection,
+        decoder: &mut Decoder,
+        endpoint: &mut Endpoint,
+        tasks: &mut Tasks,
+    ) -> ControlFlow<()> {
+        let mut scratch = self.scratch.borrow_mut();
+        match connection.try_read(&mut scratch) {
+            Ok(0) => ControlFlow::Break(()),
+            Ok(n_read) => self.decode(id, &mut scratch[..n_read], decoder, endpoint, tasks),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+
+    /// Decodes what was read. `Break` means that the connection is over.
+    fn decode(
+        self: &Rc<Self>,
+        id: SessionId,
+        mut input: &mut [u8],
+        decoder: &mut Decoder,
+        endpoint: &mut Endpoint,
+        tasks: &mut Tasks,
+    ) -> ControlFlow<()> {
+        if self.is_ending(id) {
+            return self.await_close(input, decoder);
+        }
+        loop {
+            let (consumed, event) = match decoder.decode(&self.decoding, input) {
+                Ok(decoded) => (decoded.consumed, decoded.event),
+                Err(error) => {
+                    tracing::debug!(%error, "A client broke the WebSocket protocol.");
+                    self.end(id, Ending::Violation(error));
+                    return ControlFlow::Continue(());
+                }
+            };
+            match event {
+                None => return ControlFlow::Continue(()),
+                Some(Event::Pong(_)) => {}
+                Some(Event::Text(text)) => endpoint.receive(self, id, Opcode::Text, text.as_bytes(), tasks),
+                Some(Event::Binary(bytes)) => endpoint.receive(self, id, Opcode::Binary, bytes, tasks),
+                Some(Event::Ping(bytes)) => self.send(id, encoding::frame(Opcode::Pong, bytes)),
+                Some(Event::Close(frame)) => return self.answer_close(id, frame),
+            }
+            if self.is_ending(id) {
+                return ControlFlow::Continue(());
+            }
+            input = &mut input[consumed..];
+        }
+    }
+
+    /// Echoes the peer's code (RFC 6455 §5.5.1); then the server closes first (§7.1.1).
+    fn answer_close(self: &Rc<Self>, id: SessionId, frame: Option<CloseFrame<'_>>) -> ControlFlow<()> {
+        let mut answer = Vec::new();
+        let echoed = frame.map(|frame| CloseFrame { code: frame.code, reason: "" });
+        encode_close(echoed, None, &mut answer);
+        self.send(id, answer.into());
+        self.flush(id);
+        ControlFlow::Break(())
+    }
+
+    /// Our Close frame is out: everything but the peer's is ignored. After a protocol error the decoder is
+    /// lost, and only the end of the stream (or the deadline) ends the wait.
+    fn await_close(&self, mut input: &mut [u8], decoder: &mut Decoder) -> ControlFlow<()> {
+        loop {
+            let consumed = match decoder.decode(&self.decoding, input) {
+                Ok(Decoded { event: Some(Event::Close(_)), .. }) => return ControlFlow::Break(()),
+                Ok(Decoded { event: Some(_), consumed }) => consumed,
+                Ok(Decoded { event: None, .. }) | Err(_) => return ControlFlow::Continue(()),
+            };
+            input = &mut input[consumed..];
+        }
+    }
+}

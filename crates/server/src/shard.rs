@@ -1,0 +1,123 @@
+//! What the tasks of one shard share.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use plimsoll_hub::{Hub, SessionId};
+use plimsoll_websocket::{self as websocket, deflate::Agreed};
+use tokio::sync::Notify;
+
+use crate::{
+    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding, heartbeat::Heartbeat,
+};
+
+/// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
+/// bytes; 64 KiB takes the largest default message in one read.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+/// The state of one shard. It stays on its thread; a `RefCell` is borrowed only between two `await`s.
+pub(crate) struct Shard {
+    pub(crate) number: usize,
+    pub(crate) config: Arc<Config>,
+    pub(crate) application: Arc<dyn Application>,
+    pub(crate) publisher: Publisher,
+    pub(crate) hub: RefCell<Hub<Rc<Connection>>>,
+    pub(crate) heartbeat: RefCell<Heartbeat>,
+    pub(crate) closing: RefCell<Deadlines>,
+    pub(crate) scratch: RefCell<Box<[u8]>>,
+    pub(crate) deflater: RefCell<websocket::deflate::Deflater>,
+    pub(crate) decoding: websocket::Config,
+    pub(crate) open_connections: OpenConnections,
+    /// Set once at shutdown; new sessions are refused from then on.
+    pub(crate) is_draining: Cell<bool>,
+    /// Told whenever the last session is gone.
+    pub(crate) emptied: Notify,
+}
+
+impl Shard {
+    pub(crate) fn new(
+        number: usize,
+        config: Arc<Config>,
+        application: Arc<dyn Application>,
+        publisher: Publisher,
+        open_connections: OpenConnections,
+    ) -> Self {
+        Self {
+            number,
+            hub: RefCell::new(Hub::new(config.max_pending_bytes)),
+            heartbeat: RefCell::new(Heartbeat::new(config.ping_interval)),
+            closing: RefCell::default(),
+            scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
+            deflater: RefCell::new(websocket::deflate::Deflater::new(websocket::deflate::Direction::STATELESS)),
+            decoding: websocket::Config {
+                role: websocket::Role::Server,
+                max_message_bytes: config.max_message_bytes,
+                deflate: config.compresses.then(websocket::deflate::Preferences::default),
+            },
+            application,
+            publisher,
+            config,
+            open_connections,
+            is_draining: Cell::new(false),
+            emptied: Notify::new(),
+        }
+    }
+
+    /// Takes a connection into the hub.
+    pub(crate) fn open_session(
+        self: &Rc<Self>,
+        connection: Rc<Connection>,
+        agreed: Option<&Agreed>,
+    ) -> OpenSession {
+        let id = self.hub.borrow_mut().insert(connection, encoding::format(agreed));
+        OpenSession { shard: Rc::clone(self), id }
+    }
+}
+
+/// A session's entry in the hub; leaving the hub is tied to its end, however the session's task ends.
+pub(crate) struct OpenSession {
+    pub(crate) shard: Rc<Shard>,
+    pub(crate) id: SessionId,
+}
+
+impl Drop for OpenSession {
+    fn drop(&mut self) {
+        let mut hub = self.shard.hub.borrow_mut();
+        drop(hub.remove(self.id));
+        if hub.is_empty() {
+            self.shard.emptied.notify_waiters();
+        }
+    }
+}
+
+/// Counts the connections of all shards.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenConnections(Arc<AtomicUsize>);
+
+impl OpenConnections {
+    /// Counts one more, for as long as the result lives.
+    pub(crate) fn enter(&self) -> OpenConnection {
+        let n_open = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        OpenConnection { counter: Arc::clone(&self.0), n_open }
+    }
+}
+
+/// One counted connection.
+#[derive(Debug)]
+pub(crate) struct OpenConnection {
+    counter: Arc<AtomicUsize>,
+    /// How many there were when this one came, itself included.
+    pub(crate) n_open: usize,
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.counter.fetch_sub(1, Ordering::Relaxed);
+    }
+}

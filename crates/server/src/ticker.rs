@@ -1,0 +1,56 @@
+//! The one timer of a shard: pings and overdue goodbyes.
+
+use std::{
+    rc::Rc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use plimsoll_cable::reply;
+use plimsoll_websocket::Opcode;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::{encoding, shard::Shard};
+
+/// Sessions that are pinged before other tasks get their turn.
+const PORTION: usize = 256;
+
+/// Runs as long as the shard.
+pub(crate) async fn run(shard: Rc<Shard>, tick: Duration) {
+    let mut ticks = tokio::time::interval(tick);
+    // A stalled shard must not send the pings of several ticks at once.
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        shard.cut_overdue();
+        shard.ping_due().await;
+    }
+}
+
+impl Shard {
+    fn cut_overdue(&self) {
+        while let Some(id) = self.closing.borrow_mut().pop_due(Instant::now()) {
+            if let Some((connection, _)) = self.hub.borrow_mut().get_mut(id) {
+                connection.cut();
+            }
+        }
+    }
+
+    async fn ping_due(self: &Rc<Self>) {
+        let due = {
+            let mut hub = self.hub.borrow_mut();
+            self.heartbeat.borrow_mut().advance(|id| hub.get_mut(id).is_some())
+        };
+        if due.is_empty() {
+            return;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let ping = encoding::frame(Opcode::Text, reply::encode_ping(now).as_bytes());
+        for portion in due.chunks(PORTION) {
+            for id in portion {
+                self.send(*id, ping.clone());
+                self.flush(*id);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! From an accepted socket to a session: reads the request head and sends the connection where it belongs.
+//!
+//! A WebSocket request is answered here, from the shard's buffer, because a herd of clients arrives through
+//! this door. Everything else is HTTP and goes, with the bytes read so far, to [`crate::http`].
+
+use std::{io, net::SocketAddr, rc::Rc};
+
+use http::StatusCode;
+use plimsoll_cable::subprotocol;
+use plimsoll_websocket::{
+    Decoder,
+    deflate::Agreed,
+    handshake::server::{HandshakeError, Request, Upgrade},
+};
+use tokio::{io::AsyncWriteExt, net::TcpStream};
+
+use crate::{
+    accept::Purpose,
+    application::ConnectRequest,
+    connection::Connection,
+    endpoint::{Endpoint, Kind, cable::CableSession},
+    session,
+    shard::{OpenConnection, Shard},
+    sid,
+};
+
+/// Connections beyond the limit that are still told so; more than that are just dropped.
+const MAX_REFUSALS: usize = 32;
+
+/// Where a request belongs.
+enum Route {
+    WebSocket(Box<Accepted>),
+    /// These bytes are the beginning of plain HTTP.
+    Http(Vec<u8>),
+}
+
+/// A WebSocket request, answered.
+struct Accepted {
+    kind: Kind,
+    response: Vec<u8>,
+    deflate: Option<Agreed>,
+    request: ConnectRequest,
+    early: Vec<u8>,
+}
+
+/// Why a connection ends before it became anything.
+enum Refusal {
+    /// The peer left, or sent nothing in time; nobody listens to an answer.
+    Silent,
+    /// An HTTP answer.
+    Answer { status: StatusCode, headers: &'static [(&'static str, &'static str)], text: String },
+}
+
+/// Reads the request and serves the connection to its end.
+pub(crate) async fn receive(
+    shard: Rc<Shard>,
+    mut stream: TcpStream,
+    peer: SocketAddr,
+    purpose: Purpose,
+    counted: OpenConnection,
+) {
+    let max_connections = shard.config.max_connections;
+    if counted.n_open > max_connections + MAX_REFUSALS {
+        return;
+    }
+    let timeout = shard.config.handshake_timeout;
+    let routed = tokio::time::timeout(timeout, read_head(&shard, &stream, peer, purpose)).await;
+    match routed.unwrap_or_else(|_| Err(Refusal::timeout())) {
+        Ok(_) if counted.n_open > max_connections || shard.is_draining.get() => {
+            Refusal::unavailable().send(&mut stream).await;
+        }
+        Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
+        Ok(Route::Http(bytes)) => crate::http::serve(shard, stream, bytes, purpose).await,
+        Err(refusal) => refusal.send(&mut stream).await,
+    }
+}
+
+/// The first words on a new WebSocket: the 101 answer and, usually in the same write, the welcome.
+async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: OpenConnection) {
+    let Accepted { kind, response, deflate, request, early } = accepted;
+    let connection = Rc::new(Connection::new(stream, kind == Kind::Cable, counted));
+    let opened = shard.open_session(Rc::clone(&connection), deflate.as_ref());
+    let id = opened.id;
+    shard.send(id, response.into());
+    let endpoint = match kind {
+        Kind::Cable => Endpoint::Cable(CableSession::connect(&shard, id, request).await),
+        Kind::Echo => Endpoint::Echo,
+        Kind::Shootout(contract) => Endpoint::Shootout(contract),
+    };
+    endpoint.greet(&shard, id);
+    shard.flush(id);
+    let decoder = match &deflate {
+        Some(agreed) => Decoder::with_deflate(&shard.decoding, agreed),
+        None => Decoder::new(),
+    };
+    // The session outlives this large future by hours, so it gets a small one of its own.
+    tokio::task::spawn_local(session::serve(opened, connection, endpoint, decoder, early));
+}
+
+/// Reads until the head is complete. Most heads come in one piece and are routed from the shared buffer; the
+/// pieces of others are collected.
+async fn read_head(
+    shard: &Shard,
+    stream: &TcpStream,
+    peer: SocketAddr,
+    purpose: Purpose,
+) -> Result<Route, Refusal> {
+    let mut collected = Vec::new();
+    loop {
+        stream.readable().await.map_err(|_| Refusal::Silent)?;
+        let mut scratch = shard.scratch.borrow_mut();
+        let n_read = match stream.try_read(&mut scratch) {
+            Ok(0) => return Err(Refusal::Silent),
+            Ok(n_read) => n_read,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+            Err(_) => return Err(Refusal::Silent),
+        };
+        let bytes = if collected.is_empty() {
+            &scratch[..n_read]
+        } else {
+            collected.extend_from_slice(&scratch[..n_read]);
+            &collected
+        };
+        if let Some(route) = shard.route(bytes, peer, purpose)? {
+            return Ok(route);
+        }
+        if collected.is_empty() {
+            collected = bytes.to_vec();
+        }
+    }
+}
+
+impl Shard {
+    /// `None` while the head is incomplete.
+    fn route(&self, bytes: &[u8], peer: SocketAddr, purpose: Purpose) -> Result<Option<Route>, Refusal> {
+        let Some((request, head_len)) = Request::parse(bytes)? else { return Ok(None) };
+        let kind = Kind::of_path(request.path(), &self.config.paths);
+        let Some(kind) = kind.filter(|_| request.is_upgrade() && purpose == Purpose::Clients) else {
+            return Ok(Some(Route::Http(bytes.to_vec())));
+        };
+        let upgrade = Upgrade::from_request(&request)?;
+        let protocol = match kind {
+            Kind::Cable => subprotocol::choose(upgrade.protocols()),
+            Kind::Echo | Kind::Shootout(_) => None,
+        };
+        let deflate = self.decoding.deflate.as_ref().and_then(|wanted| upgrade.negotiate(wanted));
+        Ok(Some(Route::WebSocket(Box::new(Accepted {
+            kind,
+            response: upgrade.response(protocol, deflate.as_ref(), &[]),
+            deflate,
+            request: connect_request(&request, peer),
+            early: bytes[head_len..].to_vec(),
+        }))))
+    }
+}
+
+fn connect_request(request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
+    let cookies: Vec<_> = request.headers("Cookie").collect();
+    ConnectRequest {
+        sid: sid::generate(),
+        url: format!("http://{}{}", request.header("Host").unwrap_or_default(), request.target()),
+        cookies: (!cookies.is_empty()).then(|| cookies.join("; ")),
+        remote_address: peer.ip(),
+    }
+}
+
+impl Refusal {
+    fn timeout() -> Self {
+        let text = "The request head did not arrive in time.".to_owned();
+        Self::Answer { status: StatusCode::REQUEST_TIMEOUT, headers: &[], text }
+    }
+
+    fn unavailable() -> Self {
+        let text = "The server takes no more connections.".to_owned();
+        Self::Answer { status: StatusCode::SERVICE_UNAVAILABLE, headers: &[("Retry-After", "1")], text }
+    }
+
+    /// Best effort: a peer that does not take a few hundred bytes at once gets none.
+    async fn send(self, stream: &mut TcpStream) {
+        let Self::Answer { status, headers, text } = self else { return };
+        let mut answer = format!("HTTP/1.1 {status}\r\n");
+        for (name, value) in headers {
+            answer.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let length = text.len() + 1;
+        answer.push_str(&format!(
+            "Content-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}\n"
+        ));
+        if stream.try_write(answer.as_bytes()).is_ok() {
+            let _the_peer_may_be_gone = stream.shutdown().await;
+        }
+    }
+}
+
+impl From<HandshakeError> for Refusal {
+    fn from(error: HandshakeError) -> Self {
+        let (status, text) = error.response();
+        let status = StatusCode::from_u16(status).expect("the codec knows its HTTP statuses");
+        Self::Answer { status, headers: error.headers(), text }
+    }
+}
