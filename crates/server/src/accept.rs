@@ -39,7 +39,13 @@ pub(crate) async fn run(
         match accepted {
             Ok((stream, peer)) => {
                 let counted = shard.open_connections.enter();
-                tokio::task::spawn_local(upgrade::receive(Rc::clone(&shard), stream, peer, purpose, counted));
+                tokio::task::spawn_local(upgrade::receive(
+                    Rc::clone(&shard),
+                    stream,
+                    peer,
+                    purpose,
+                    counted,
+                ));
             }
             Err(error) if is_the_peers_fault(&error) => {}
             Err(error) => {
@@ -55,5 +61,8 @@ pub(crate) async fn run(
 
 /// The client gave up between its SYN and our `accept`.
 fn is_the_peers_fault(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+    )
 }

@@ -45,7 +45,9 @@ impl ConnectRequest {
     /// The value of one cookie, as it stands in the header.
     pub fn cookie(&self, name: &str) -> Option<&str> {
         let pairs = self.cookies.as_deref()?.split(';');
-        pairs.filter_map(|pair| pair.trim().split_once('=')).find_map(|(key, value)| (key == name).then_some(value))
+        pairs
+            .filter_map(|pair| pair.trim().split_once('='))
+            .find_map(|(key, value)| (key == name).then_some(value))
     }
 }
 

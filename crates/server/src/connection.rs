@@ -21,7 +21,11 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn new(stream: TcpStream, speaks_cable: bool, counted: OpenConnection) -> Self {
-        Self { stream, speaks_cable, _counted: counted }
+        Self {
+            stream,
+            speaks_cable,
+            _counted: counted,
+        }
     }
 
     pub(crate) async fn readable(&self) -> io::Result<()> {

@@ -22,6 +22,32 @@ impl Deadlines {
 
     /// Takes one session whose time is up.
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<SessionId> {
-        self.waiting.pop_front_if(|(deadline, _)| *deadline <= now).map(|(_, session)| session)
+        self.waiting
+            .pop_front_if(|(deadline, _)| *deadline <= now)
+            .map(|(_, session)| session)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_hub::{Format, Hub};
+
+    use super::*;
+
+    #[test]
+    fn sessions_are_due_in_order_and_not_before_their_time() {
+        let mut hub = Hub::new(0);
+        let (first, second) = (hub.insert((), Format(0)), hub.insert((), Format(0)));
+        let start = Instant::now();
+        let later = start + Duration::from_secs(1);
+        let mut deadlines = Deadlines::default();
+        deadlines.add(first, start);
+        deadlines.add(second, later);
+
+        assert_eq!(deadlines.pop_due(later), None);
+        assert_eq!(deadlines.pop_due(start + CLOSE_TIMEOUT), Some(first));
+        assert_eq!(deadlines.pop_due(start + CLOSE_TIMEOUT), None);
+        assert_eq!(deadlines.pop_due(later + CLOSE_TIMEOUT), Some(second));
+        assert_eq!(deadlines.pop_due(later + CLOSE_TIMEOUT), None);
     }
 }

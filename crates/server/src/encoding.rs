@@ -16,7 +16,9 @@ pub(crate) const DEFLATED: Format = Format(1);
 /// plain frames: the shared ones reach further back than it can.
 pub(crate) fn format(agreed: Option<&deflate::Agreed>) -> Format {
     match agreed {
-        Some(agreed) if agreed.sent_by(websocket::Role::Server).window == deflate::WindowBits::MAX => DEFLATED,
+        Some(agreed) if agreed.sent_by(websocket::Role::Server).window == deflate::WindowBits::MAX => {
+            DEFLATED
+        }
         _ => PLAIN,
     }
 }
@@ -58,6 +60,12 @@ fn message(opcode: Opcode, payload: &[u8], format: Format, deflater: &mut deflat
         return frame(opcode, payload);
     }
     let mut bytes = Vec::with_capacity(compressed.len() + MAX_HEADER_BYTES);
-    websocket::Frame { fin: true, compressed: true, opcode, payload: &compressed }.encode(None, &mut bytes);
+    websocket::Frame {
+        fin: true,
+        compressed: true,
+        opcode,
+        payload: &compressed,
+    }
+    .encode(None, &mut bytes);
     bytes.into()
 }

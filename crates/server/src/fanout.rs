@@ -24,7 +24,9 @@ pub(crate) async fn run(shard: Rc<Shard>, mut mailbox: mpsc::Receiver<Letter>) {
     let mut portion = Vec::with_capacity(PORTION);
     loop {
         if shard.hub.borrow().n_fanouts() == 0 {
-            let Some(letter) = mailbox.recv().await else { return };
+            let Some(letter) = mailbox.recv().await else {
+                return;
+            };
             shard.deliver(&letter);
         }
         while shard.hub.borrow().n_fanouts() < MAX_FANOUTS

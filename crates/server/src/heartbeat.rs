@@ -26,7 +26,10 @@ impl Heartbeat {
     pub(crate) fn new(interval: Duration) -> Self {
         let n_slots = (interval.as_millis() / TICK.as_millis()).max(1);
         let n_slots = usize::try_from(n_slots).expect("an interval of seconds has few ticks");
-        Self { slots: (0..n_slots).map(|_| Vec::new()).collect(), tick: 0 }
+        Self {
+            slots: (0..n_slots).map(|_| Vec::new()).collect(),
+            tick: 0,
+        }
     }
 
     /// Adds a session whose first ping comes after half to one and a half intervals: `spread`, in [0, 1),
@@ -49,7 +52,10 @@ impl Heartbeat {
         if slot.len() * 4 < slot.capacity() {
             slot.shrink_to_fit();
         }
-        slot.iter().filter(|entry| entry.first_tick <= tick).map(|entry| entry.session).collect()
+        slot.iter()
+            .filter(|entry| entry.first_tick <= tick)
+            .map(|entry| entry.session)
+            .collect()
     }
 }
 
@@ -63,7 +69,9 @@ mod tests {
         let session = Hub::new(0).insert((), Format(0));
         let mut heartbeat = Heartbeat::new(Duration::from_secs(3));
         heartbeat.add(session, spread);
-        (1..=n_ticks).filter(|_| !heartbeat.advance(|_| true).is_empty()).collect()
+        (1..=n_ticks)
+            .filter(|_| !heartbeat.advance(|_| true).is_empty())
+            .collect()
     }
 
     #[test]
@@ -78,7 +86,12 @@ mod tests {
         let session = Hub::new(0).insert((), Format(0));
         let mut heartbeat = Heartbeat::new(Duration::from_secs(1));
         heartbeat.add(session, 0.0);
-        let n_pings = (0..50).filter(|_| !heartbeat.advance(|_| false).is_empty()).count();
-        assert_eq!((n_pings, heartbeat.slots.iter().map(Vec::len).sum::<usize>()), (0, 0));
+        let n_pings = (0..50)
+            .filter(|_| !heartbeat.advance(|_| false).is_empty())
+            .count();
+        assert_eq!(
+            (n_pings, heartbeat.slots.iter().map(Vec::len).sum::<usize>()),
+            (0, 0)
+        );
     }
 }

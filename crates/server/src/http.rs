@@ -27,7 +27,10 @@ type Answer = Response<Full<Bytes>>;
 
 /// Serves HTTP/1.1 on a connection whose first bytes were read already.
 pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream, already_read: Vec<u8>, purpose: Purpose) {
-    let io = TokioIo::new(Replayed { already_read: already_read.into(), stream });
+    let io = TokioIo::new(Replayed {
+        already_read: already_read.into(),
+        stream,
+    });
     let service = service_fn(move |request| {
         let shard = Rc::clone(&shard);
         async move { Ok::<_, Infallible>(answer(&shard, request, purpose).await) }
@@ -93,7 +96,9 @@ fn text(status: StatusCode, text: &str) -> Answer {
 }
 
 fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str) -> Answer {
-    answer.headers_mut().insert(name, header::HeaderValue::from_static(value));
+    answer
+        .headers_mut()
+        .insert(name, header::HeaderValue::from_static(value));
     answer
 }
 

@@ -61,8 +61,14 @@ impl Listeners {
     pub fn bind(host: &str, port: u16, n_shards: usize) -> Result<Self, BindError> {
         let resolved = (host, port)
             .to_socket_addrs()
-            .map_err(|source| BindError::Resolve { host: host.to_owned(), source })?;
-        let mut listeners = Self { sockets: Vec::new(), addresses: Vec::new() };
+            .map_err(|source| BindError::Resolve {
+                host: host.to_owned(),
+                source,
+            })?;
+        let mut listeners = Self {
+            sockets: Vec::new(),
+            addresses: Vec::new(),
+        };
         let mut unavailable = None;
         for address in ipv4_first(resolved) {
             let port = listeners.addresses.first().map_or(port, SocketAddr::port);
@@ -101,7 +107,9 @@ impl Listeners {
         drop(listen(address, false).map_err(|source| BindError::Bind { address, source })?);
         for _ in 0..n_shards.max(1) {
             let socket = listen(address, true).map_err(|source| BindError::Bind { address, source })?;
-            address = socket.local_addr().map_err(|source| BindError::Bind { address, source })?;
+            address = socket
+                .local_addr()
+                .map_err(|source| BindError::Bind { address, source })?;
             sockets.push(socket);
         }
         self.sockets.push(sockets);
@@ -177,13 +185,23 @@ mod tests {
     fn a_busy_port_is_an_error() {
         let taken = Listeners::bind("127.0.0.1", 0, 1).expect("loopback has free ports");
         let port = taken.addresses()[0].port();
-        let error = Listeners::bind("127.0.0.1", port, 2).expect_err("the port is taken").to_string();
-        assert!(error.starts_with(&format!("cannot listen on 127.0.0.1:{port}: ")), "{error}");
+        let error = Listeners::bind("127.0.0.1", port, 2)
+            .expect_err("the port is taken")
+            .to_string();
+        assert!(
+            error.starts_with(&format!("cannot listen on 127.0.0.1:{port}: ")),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_host_that_leads_nowhere_is_an_error() {
-        let error = Listeners::bind("no such host", 0, 1).expect_err("spaces are no host").to_string();
-        assert!(error.starts_with("cannot resolve host \"no such host\""), "{error}");
+        let error = Listeners::bind("no such host", 0, 1)
+            .expect_err("spaces are no host")
+            .to_string();
+        assert!(
+            error.starts_with("cannot resolve host \"no such host\""),
+            "{error}"
+        );
     }
 }

@@ -45,14 +45,23 @@ impl Publisher {
     /// Makes the mailboxes of `n_shards` shards.
     pub(crate) fn new(n_shards: usize) -> (Self, Vec<mpsc::Receiver<Letter>>) {
         let (senders, receivers): (Vec<_>, _) = (0..n_shards).map(|_| mpsc::channel(CAPACITY)).unzip();
-        (Self { mailboxes: senders.into() }, receivers)
+        (
+            Self {
+                mailboxes: senders.into(),
+            },
+            receivers,
+        )
     }
 
     /// Sends a message to all listeners of its stream; waits while a shard is behind. Messages of one caller
     /// arrive in the order of its calls.
     pub async fn publish(&self, publication: Publication) {
         let Publication { stream, message } = publication;
-        self.publish_outgoing(Outgoing { stream, payload: Payload::Json(message) }).await;
+        self.publish_outgoing(Outgoing {
+            stream,
+            payload: Payload::Json(message),
+        })
+        .await;
     }
 
     pub(crate) async fn publish_outgoing(&self, outgoing: Outgoing) {

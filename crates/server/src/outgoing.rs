@@ -56,7 +56,14 @@ impl Ending {
             encode_frame(Opcode::Text, text.as_bytes(), None, &mut bytes);
         }
         let (code, reason) = self.close();
-        encode_close(Some(CloseFrame { code, reason: &reason }), None, &mut bytes);
+        encode_close(
+            Some(CloseFrame {
+                code,
+                reason: &reason,
+            }),
+            None,
+            &mut bytes,
+        );
         bytes.into()
     }
 }
@@ -79,7 +86,9 @@ impl Shard {
     /// the peer's Close frame, and is cut off if that does not come in time.
     pub(crate) fn end(&self, id: SessionId, ending: Ending) {
         let mut hub = self.hub.borrow_mut();
-        let Some((connection, outbox)) = hub.get_mut(id) else { return };
+        let Some((connection, outbox)) = hub.get_mut(id) else {
+            return;
+        };
         if outbox.is_sealed() {
             return;
         }
@@ -96,14 +105,19 @@ impl Shard {
 
     /// Whether a session's last words were said.
     pub(crate) fn is_ending(&self, id: SessionId) -> bool {
-        self.hub.borrow_mut().get_mut(id).is_none_or(|(_, outbox)| outbox.is_sealed())
+        self.hub
+            .borrow_mut()
+            .get_mut(id)
+            .is_none_or(|(_, outbox)| outbox.is_sealed())
     }
 
     /// Writes what waits for a session, as far as its socket takes it. A full socket gets a task of its own
     /// that goes on when there is room again.
     pub(crate) fn flush(self: &Rc<Self>, id: SessionId) {
         let mut hub = self.hub.borrow_mut();
-        let Some((connection, outbox)) = hub.get_mut(id) else { return };
+        let Some((connection, outbox)) = hub.get_mut(id) else {
+            return;
+        };
         if outbox.is_blocked() {
             return;
         }
@@ -121,7 +135,9 @@ impl Shard {
     async fn write_when_there_is_room(self: Rc<Self>, id: SessionId, connection: Rc<Connection>) {
         while connection.writable().await.is_ok() {
             let mut hub = self.hub.borrow_mut();
-            let Some((_, outbox)) = hub.get_mut(id) else { return };
+            let Some((_, outbox)) = hub.get_mut(id) else {
+                return;
+            };
             match outbox.flush(|slices| connection.try_write(slices)) {
                 Ok(Flush::Blocked) => {}
                 Ok(Flush::Complete) => return,

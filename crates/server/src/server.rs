@@ -53,13 +53,25 @@ pub async fn run(
         let (config, application, publisher) = (config.clone(), application.clone(), publisher.clone());
         let (open_connections, stopped) = (open_connections.clone(), stopped.clone());
         let all_ended = all_ended.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let body = move || {
             let _told_when_this_ends = all_ended;
-            let shard = Rc::new(Shard::new(number, config, application, publisher, open_connections));
+            let shard = Rc::new(Shard::new(
+                number,
+                config,
+                application,
+                publisher,
+                open_connections,
+            ));
             LocalSet::new().block_on(&runtime, serve(shard, sockets, mailbox, stopped))
         };
-        threads.push(thread::Builder::new().name(format!("shard-{number}")).spawn(body)?);
+        threads.push(
+            thread::Builder::new()
+                .name(format!("shard-{number}"))
+                .spawn(body)?,
+        );
     }
     drop(all_ended);
 
@@ -70,9 +82,11 @@ pub async fn run(
     }
     stop.send_replace(true);
     while ends.recv().await.is_some() {}
-    threads
-        .into_iter()
-        .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("a shard panicked"))))
+    threads.into_iter().try_for_each(|thread| {
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("a shard panicked")))
+    })
 }
 
 async fn serve(
@@ -81,7 +95,10 @@ async fn serve(
     mailbox: mpsc::Receiver<Letter>,
     mut stopped: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    let listeners = [(Purpose::Clients, sockets.clients), (Purpose::Broadcasts, sockets.broadcasts)];
+    let listeners = [
+        (Purpose::Clients, sockets.clients),
+        (Purpose::Broadcasts, sockets.broadcasts),
+    ];
     for (purpose, sockets) in listeners {
         for socket in sockets {
             let listener = tokio::net::TcpListener::from_std(socket)?;

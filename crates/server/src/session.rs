@@ -110,7 +110,10 @@ impl Shard {
     /// Echoes the peer's code (RFC 6455 §5.5.1); then the server closes first (§7.1.1).
     fn answer_close(self: &Rc<Self>, id: SessionId, frame: Option<CloseFrame<'_>>) -> ControlFlow<()> {
         let mut answer = Vec::new();
-        let echoed = frame.map(|frame| CloseFrame { code: frame.code, reason: "" });
+        let echoed = frame.map(|frame| CloseFrame {
+            code: frame.code,
+            reason: "",
+        });
         encode_close(echoed, None, &mut answer);
         self.send(id, answer.into());
         self.flush(id);
@@ -122,8 +125,14 @@ impl Shard {
     fn await_close(&self, mut input: &mut [u8], decoder: &mut Decoder) -> ControlFlow<()> {
         loop {
             let consumed = match decoder.decode(&self.decoding, input) {
-                Ok(Decoded { event: Some(Event::Close(_)), .. }) => return ControlFlow::Break(()),
-                Ok(Decoded { event: Some(_), consumed }) => consumed,
+                Ok(Decoded {
+                    event: Some(Event::Close(_)),
+                    ..
+                }) => return ControlFlow::Break(()),
+                Ok(Decoded {
+                    event: Some(_),
+                    consumed,
+                }) => consumed,
                 Ok(Decoded { event: None, .. }) | Err(_) => return ControlFlow::Continue(()),
             };
             input = &mut input[consumed..];

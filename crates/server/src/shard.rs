@@ -14,7 +14,8 @@ use plimsoll_websocket::{self as websocket, deflate::Agreed};
 use tokio::sync::Notify;
 
 use crate::{
-    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding, heartbeat::Heartbeat,
+    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding,
+    heartbeat::Heartbeat,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -54,7 +55,9 @@ impl Shard {
             heartbeat: RefCell::new(Heartbeat::new(config.ping_interval)),
             closing: RefCell::default(),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
-            deflater: RefCell::new(websocket::deflate::Deflater::new(websocket::deflate::Direction::STATELESS)),
+            deflater: RefCell::new(websocket::deflate::Deflater::new(
+                websocket::deflate::Direction::STATELESS,
+            )),
             decoding: websocket::Config {
                 role: websocket::Role::Server,
                 max_message_bytes: config.max_message_bytes,
@@ -76,7 +79,10 @@ impl Shard {
         agreed: Option<&Agreed>,
     ) -> OpenSession {
         let id = self.hub.borrow_mut().insert(connection, encoding::format(agreed));
-        OpenSession { shard: Rc::clone(self), id }
+        OpenSession {
+            shard: Rc::clone(self),
+            id,
+        }
     }
 }
 
@@ -104,7 +110,10 @@ impl OpenConnections {
     /// Counts one more, for as long as the result lives.
     pub(crate) fn enter(&self) -> OpenConnection {
         let n_open = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        OpenConnection { counter: Arc::clone(&self.0), n_open }
+        OpenConnection {
+            counter: Arc::clone(&self.0),
+            n_open,
+        }
     }
 }
 

@@ -11,7 +11,10 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 pub(crate) fn generate() -> String {
     let mut random = [0_u8; LENGTH];
     getrandom::fill(&mut random).expect("Linux gives random bytes once it has booted");
-    random.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 63)])).collect()
+    random
+        .iter()
+        .map(|byte| char::from(ALPHABET[usize::from(byte & 63)]))
+        .collect()
 }
 
 #[cfg(test)]

@@ -38,12 +38,17 @@ impl Shard {
     async fn ping_due(self: &Rc<Self>) {
         let due = {
             let mut hub = self.hub.borrow_mut();
-            self.heartbeat.borrow_mut().advance(|id| hub.get_mut(id).is_some())
+            self.heartbeat
+                .borrow_mut()
+                .advance(|id| hub.get_mut(id).is_some())
         };
         if due.is_empty() {
             return;
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs();
         let ping = encoding::frame(Opcode::Text, reply::encode_ping(now).as_bytes());
         for portion in due.chunks(PORTION) {
             for id in portion {

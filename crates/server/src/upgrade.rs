@@ -48,7 +48,11 @@ enum Refusal {
     /// The peer left, or sent nothing in time; nobody listens to an answer.
     Silent,
     /// An HTTP answer.
-    Answer { status: StatusCode, headers: &'static [(&'static str, &'static str)], text: String },
+    Answer {
+        status: StatusCode,
+        headers: &'static [(&'static str, &'static str)],
+        text: String,
+    },
 }
 
 /// Reads the request and serves the connection to its end.
@@ -77,7 +81,13 @@ pub(crate) async fn receive(
 
 /// The first words on a new WebSocket: the 101 answer and, usually in the same write, the welcome.
 async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: OpenConnection) {
-    let Accepted { kind, response, deflate, request, early } = accepted;
+    let Accepted {
+        kind,
+        response,
+        deflate,
+        request,
+        early,
+    } = accepted;
     let connection = Rc::new(Connection::new(stream, kind == Kind::Cable, counted));
     let opened = shard.open_session(Rc::clone(&connection), deflate.as_ref());
     let id = opened.id;
@@ -133,7 +143,9 @@ async fn read_head(
 impl Shard {
     /// `None` while the head is incomplete.
     fn route(&self, bytes: &[u8], peer: SocketAddr, purpose: Purpose) -> Result<Option<Route>, Refusal> {
-        let Some((request, head_len)) = Request::parse(bytes)? else { return Ok(None) };
+        let Some((request, head_len)) = Request::parse(bytes)? else {
+            return Ok(None);
+        };
         let kind = Kind::of_path(request.path(), &self.config.paths);
         let Some(kind) = kind.filter(|_| request.is_upgrade() && purpose == Purpose::Clients) else {
             return Ok(Some(Route::Http(bytes.to_vec())));
@@ -143,7 +155,11 @@ impl Shard {
             Kind::Cable => subprotocol::choose(upgrade.protocols()),
             Kind::Echo | Kind::Shootout(_) => None,
         };
-        let deflate = self.decoding.deflate.as_ref().and_then(|wanted| upgrade.negotiate(wanted));
+        let deflate = self
+            .decoding
+            .deflate
+            .as_ref()
+            .and_then(|wanted| upgrade.negotiate(wanted));
         Ok(Some(Route::WebSocket(Box::new(Accepted {
             kind,
             response: upgrade.response(protocol, deflate.as_ref(), &[]),
@@ -158,7 +174,11 @@ fn connect_request(request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
     let cookies: Vec<_> = request.headers("Cookie").collect();
     ConnectRequest {
         sid: sid::generate(),
-        url: format!("http://{}{}", request.header("Host").unwrap_or_default(), request.target()),
+        url: format!(
+            "http://{}{}",
+            request.header("Host").unwrap_or_default(),
+            request.target()
+        ),
         cookies: (!cookies.is_empty()).then(|| cookies.join("; ")),
         remote_address: peer.ip(),
     }
@@ -167,17 +187,32 @@ fn connect_request(request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
 impl Refusal {
     fn timeout() -> Self {
         let text = "The request head did not arrive in time.".to_owned();
-        Self::Answer { status: StatusCode::REQUEST_TIMEOUT, headers: &[], text }
+        Self::Answer {
+            status: StatusCode::REQUEST_TIMEOUT,
+            headers: &[],
+            text,
+        }
     }
 
     fn unavailable() -> Self {
         let text = "The server takes no more connections.".to_owned();
-        Self::Answer { status: StatusCode::SERVICE_UNAVAILABLE, headers: &[("Retry-After", "1")], text }
+        Self::Answer {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            headers: &[("Retry-After", "1")],
+            text,
+        }
     }
 
     /// Best effort: a peer that does not take a few hundred bytes at once gets none.
     async fn send(self, stream: &mut TcpStream) {
-        let Self::Answer { status, headers, text } = self else { return };
+        let Self::Answer {
+            status,
+            headers,
+            text,
+        } = self
+        else {
+            return;
+        };
         let mut answer = format!("HTTP/1.1 {status}\r\n");
         for (name, value) in headers {
             answer.push_str(&format!("{name}: {value}\r\n"));
@@ -196,6 +231,10 @@ impl From<HandshakeError> for Refusal {
     fn from(error: HandshakeError) -> Self {
         let (status, text) = error.response();
         let status = StatusCode::from_u16(status).expect("the codec knows its HTTP statuses");
-        Self::Answer { status, headers: error.headers(), text }
+        Self::Answer {
+            status,
+            headers: error.headers(),
+            text,
+        }
     }
 }

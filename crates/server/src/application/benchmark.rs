@@ -4,7 +4,9 @@ use plimsoll_cable::{broadcast::Publication, reply};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, channel::Channel};
+use super::{
+    Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, channel::Channel,
+};
 use crate::mailbox::Publisher;
 
 /// Everybody may connect. A subscription hears a stream of its own and the stream `all`, or `all_X` when the
@@ -37,7 +39,8 @@ impl Benchmark {
         match action {
             "echo" => self.publish(own, action, payload).await,
             "broadcast" => {
-                self.publish(shared_stream(request.identifier), action, payload).await;
+                self.publish(shared_stream(request.identifier), action, payload)
+                    .await;
                 self.publish(own, "broadcastResult", payload).await;
             }
             _ => tracing::debug!(action, "BenchmarkChannel knows the actions echo and broadcast."),
@@ -46,7 +49,9 @@ impl Benchmark {
 
     async fn publish(&self, stream: String, action: &str, payload: &RawValue) {
         let message = format!(r#"{{"action":"{action}","payload":{payload}}}"#);
-        self.publisher.publish(Publication::from_json(stream, message)).await;
+        self.publisher
+            .publish(Publication::from_json(stream, message))
+            .await;
     }
 }
 

@@ -3,7 +3,9 @@
 use plimsoll_cable::{broadcast::Publication, disconnect::DisconnectReason, reply};
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, channel::Channel};
+use super::{
+    Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, channel::Channel,
+};
 use crate::mailbox::Publisher;
 
 /// Who may connect: whoever has a cookie `uid=<name>/<id>`. A subscription to `ChatChannel` with an `id` hears
@@ -47,7 +49,10 @@ impl Chat {
             serde_json::from_str::<User>(request.identifiers),
             stream(request.identifier),
         ) else {
-            tracing::debug!(data, "ChatChannel needs {{\"action\":\"speak\",\"message\":\"…\"}}.");
+            tracing::debug!(
+                data,
+                "ChatChannel needs {{\"action\":\"speak\",\"message\":\"…\"}}."
+            );
             return;
         };
         if speech.action != "speak" {
@@ -61,7 +66,9 @@ impl Chat {
             message: &speech.message,
         };
         let message = serde_json::to_string(&message).expect("a struct of strings always serialises");
-        self.publisher.publish(Publication::from_json(stream, message)).await;
+        self.publisher
+            .publish(Publication::from_json(stream, message))
+            .await;
     }
 }
 
@@ -103,9 +110,10 @@ fn subscribe(identifier: &str) -> CommandReply {
             streams: vec![stream],
             transmissions: vec![reply::encode_confirm(identifier)],
         },
-        None => {
-            CommandReply { transmissions: vec![reply::encode_reject(identifier)], ..CommandReply::default() }
-        }
+        None => CommandReply {
+            transmissions: vec![reply::encode_reject(identifier)],
+            ..CommandReply::default()
+        },
     }
 }
 
@@ -117,7 +125,10 @@ fn stream(identifier: &str) -> Option<String> {
 /// Splits at the last `/`: a name may hold one, an id does not.
 fn parse_uid(cookie: &str) -> Option<User> {
     let (name, id) = cookie.rsplit_once('/')?;
-    (!name.is_empty() && !id.is_empty()).then(|| User { name: name.to_owned(), id: id.to_owned() })
+    (!name.is_empty() && !id.is_empty()).then(|| User {
+        name: name.to_owned(),
+        id: id.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -134,7 +145,11 @@ mod tests {
             ("kay/", None),
         ] {
             let user = parse_uid(cookie);
-            assert_eq!(user.as_ref().map(|u| (u.name.as_str(), u.id.as_str())), expected, "{cookie}");
+            assert_eq!(
+                user.as_ref().map(|u| (u.name.as_str(), u.id.as_str())),
+                expected,
+                "{cookie}"
+            );
         }
     }
 

@@ -39,10 +39,16 @@ pub(crate) enum Request {
 impl CableSession {
     /// Asks the application whether the client may stay, and sends what it says.
     pub(crate) async fn connect(shard: &Rc<Shard>, id: SessionId, request: ConnectRequest) -> Self {
-        let mut session =
-            Self { sid: request.sid.as_str().into(), identifiers: Box::default(), subscriptions: Vec::new() };
+        let mut session = Self {
+            sid: request.sid.as_str().into(),
+            identifiers: Box::default(),
+            subscriptions: Vec::new(),
+        };
         match shard.application.connect(&request).await {
-            ConnectReply::Accepted { identifiers, transmissions } => {
+            ConnectReply::Accepted {
+                identifiers,
+                transmissions,
+            } => {
                 session.identifiers = identifiers.into();
                 transmit(shard, id, &transmissions);
                 shard.heartbeat.borrow_mut().add(id, fastrand::f64());
@@ -63,9 +69,10 @@ impl CableSession {
         match Command::parse(frame) {
             Ok(Command::Subscribe { identifier }) => Ok(Some(Request::Subscribe(identifier.into()))),
             Ok(Command::Unsubscribe { identifier }) => Ok(Some(Request::Unsubscribe(identifier.into()))),
-            Ok(Command::Message { identifier, data }) => {
-                Ok(Some(Request::Perform { identifier: identifier.into(), data: data.into() }))
-            }
+            Ok(Command::Message { identifier, data }) => Ok(Some(Request::Perform {
+                identifier: identifier.into(),
+                data: data.into(),
+            })),
             Ok(Command::Ping) => Ok(Some(Request::Ping)),
             Ok(Command::Pong) => Ok(None),
             Err(error) if error.is_fatal() => Err(error),
@@ -101,7 +108,11 @@ impl CableSession {
             return;
         }
         if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
-            tracing::warn!(sid = &*self.sid, MAX_SUBSCRIPTIONS, "A client has too many subscriptions.");
+            tracing::warn!(
+                sid = &*self.sid,
+                MAX_SUBSCRIPTIONS,
+                "A client has too many subscriptions."
+            );
             shard.send_text(id, &reply::encode_reject(&identifier));
             return;
         }
@@ -124,7 +135,12 @@ impl CableSession {
     }
 
     async fn call(&self, shard: &Shard, identifier: &str, action: Action<'_>) -> CommandReply {
-        let request = CommandRequest { sid: &self.sid, identifiers: &self.identifiers, identifier, action };
+        let request = CommandRequest {
+            sid: &self.sid,
+            identifiers: &self.identifiers,
+            identifier,
+            action,
+        };
         shard.application.command(&request).await
     }
 

@@ -99,8 +99,15 @@ impl Contract {
 impl Broadcast {
     /// Publishes; the result goes the same way, so that the sender gets it behind its own copy.
     pub(crate) async fn publish(self, shard: &Rc<Shard>, sender: SessionId) {
-        let Self { contract, to_all, to_sender } = self;
-        let outgoing = Outgoing { stream: contract.stream().to_owned(), payload: to_all };
+        let Self {
+            contract,
+            to_all,
+            to_sender,
+        } = self;
+        let outgoing = Outgoing {
+            stream: contract.stream().to_owned(),
+            payload: to_all,
+        };
         shard.publisher.publish_outgoing(outgoing).await;
         shard.publisher.send_direct(shard.number, sender, to_sender).await;
     }
@@ -128,16 +135,31 @@ mod tests {
 
     #[test]
     fn knows_its_contract_and_nothing_else() {
-        check(Contract::Json, Opcode::Text, br#"{"type":"echo","payload":{"a":1}}"#, "echo");
+        check(
+            Contract::Json,
+            Opcode::Text,
+            br#"{"type":"echo","payload":{"a":1}}"#,
+            "echo",
+        );
         check(
             Contract::Json,
             Opcode::Text,
             br#"{"payload":{"b": 1.0,"a":2},"type":"broadcast"}"#,
             r#"{"type":"broadcast","payload":{"b": 1.0,"a":2}} then {"type":"broadcastResult","payload":{"b": 1.0,"a":2}}"#,
         );
-        check(Contract::Json, Opcode::Text, br#"{"type":"dance","payload":1}"#, "unknown");
+        check(
+            Contract::Json,
+            Opcode::Text,
+            br#"{"type":"dance","payload":1}"#,
+            "unknown",
+        );
         check(Contract::Json, Opcode::Text, b"nonsense", "unknown");
-        check(Contract::Json, Opcode::Binary, br#"{"type":"echo","payload":1}"#, "unknown");
+        check(
+            Contract::Json,
+            Opcode::Binary,
+            br#"{"type":"echo","payload":1}"#,
+            "unknown",
+        );
         check(Contract::Binary, Opcode::Binary, b"exyz", "echo");
         check(Contract::Binary, Opcode::Binary, b"bxyz", "bxyz then rxyz");
         check(Contract::Binary, Opcode::Binary, b"", "unknown");

@@ -21,7 +21,10 @@ pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, key: Optio
         return with_header(refusal, header::ALLOW, "POST");
     }
     if !key.is_none_or(|key| is_authorized(&request, key)) {
-        let refusal = text(StatusCode::UNAUTHORIZED, "Send the broadcast key: Authorization: Bearer <key>.");
+        let refusal = text(
+            StatusCode::UNAUTHORIZED,
+            "Send the broadcast key: Authorization: Bearer <key>.",
+        );
         return with_header(refusal, header::WWW_AUTHENTICATE, "Bearer");
     }
     match read(request).await {
@@ -45,7 +48,12 @@ fn is_authorized(request: &Request<Incoming>, key: &str) -> bool {
 
 async fn read(request: Request<Incoming>) -> Result<Vec<Publication>, (StatusCode, String)> {
     let body = collect(request).await?;
-    broadcast::parse(&body).map_err(|error| (StatusCode::BAD_REQUEST, format!("Nothing was published: {error}.")))
+    broadcast::parse(&body).map_err(|error| {
+        (
+            StatusCode::BAD_REQUEST,
+            format!("Nothing was published: {error}."),
+        )
+    })
 }
 
 async fn collect(request: Request<Incoming>) -> Result<Bytes, (StatusCode, String)> {
@@ -55,6 +63,9 @@ async fn collect(request: Request<Incoming>) -> Result<Bytes, (StatusCode, Strin
             StatusCode::PAYLOAD_TOO_LARGE,
             format!("Nothing was published: the body is larger than {MAX_BODY_BYTES} bytes."),
         )),
-        Err(error) => Err((StatusCode::BAD_REQUEST, format!("Nothing was published: {error}."))),
+        Err(error) => Err((
+            StatusCode::BAD_REQUEST,
+            format!("Nothing was published: {error}."),
+        )),
     }
 }

@@ -1,0 +1,140 @@
+//! Applications for tests.
+
+use std::sync::{Arc, Mutex};
+
+use plimsoll_cable::{broadcast::Publication, disconnect::DisconnectReason, reply};
+use plimsoll_server::{
+    Publisher,
+    application::{Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply},
+};
+use tokio::sync::{Semaphore, watch};
+
+/// Makes an application once the server gives it a publisher.
+pub(crate) trait Starts: Send + 'static {
+    fn start(self, publisher: Publisher) -> Arc<dyn Application>;
+}
+
+/// Holds every command until it is opened, and keeps a list of the calls.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    open: Arc<Semaphore>,
+    calls: Arc<Mutex<Vec<String>>>,
+    n_calls: watch::Sender<usize>,
+}
+
+pub(crate) struct Gated(Gate);
+
+struct GatedApplication {
+    gate: Gate,
+    publisher: Publisher,
+}
+
+impl Gate {
+    pub(crate) fn closed() -> Self {
+        Self {
+            open: Arc::new(Semaphore::new(0)),
+            calls: Arc::default(),
+            n_calls: watch::channel(0).0,
+        }
+    }
+
+    pub(crate) fn opened() -> Self {
+        let gate = Self::closed();
+        gate.open();
+        gate
+    }
+
+    pub(crate) fn open(&self) {
+        self.open.add_permits(Semaphore::MAX_PERMITS);
+    }
+
+    pub(crate) fn application(&self) -> Gated {
+        Gated(self.clone())
+    }
+
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    pub(crate) async fn wait_for_calls(&self, n_calls: usize) {
+        self.n_calls
+            .subscribe()
+            .wait_for(|n| *n >= n_calls)
+            .await
+            .unwrap();
+    }
+
+    async fn pass(&self, call: String) {
+        self.calls.lock().unwrap().push(call);
+        self.n_calls.send_modify(|n| *n += 1);
+        let _permit = self.open.acquire().await.unwrap();
+    }
+}
+
+impl Starts for Gated {
+    fn start(self, publisher: Publisher) -> Arc<dyn Application> {
+        Arc::new(GatedApplication {
+            gate: self.0,
+            publisher,
+        })
+    }
+}
+
+impl Application for GatedApplication {
+    fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
+        Box::pin(std::future::ready(ConnectReply::Accepted {
+            identifiers: "tester".to_owned(),
+            transmissions: vec![reply::encode_welcome(&request.sid)],
+        }))
+    }
+
+    fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
+        Box::pin(async move {
+            assert_eq!(request.identifiers, "tester");
+            match request.action {
+                Action::Subscribe => {
+                    self.gate.pass("subscribe".to_owned()).await;
+                    CommandReply {
+                        accepted: true,
+                        streams: vec!["test".to_owned()],
+                        transmissions: vec![reply::encode_confirm(request.identifier)],
+                    }
+                }
+                Action::Unsubscribe => {
+                    self.gate.pass("unsubscribe".to_owned()).await;
+                    CommandReply::default()
+                }
+                Action::Perform(data) => {
+                    self.gate.pass(format!("perform {data}")).await;
+                    let message = format!("\"performed {data}\"");
+                    self.publisher
+                        .publish(Publication::from_json("test", message))
+                        .await;
+                    CommandReply::default()
+                }
+            }
+        })
+    }
+}
+
+/// Refuses everybody.
+pub(crate) struct Refusing;
+
+impl Starts for Refusing {
+    fn start(self, _publisher: Publisher) -> Arc<dyn Application> {
+        Arc::new(self)
+    }
+}
+
+impl Application for Refusing {
+    fn connect<'a>(&'a self, _request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
+        let reason = DisconnectReason::Unauthorized;
+        Box::pin(std::future::ready(ConnectReply::Refused {
+            transmissions: vec![reply::encode_disconnect(reason, reason.reconnect())],
+        }))
+    }
+
+    fn command<'a>(&'a self, _request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
+        panic!("nobody gets this far");
+    }
+}

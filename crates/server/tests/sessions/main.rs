@@ -1,0 +1,288 @@
+//! Sessions over real sockets, with applications that the binary does not have: ones that keep a client
+//! waiting or refuse it.
+
+mod application;
+mod client;
+mod server;
+
+use application::{Gate, Refusing};
+use client::{Client, Received};
+use plimsoll_cable::{broadcast::Publication, command};
+use plimsoll_server::Config;
+use server::{Server, config};
+
+const IDENTIFIER: &str = r#"{"channel":"TestChannel"}"#;
+const CONFIRM: &str = r#"{"type":"confirm_subscription","identifier":"{\"channel\":\"TestChannel\"}"}"#;
+
+fn text(expected: &str) -> Received {
+    Received::Text(expected.to_owned())
+}
+
+fn broadcast(message: &str) -> Received {
+    Received::Text(format!(
+        r#"{{"identifier":"{{\"channel\":\"TestChannel\"}}","message":{message}}}"#
+    ))
+}
+
+#[tokio::test]
+async fn a_repeated_subscribe_while_the_first_is_in_flight_does_no_harm() {
+    let gate = Gate::closed();
+    let server = Server::start(config(), gate.application());
+    let mut client = Client::connect(&server, "/cable").await;
+    for _ in 0..3 {
+        client.send(&command::encode_subscribe(IDENTIFIER)).await;
+    }
+    client.send(&command::encode_message(IDENTIFIER, "hello")).await;
+    gate.wait_for_calls(1).await;
+    gate.open();
+    assert_eq!(client.receive().await, text(CONFIRM));
+    assert_eq!(client.receive().await, broadcast(r#""performed hello""#));
+    assert_eq!(
+        gate.calls(),
+        ["subscribe", "perform hello"],
+        "one subscribe, and in order"
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn commands_of_one_connection_run_one_at_a_time_in_order() {
+    let gate = Gate::closed();
+    let server = Server::start(config(), gate.application());
+    let mut client = Client::connect(&server, "/cable").await;
+    for frame in [
+        command::encode_subscribe(IDENTIFIER),
+        command::encode_unsubscribe(IDENTIFIER),
+        command::encode_message(IDENTIFIER, "while unsubscribed"),
+        command::encode_subscribe(IDENTIFIER),
+        command::encode_message(IDENTIFIER, "again"),
+    ] {
+        client.send(&frame).await;
+    }
+    gate.wait_for_calls(1).await;
+    assert_eq!(
+        gate.calls(),
+        ["subscribe"],
+        "the second command waits for the first"
+    );
+    gate.open();
+    assert_eq!(client.receive().await, text(CONFIRM));
+    assert_eq!(client.receive().await, text(CONFIRM));
+    assert_eq!(client.receive().await, broadcast(r#""performed again""#));
+    assert_eq!(
+        gate.calls(),
+        ["subscribe", "unsubscribe", "subscribe", "perform again"]
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_refused_client_hears_why_and_is_closed() {
+    let server = Server::start(config(), Refusing);
+    let mut client = Client::connect_without_welcome(&server, "/cable").await;
+    assert_eq!(
+        client.receive().await,
+        text(r#"{"type":"disconnect","reason":"unauthorized","reconnect":false}"#)
+    );
+    assert_eq!(
+        client.receive().await,
+        Received::Close(1000, "Auth Failed".to_owned())
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_never_reads_is_cut_off_and_nobody_else_suffers() {
+    let gate = Gate::opened();
+    let server = Server::start(
+        Config {
+            max_pending_bytes: 64 * 1024,
+            ..config()
+        },
+        gate.application(),
+    );
+    let mut slow = Client::connect(&server, "/cable").await;
+    let mut quick = Client::connect(&server, "/cable").await;
+    for client in [&mut slow, &mut quick] {
+        client.send(&command::encode_subscribe(IDENTIFIER)).await;
+        assert_eq!(client.receive().await, text(CONFIRM));
+    }
+    // Far more than the kernel keeps for a connection whose unsent bytes are limited.
+    let message = format!("\"{}\"", "x".repeat(32 * 1024));
+    let n_messages = 1000;
+    for _ in 0..n_messages {
+        server
+            .publisher()
+            .publish(Publication::from_json("test", message.as_str()))
+            .await;
+        assert_eq!(quick.receive().await, broadcast(&message));
+    }
+    let mut n_before_the_end = 0;
+    let disconnect = text(r#"{"type":"disconnect","reason":"too_slow","reconnect":true}"#);
+    loop {
+        match slow.receive().await {
+            received if received == broadcast(&message) => n_before_the_end += 1,
+            received => break assert_eq!(received, disconnect, "a whole frame came before the last words"),
+        }
+    }
+    assert_eq!(slow.receive().await, Received::Close(1008, "Too slow".to_owned()));
+    assert!(n_before_the_end < n_messages, "what was pending was given up");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn frames_in_pieces_and_binary_commands_are_understood() {
+    let gate = Gate::opened();
+    let server = Server::start(config(), gate.application());
+    let mut client = Client::connect(&server, "/cable").await;
+    let subscribe = command::encode_subscribe(IDENTIFIER);
+    client.send_byte_by_byte_in_fragments(&subscribe).await;
+    assert_eq!(
+        client.receive().await,
+        Received::Pong(b"between fragments".to_vec())
+    );
+    assert_eq!(client.receive().await, text(CONFIRM));
+    client
+        .send_binary(command::encode_message(IDENTIFIER, "bytes").as_bytes())
+        .await;
+    assert_eq!(client.receive().await, broadcast(r#""performed bytes""#));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn faults_of_a_client_have_their_documented_ends() {
+    let server = Server::start(config(), Gate::opened().application());
+    for (path, frame, code, reason) in [
+        ("/cable", "not json", 1003, "Command is not JSON"),
+        (
+            "/json",
+            r#"{"type":"dance","payload":1}"#,
+            1003,
+            "Unknown message",
+        ),
+        (
+            "/echo",
+            &"x".repeat(70_000),
+            1009,
+            "the message is larger than 65536 bytes",
+        ),
+    ] {
+        let mut client = Client::connect(&server, path).await;
+        client.send(frame).await;
+        assert_eq!(
+            client.receive().await,
+            Received::Close(code, reason.to_owned()),
+            "{path}"
+        );
+    }
+    for (path, frame) in [
+        ("/cable", r#"{"command":"dance","identifier":"x"}"#),
+        (
+            "/cable",
+            r#"{"command":"message","identifier":"nobody subscribed","data":"{}"}"#,
+        ),
+        (
+            "/cable",
+            r#"{"command":"unsubscribe","identifier":"nobody subscribed"}"#,
+        ),
+    ] {
+        let mut client = Client::connect(&server, path).await;
+        client.send(frame).await;
+        client.send(r#"{"command":"ping"}"#).await;
+        assert_eq!(
+            client.receive().await,
+            text(r#"{"type":"pong"}"#),
+            "{frame} is ignored"
+        );
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_are_answered_503() {
+    let server = Server::start(
+        Config {
+            max_connections: 1,
+            ..config()
+        },
+        Gate::opened().application(),
+    );
+    let client = Client::connect(&server, "/cable").await;
+    let answer = client::raw_request(&server, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    assert!(
+        answer.starts_with("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"),
+        "{answer}"
+    );
+    drop(client);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_request_that_never_ends_is_answered_408() {
+    let timeout = std::time::Duration::from_millis(50);
+    let server = Server::start(
+        Config {
+            handshake_timeout: timeout,
+            ..config()
+        },
+        Gate::opened().application(),
+    );
+    let answer = client::raw_request(&server, b"GET /cable HTTP/1.1\r\nHost:").await;
+    assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn bad_handshakes_are_answered_with_the_rule_that_they_broke() {
+    let server = Server::start(config(), Gate::opened().application());
+    let upgrade = "Host: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    for (request, status) in [
+        ("\u{1}\u{2}garbage\r\n\r\n".to_owned(), "400 Bad Request"),
+        (
+            "GET /cable HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(),
+            "426 Upgrade Required",
+        ),
+        (
+            format!("GET /cable HTTP/1.1\r\n{upgrade}Sec-WebSocket-Version: 8\r\n\r\n"),
+            "426 Upgrade Required",
+        ),
+        (
+            format!("POST /cable HTTP/1.1\r\n{upgrade}Sec-WebSocket-Version: 13\r\n\r\n"),
+            "405 Method Not Allowed",
+        ),
+        (
+            format!("GET /nowhere HTTP/1.1\r\n{upgrade}Sec-WebSocket-Version: 13\r\n\r\n"),
+            "404 Not Found",
+        ),
+        (
+            format!("GET /cable HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(9000)),
+            "431 Request Header Fields Too Large",
+        ),
+    ] {
+        let answer = client::raw_request(&server, request.as_bytes()).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}\r\n")),
+            "{request:.60}: {answer}"
+        );
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_restart_is_announced_and_those_who_do_not_answer_are_cut() {
+    let server = Server::start(config(), Gate::opened().application());
+    let mut polite = Client::connect(&server, "/cable").await;
+    let deaf = Client::connect(&server, "/cable").await;
+    let stopped = server.begin_stop();
+    assert_eq!(
+        polite.receive().await,
+        text(r#"{"type":"disconnect","reason":"server_restart","reconnect":true}"#)
+    );
+    assert_eq!(
+        polite.receive().await,
+        Received::Close(1001, "Server restart".to_owned())
+    );
+    // The deaf client answers nothing; the server ends all the same.
+    stopped.await;
+    drop(deaf);
+}

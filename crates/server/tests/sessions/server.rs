@@ -1,0 +1,101 @@
+//! A server on a free port, in this process.
+
+use std::{
+    net::SocketAddr,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use plimsoll_server::{BroadcastAccess, Config, Listeners, Publisher};
+use tokio::sync::oneshot;
+
+use crate::application::Starts;
+
+pub(crate) struct Server {
+    address: SocketAddr,
+    publisher: Publisher,
+    stop: oneshot::Sender<()>,
+    ended: oneshot::Receiver<()>,
+    thread: JoinHandle<()>,
+}
+
+/// Settings for tests; two shards, so that what crosses threads is tested too.
+pub(crate) fn config() -> Config {
+    Config {
+        paths: vec!["/cable".to_owned()],
+        health_path: "/health".to_owned(),
+        broadcast_path: "/_broadcast".to_owned(),
+        broadcast_access: BroadcastAccess::Key("key".to_owned()),
+        max_message_bytes: 65_536,
+        max_pending_bytes: 1 << 20,
+        max_connections: 100,
+        // No ping may come between the messages of a test.
+        ping_interval: Duration::from_secs(3600),
+        handshake_timeout: Duration::from_secs(10),
+        drain_timeout: Duration::from_millis(200),
+        greets_echo: false,
+        compresses: false,
+        n_shards: 2,
+    }
+}
+
+impl Server {
+    pub(crate) fn start(config: Config, application: impl Starts) -> Self {
+        let listeners = Listeners::bind("127.0.0.1", 0, config.n_shards).unwrap();
+        let address = listeners.addresses()[0];
+        let (stop, stopped) = oneshot::channel();
+        let (end, ended) = oneshot::channel();
+        let (give_publisher, publisher) = std::sync::mpsc::channel();
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            let start = |publisher: Publisher| {
+                give_publisher.send(publisher.clone()).unwrap();
+                application.start(publisher)
+            };
+            let shutdown = async { stopped.await.unwrap() };
+            runtime
+                .block_on(plimsoll_server::run(config, listeners, None, start, shutdown))
+                .unwrap();
+            end.send(()).unwrap();
+        });
+        Self {
+            address,
+            publisher: publisher.recv().unwrap(),
+            stop,
+            ended,
+            thread,
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn publisher(&self) -> &Publisher {
+        &self.publisher
+    }
+
+    /// Tells the server to stop; the result completes when it has.
+    pub(crate) fn begin_stop(self) -> impl Future<Output = ()> {
+        let Self {
+            stop,
+            ended,
+            thread,
+            publisher,
+            ..
+        } = self;
+        stop.send(()).unwrap();
+        async move {
+            drop(publisher);
+            ended.await.unwrap();
+            thread.join().unwrap();
+        }
+    }
+
+    pub(crate) async fn stop(self) {
+        self.begin_stop().await;
+    }
+}
