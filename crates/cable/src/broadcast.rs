@@ -22,12 +22,18 @@ impl Publication {
             Ok(json) if json.get() != "null" => json.get().to_owned(),
             _ => serde_json::to_string(data).expect("a string always serialises"),
         };
-        Self { stream: stream.into(), message }
+        Self {
+            stream: stream.into(),
+            message,
+        }
     }
 
     /// Makes a publication from JSON text that the caller wrote itself.
     pub fn from_json(stream: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { stream: stream.into(), message: message.into() }
+        Self {
+            stream: stream.into(),
+            message: message.into(),
+        }
     }
 }
 
@@ -68,9 +74,16 @@ struct Entry {
 /// See [`BroadcastError`].
 pub fn parse(body: &[u8]) -> Result<Vec<Publication>, BroadcastError> {
     let is_list = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
-    let entries: Vec<Entry> =
-        if is_list { serde_json::from_slice(body)? } else { vec![serde_json::from_slice(body)?] };
-    entries.into_iter().enumerate().map(|(index, entry)| entry.into_publication(index)).collect()
+    let entries: Vec<Entry> = if is_list {
+        serde_json::from_slice(body)?
+    } else {
+        vec![serde_json::from_slice(body)?]
+    };
+    entries
+        .into_iter()
+        .enumerate()
+        .map(|(index, entry)| entry.into_publication(index))
+        .collect()
 }
 
 impl Entry {
@@ -78,8 +91,13 @@ impl Entry {
         if let Some(command) = self.command {
             return Err(BroadcastError::Command(command));
         }
-        let stream = self.stream.ok_or(BroadcastError::Missing { index, field: "stream" })?;
-        let data = self.data.ok_or(BroadcastError::Missing { index, field: "data" })?;
+        let stream = self.stream.ok_or(BroadcastError::Missing {
+            index,
+            field: "stream",
+        })?;
+        let data = self
+            .data
+            .ok_or(BroadcastError::Missing { index, field: "data" })?;
         Ok(Publication::from_data(stream, &data))
     }
 }
@@ -95,7 +113,10 @@ mod tests {
 
     #[test]
     fn json_is_embedded_and_anything_else_becomes_a_string() {
-        check_message(r#"{"b":1, "a":12345678901234567890}"#, r#"{"b":1, "a":12345678901234567890}"#);
+        check_message(
+            r#"{"b":1, "a":12345678901234567890}"#,
+            r#"{"b":1, "a":12345678901234567890}"#,
+        );
         check_message(r#""abc""#, r#""abc""#);
         check_message(" [1] ", "[1]");
         check_message("null", r#""null""#);
@@ -110,7 +131,10 @@ mod tests {
         let got = parse(body.as_bytes());
         match (got, expected) {
             (Ok(list), Ok(wanted)) => {
-                let list: Vec<_> = list.iter().map(|p| (p.stream.as_str(), p.message.as_str())).collect();
+                let list: Vec<_> = list
+                    .iter()
+                    .map(|p| (p.stream.as_str(), p.message.as_str()))
+                    .collect();
                 assert_eq!(list, wanted, "body {body}");
             }
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "body {body}: {error}"),
@@ -121,7 +145,10 @@ mod tests {
     #[test]
     fn parses_one_and_many() {
         check(r#"{"stream":"a","data":"1"}"#, Ok(&[("a", "1")]));
-        check(r#" [{"stream":"a","data":"1"},{"data":"{}","stream":"b"}]"#, Ok(&[("a", "1"), ("b", "{}")]));
+        check(
+            r#" [{"stream":"a","data":"1"},{"data":"{}","stream":"b"}]"#,
+            Ok(&[("a", "1"), ("b", "{}")]),
+        );
         check("[]", Ok(&[]));
     }
 
@@ -130,7 +157,10 @@ mod tests {
         check("", Err("expected {\"stream\""));
         check("{\"stream\":", Err("expected {\"stream\""));
         check(r#"{"stream":"a"}"#, Err(r#"message 0: "data" is missing"#));
-        check(r#"[{"stream":"a","data":"1"},{"data":"1"}]"#, Err(r#"message 1: "stream" is missing"#));
+        check(
+            r#"[{"stream":"a","data":"1"},{"data":"1"}]"#,
+            Err(r#"message 1: "stream" is missing"#),
+        );
         check(r#"{"stream":"a","data":{"a":1}}"#, Err("expected a string"));
         check(r#"{"command":"disconnect","payload":{}}"#, Err("remote command"));
     }

@@ -87,8 +87,12 @@ impl<'a> Command<'a> {
     pub fn parse(frame: &'a [u8]) -> Result<Self, CommandError> {
         let envelope: Envelope<'a> = serde_json::from_slice(frame)?;
         match envelope.command.as_deref().unwrap_or_default() {
-            "subscribe" => Ok(Self::Subscribe { identifier: envelope.identifier("subscribe")? }),
-            "unsubscribe" => Ok(Self::Unsubscribe { identifier: envelope.identifier("unsubscribe")? }),
+            "subscribe" => Ok(Self::Subscribe {
+                identifier: envelope.identifier("subscribe")?,
+            }),
+            "unsubscribe" => Ok(Self::Unsubscribe {
+                identifier: envelope.identifier("unsubscribe")?,
+            }),
             "message" => Ok(Self::Message {
                 identifier: envelope.identifier("message")?,
                 data: text_field(envelope.data, "message", "data")?,
@@ -136,8 +140,12 @@ pub fn encode_message(identifier: &str, data: &str) -> String {
 }
 
 fn encode(command: &str, identifier: &str, data: Option<&str>) -> String {
-    serde_json::to_string(&Encoded { command, identifier, data })
-        .expect("a struct of strings always serialises")
+    serde_json::to_string(&Encoded {
+        command,
+        identifier,
+        data,
+    })
+    .expect("a struct of strings always serialises")
 }
 
 #[cfg(test)]
@@ -159,15 +167,22 @@ mod tests {
         let identifier = Cow::Borrowed(r#"{"channel":"ChatChannel","id":1}"#);
         check(
             r#"{"command":"subscribe","identifier":"{\"channel\":\"ChatChannel\",\"id\":1}"}"#,
-            Ok(Command::Subscribe { identifier: identifier.clone() }),
+            Ok(Command::Subscribe {
+                identifier: identifier.clone(),
+            }),
         );
         check(
             r#"{"identifier":"{\"channel\":\"ChatChannel\",\"id\":1}","command":"unsubscribe","x":[1]}"#,
-            Ok(Command::Unsubscribe { identifier: identifier.clone() }),
+            Ok(Command::Unsubscribe {
+                identifier: identifier.clone(),
+            }),
         );
         check(
             r#"{"command":"message","identifier":"{\"channel\":\"ChatChannel\",\"id\":1}","data":"{\"a\":1}"}"#,
-            Ok(Command::Message { identifier, data: r#"{"a":1}"#.into() }),
+            Ok(Command::Message {
+                identifier,
+                data: r#"{"a":1}"#.into(),
+            }),
         );
         check(r#"{"command":"pong"}"#, Ok(Command::Pong));
         check(r#" {"command":"ping"} "#, Ok(Command::Ping));
@@ -179,10 +194,19 @@ mod tests {
         check("[]", Err("decode command"));
         check(r#"{"command":"subscribe""#, Err("decode command"));
         check("{}", Err(r#"unknown command """#));
-        check(r#"{"command":"dance","identifier":"x"}"#, Err(r#"unknown command "dance""#));
+        check(
+            r#"{"command":"dance","identifier":"x"}"#,
+            Err(r#"unknown command "dance""#),
+        );
         check(r#"{"command":"subscribe"}"#, Err(r#"needs "identifier""#));
-        check(r#"{"command":"subscribe","identifier":{"channel":"A"}}"#, Err(r#"needs "identifier""#));
-        check(r#"{"command":"message","identifier":"i","data":{"a":1}}"#, Err(r#"needs "data""#));
+        check(
+            r#"{"command":"subscribe","identifier":{"channel":"A"}}"#,
+            Err(r#"needs "identifier""#),
+        );
+        check(
+            r#"{"command":"message","identifier":"i","data":{"a":1}}"#,
+            Err(r#"needs "data""#),
+        );
     }
 
     #[test]
@@ -199,9 +223,18 @@ mod tests {
         let frame = encode_message(identifier, r#"{"action":"speak"}"#);
         assert_eq!(
             Command::parse(frame.as_bytes()).ok(),
-            Some(Command::Message { identifier: identifier.into(), data: r#"{"action":"speak"}"#.into() })
+            Some(Command::Message {
+                identifier: identifier.into(),
+                data: r#"{"action":"speak"}"#.into()
+            })
         );
-        assert_eq!(encode_subscribe("i"), r#"{"command":"subscribe","identifier":"i"}"#);
-        assert_eq!(encode_unsubscribe("i"), r#"{"command":"unsubscribe","identifier":"i"}"#);
+        assert_eq!(
+            encode_subscribe("i"),
+            r#"{"command":"subscribe","identifier":"i"}"#
+        );
+        assert_eq!(
+            encode_unsubscribe("i"),
+            r#"{"command":"unsubscribe","identifier":"i"}"#
+        );
     }
 }

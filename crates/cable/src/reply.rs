@@ -27,17 +27,26 @@ pub fn encode_pong() -> String {
 
 /// The subscription to `identifier` is live.
 pub fn encode_confirm(identifier: &str) -> String {
-    format!(r#"{{"type":"confirm_subscription","identifier":{}}}"#, json_string(identifier))
+    format!(
+        r#"{{"type":"confirm_subscription","identifier":{}}}"#,
+        json_string(identifier)
+    )
 }
 
 /// The application refused the subscription to `identifier`.
 pub fn encode_reject(identifier: &str) -> String {
-    format!(r#"{{"type":"reject_subscription","identifier":{}}}"#, json_string(identifier))
+    format!(
+        r#"{{"type":"reject_subscription","identifier":{}}}"#,
+        json_string(identifier)
+    )
 }
 
 /// A broadcast or a transmission; `message` is JSON text and is embedded as it is.
 pub fn encode_message(identifier: &str, message: &str) -> String {
-    format!(r#"{{"identifier":{},"message":{message}}}"#, json_string(identifier))
+    format!(
+        r#"{{"identifier":{},"message":{message}}}"#,
+        json_string(identifier)
+    )
 }
 
 /// The server closes the connection right after this.
@@ -127,19 +136,29 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`ReplyError`].
     pub fn parse(frame: &'a str) -> Result<Self, ReplyError> {
-        let Envelope { kind, identifier, message, reason, reconnect, sid } = serde_json::from_str(frame)?;
+        let Envelope {
+            kind,
+            identifier,
+            message,
+            reason,
+            reconnect,
+            sid,
+        } = serde_json::from_str(frame)?;
         let kind = kind.as_deref().unwrap_or("message");
-        let missing = |field| ReplyError::Missing { kind: kind.to_owned(), field };
+        let missing = |field| ReplyError::Missing {
+            kind: kind.to_owned(),
+            field,
+        };
         Ok(match kind {
             "welcome" => Self::Welcome { sid },
             "ping" => Self::Ping,
             "pong" => Self::Pong,
-            "confirm_subscription" => {
-                Self::Confirm { identifier: identifier.ok_or_else(|| missing("identifier"))? }
-            }
-            "reject_subscription" => {
-                Self::Reject { identifier: identifier.ok_or_else(|| missing("identifier"))? }
-            }
+            "confirm_subscription" => Self::Confirm {
+                identifier: identifier.ok_or_else(|| missing("identifier"))?,
+            },
+            "reject_subscription" => Self::Reject {
+                identifier: identifier.ok_or_else(|| missing("identifier"))?,
+            },
             "disconnect" => Self::Disconnect {
                 reason: reason.unwrap_or_default(),
                 reconnect: reconnect.unwrap_or(true),

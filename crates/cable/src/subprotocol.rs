@@ -9,7 +9,10 @@ pub const BASE_JSON: &str = "actioncable-v1-json";
 /// JSON protocol all the same. So neither an empty nor an unsupported offer breaks the upgrade, as with
 /// AnyCable: a bare `wscat` works, and a client that insists on its own protocol sees that it was not chosen.
 pub fn choose<'a>(offered: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
-    offered.into_iter().any(|name| name == BASE_JSON).then_some(BASE_JSON)
+    offered
+        .into_iter()
+        .any(|name| name == BASE_JSON)
+        .then_some(BASE_JSON)
 }
 
 #[cfg(test)]
@@ -26,8 +29,14 @@ mod tests {
         check(&[], None);
         check(&["graphql-ws"], None);
         check(&["actioncable-v1-json"], Some(BASE_JSON));
-        check(&["actioncable-v1-json", "actioncable-unsupported"], Some(BASE_JSON));
-        check(&["actioncable-v1-ext-json", "actioncable-v1-json"], Some(BASE_JSON));
+        check(
+            &["actioncable-v1-json", "actioncable-unsupported"],
+            Some(BASE_JSON),
+        );
+        check(
+            &["actioncable-v1-ext-json", "actioncable-v1-json"],
+            Some(BASE_JSON),
+        );
         check(&["Actioncable-V1-Json"], None);
     }
 }

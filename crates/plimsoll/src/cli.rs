@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    completion,
+    completion, demo,
     exit::{Failure, Status},
     serve,
 };
@@ -20,6 +20,7 @@ pub(crate) struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Options),
     Serve(serve::Options),
     Completion(completion::Options),
 }
@@ -32,6 +33,7 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> CommandLine {
 /// Runs the command.
 pub(crate) fn execute(command_line: CommandLine) -> Result<Status, Failure> {
     match command_line.command {
+        Command::Demo(options) => options.execute(),
         Command::Serve(options) => options.execute(),
         Command::Completion(options) => options.execute(),
     }

@@ -12,7 +12,9 @@ use crate::{
 
 /// Print a completion script for a shell.
 #[derive(Debug, Parser)]
-#[command(after_help = "Example:\n  plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll")]
+#[command(
+    after_help = "Example:\n  plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll"
+)]
 pub(crate) struct Options {
     /// The shell.
     shell: Shell,

@@ -34,7 +34,8 @@ impl From<LogLevel> for LevelFilter {
 
 /// Starts the log of this process.
 pub(crate) fn start(level: LogLevel) {
-    let has_colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let has_colour =
+        io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     tracing_subscriber::fmt()
         .with_max_level(LevelFilter::from(level))
         .with_writer(io::stderr)

@@ -5,9 +5,11 @@
 mod arguments;
 mod cli;
 mod completion;
+mod demo;
 mod exit;
 mod logging;
 mod serve;
+mod terminal;
 
 use std::process::ExitCode;
 

@@ -120,7 +120,9 @@ enum App {
 impl Options {
     pub(crate) fn execute(self) -> Result<Status, Failure> {
         logging::start(self.log_level);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         runtime.block_on(self.serve())
     }
 
@@ -138,14 +140,25 @@ impl Options {
             announce(clients.addresses())?;
         }
         let app = self.app;
-        plimsoll_server::run(config, clients, broadcasts, |publisher| app.start(publisher), shutdown).await?;
+        plimsoll_server::run(
+            config,
+            clients,
+            broadcasts,
+            |publisher| app.start(publisher),
+            shutdown,
+        )
+        .await?;
         tracing::info!("Stopped.");
         Ok(Status::Success)
     }
 
     fn config(&self, open_files: &OpenFileLimit) -> Config {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
-        let wanted = if self.max_conn == 0 { allowed } else { self.max_conn.min(allowed) };
+        let wanted = if self.max_conn == 0 {
+            allowed
+        } else {
+            self.max_conn.min(allowed)
+        };
         let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Config {
             paths: self.path.clone(),
@@ -196,7 +209,12 @@ fn absolute_path(text: &str) -> Result<String, String> {
     }
 }
 
-fn log_start(config: &Config, open_files: &OpenFileLimit, clients: &Listeners, broadcasts: Option<&Listeners>) {
+fn log_start(
+    config: &Config,
+    open_files: &OpenFileLimit,
+    clients: &Listeners,
+    broadcasts: Option<&Listeners>,
+) {
     tracing::info!(
         open_file_limit = open_files.soft,
         max_connections = config.max_connections,
@@ -213,7 +231,10 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, clients: &Listeners, b
         }
     }
     for address in broadcasts.map(Listeners::addresses).unwrap_or_default() {
-        tracing::info!("Broadcasts are taken without a key on http://{address}{}.", config.broadcast_path);
+        tracing::info!(
+            "Broadcasts are taken without a key on http://{address}{}.",
+            config.broadcast_path
+        );
     }
 }
 

@@ -11,29 +11,48 @@ fn encodes_exactly_these_bytes() {
     check(
         &encode_welcome("V1StGXR8_Z5jdHi6B-myT"),
         r#"{"type":"welcome","sid":"V1StGXR8_Z5jdHi6B-myT"}"#,
-        &Reply::Welcome { sid: Some("V1StGXR8_Z5jdHi6B-myT".into()) },
+        &Reply::Welcome {
+            sid: Some("V1StGXR8_Z5jdHi6B-myT".into()),
+        },
     );
-    check(&encode_ping(1_700_000_000), r#"{"type":"ping","message":1700000000}"#, &Reply::Ping);
+    check(
+        &encode_ping(1_700_000_000),
+        r#"{"type":"ping","message":1700000000}"#,
+        &Reply::Ping,
+    );
     check(&encode_pong(), r#"{"type":"pong"}"#, &Reply::Pong);
     check(
         &encode_confirm(r#"{"channel":"C"}"#),
         r#"{"type":"confirm_subscription","identifier":"{\"channel\":\"C\"}"}"#,
-        &Reply::Confirm { identifier: r#"{"channel":"C"}"#.into() },
+        &Reply::Confirm {
+            identifier: r#"{"channel":"C"}"#.into(),
+        },
     );
     check(
         &encode_reject("no such"),
         r#"{"type":"reject_subscription","identifier":"no such"}"#,
-        &Reply::Reject { identifier: "no such".into() },
+        &Reply::Reject {
+            identifier: "no such".into(),
+        },
     );
     check(
         &encode_disconnect(DisconnectReason::ServerRestart, true),
         r#"{"type":"disconnect","reason":"server_restart","reconnect":true}"#,
-        &Reply::Disconnect { reason: "server_restart".into(), reconnect: true },
+        &Reply::Disconnect {
+            reason: "server_restart".into(),
+            reconnect: true,
+        },
     );
     check(
-        &encode_disconnect(DisconnectReason::Unauthorized, DisconnectReason::Unauthorized.reconnect()),
+        &encode_disconnect(
+            DisconnectReason::Unauthorized,
+            DisconnectReason::Unauthorized.reconnect(),
+        ),
         r#"{"type":"disconnect","reason":"unauthorized","reconnect":false}"#,
-        &Reply::Disconnect { reason: "unauthorized".into(), reconnect: false },
+        &Reply::Disconnect {
+            reason: "unauthorized".into(),
+            reconnect: false,
+        },
     );
 }
 
@@ -43,7 +62,10 @@ fn the_applications_json_keeps_its_bytes() {
     check(
         &encode_message("i", message),
         r#"{"identifier":"i","message":{"b": 12345678901234567890, "a":"<&>é","b2":1.10}}"#,
-        &Reply::Message { identifier: "i".into(), message },
+        &Reply::Message {
+            identifier: "i".into(),
+            message,
+        },
     );
 }
 
@@ -53,7 +75,10 @@ fn names_what_is_wrong_in_a_server_message() {
         ("nonsense", "decode server message"),
         (r#"{"type":"confirm_subscription"}"#, r#"no "identifier""#),
         (r#"{"identifier":"i"}"#, r#"no "message""#),
-        (r#"{"type":"confirm_history","identifier":"i"}"#, "unknown message type"),
+        (
+            r#"{"type":"confirm_history","identifier":"i"}"#,
+            "unknown message type",
+        ),
     ] {
         let error = Reply::parse(frame).expect_err(frame).to_string();
         assert!(error.contains(part), "{frame}: {error}");
@@ -62,5 +87,8 @@ fn names_what_is_wrong_in_a_server_message() {
 
 #[test]
 fn a_plain_action_cable_welcome_has_no_sid() {
-    assert_eq!(Reply::parse(r#"{"type":"welcome"}"#).ok(), Some(Reply::Welcome { sid: None }));
+    assert_eq!(
+        Reply::parse(r#"{"type":"welcome"}"#).ok(),
+        Some(Reply::Welcome { sid: None })
+    );
 }

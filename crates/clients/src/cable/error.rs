@@ -1,0 +1,149 @@
+//! What can go wrong between a consumer and its server, one enum per operation.
+
+use std::time::Duration;
+
+use plimsoll_cable::reply::ReplyError;
+
+use crate::{
+    cause::{Cause, Phase},
+    websocket,
+};
+
+/// Why a consumer's connection is over. It stays the answer to every later call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Ending {
+    /// The server sent `disconnect`.
+    #[error("disconnected by the server: {reason} (reconnect: {reconnect})")]
+    Disconnected {
+        /// The server's reason, for example `unauthorized` or `server_restart`.
+        reason: String,
+        /// Whether the client should come back.
+        reconnect: bool,
+    },
+    /// The WebSocket below ended.
+    #[error(transparent)]
+    WebSocket(#[from] websocket::ReceiveError),
+    /// The server sent something that is not Action Cable.
+    #[error("not an Action Cable message: {0}")]
+    Protocol(String),
+}
+
+/// A consumer did not become ready.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The WebSocket did not open.
+    #[error(transparent)]
+    WebSocket(#[from] websocket::ConnectError),
+    /// It ended before the welcome; a refusing server says `disconnect` with `unauthorized` here.
+    #[error("no welcome: {0}")]
+    Ended(#[from] Ending),
+    /// The deadline passed before the welcome.
+    #[error("timed out after {after:?} in {}", Phase::Welcome)]
+    TimedOut {
+        /// The whole time allowed since the TCP connect.
+        after: Duration,
+    },
+}
+
+/// A subscription did not come about.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SubscribeError {
+    /// The server said no.
+    #[error("subscription to {identifier} rejected")]
+    Rejected {
+        /// What was asked for.
+        identifier: String,
+    },
+    /// No answer came in time.
+    #[error("subscription to {identifier} not confirmed within {after:?}")]
+    TimedOut {
+        /// What was asked for.
+        identifier: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The connection is over.
+    #[error(transparent)]
+    Ended(#[from] Ending),
+}
+
+/// An action could not be sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PerformError {
+    /// The data is no JSON object, so the action's name cannot be put into it.
+    #[error("perform {action:?}: expected the data to be a JSON object such as {{\"n\":1}}, got {data:?}")]
+    NotAnObject {
+        /// The action.
+        action: String,
+        /// The data.
+        data: String,
+    },
+    /// The connection is over.
+    #[error(transparent)]
+    Ended(#[from] Ending),
+}
+
+/// The awaited message did not come.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiveError {
+    /// None matched in time.
+    #[error("no matching message within {after:?}")]
+    TimedOut {
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The connection is over.
+    #[error(transparent)]
+    Ended(#[from] Ending),
+}
+
+impl Ending {
+    /// The group that this ending is counted in.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Disconnected { reason, .. } => Cause::of_disconnect(reason),
+            Self::WebSocket(error) => error.cause(),
+            Self::Protocol(_) => Cause::Protocol,
+        }
+    }
+}
+
+impl ConnectError {
+    /// The group that this failure is counted in.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::WebSocket(error) => error.cause(),
+            Self::Ended(ending) => ending.cause(),
+            Self::TimedOut { .. } => Cause::TimedOut(Phase::Welcome),
+        }
+    }
+}
+
+impl SubscribeError {
+    /// The group that this failure is counted in.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Rejected { .. } => Cause::Rejected,
+            Self::TimedOut { .. } => Cause::TimedOut(Phase::Subscribe),
+            Self::Ended(ending) => ending.cause(),
+        }
+    }
+}
+
+impl From<websocket::SendError> for Ending {
+    fn from(error: websocket::SendError) -> Self {
+        Self::WebSocket(match error {
+            websocket::SendError::Closing => websocket::ReceiveError::Closed {
+                code: None,
+                reason: String::new(),
+            },
+            websocket::SendError::Lost(error) => websocket::ReceiveError::Lost(error.kind()),
+        })
+    }
+}
+
+impl From<ReplyError> for Ending {
+    fn from(error: ReplyError) -> Self {
+        Self::Protocol(error.to_string())
+    }
+}

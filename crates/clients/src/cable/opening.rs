@@ -1,0 +1,119 @@
+//! Welcome and subscription on a bare connection, one step after the other.
+
+use std::time::{Duration, Instant};
+
+use plimsoll_cable::{command::encode_subscribe, reply::Reply};
+use tokio::time::timeout;
+
+use super::{ConnectError, Ending, SubscribeError};
+use crate::websocket::{self, Connection, Message, Options, Payload, Timings};
+
+/// Opens a WebSocket and waits for the welcome, all within the options' deadline. Returns the WebSocket's timings
+/// and how long the welcome took after them.
+///
+/// # Errors
+/// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
+pub async fn open(options: &Options) -> Result<(Connection, Timings, Duration), ConnectError> {
+    let (mut connection, timings) = websocket::connect(options).await?;
+    let since_open = Instant::now();
+    let left = options.deadline.saturating_sub(timings.total());
+    let Ok(welcomed) = timeout(left, wait_for_welcome(&mut connection)).await else {
+        return Err(ConnectError::TimedOut {
+            after: options.deadline,
+        });
+    };
+    welcomed?;
+    Ok((connection, timings, since_open.elapsed()))
+}
+
+/// Subscribes to `identifier` and waits for the answer, at most `limit`. Messages that arrive meanwhile are
+/// dropped. Returns how long the confirmation took.
+///
+/// # Errors
+/// [`SubscribeError`]; its [`cause`](SubscribeError::cause) is what to count.
+pub async fn subscribe(
+    connection: &mut Connection,
+    identifier: &str,
+    limit: Duration,
+) -> Result<Duration, SubscribeError> {
+    let started = Instant::now();
+    let answer = async {
+        connection
+            .send_text(&encode_subscribe(identifier))
+            .await
+            .map_err(Ending::from)?;
+        loop {
+            let message = next(connection).await?;
+            if let Some(answer) = Answer::of(&parse(&message)?, identifier) {
+                return Ok(answer);
+            }
+        }
+    };
+    let timed_out = |_| SubscribeError::TimedOut {
+        identifier: identifier.to_owned(),
+        after: limit,
+    };
+    timeout(limit, answer)
+        .await
+        .map_err(timed_out)?
+        .and_then(|answer| answer.result(identifier))?;
+    Ok(started.elapsed())
+}
+
+/// The server's answer to a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    Confirmed,
+    Rejected,
+}
+
+impl Answer {
+    /// What `reply` answers to the subscription of `identifier`, if anything.
+    pub(super) fn of(reply: &Reply<'_>, identifier: &str) -> Option<Self> {
+        match reply {
+            Reply::Confirm { identifier: it } if it == identifier => Some(Self::Confirmed),
+            Reply::Reject { identifier: it } if it == identifier => Some(Self::Rejected),
+            _ => None,
+        }
+    }
+
+    pub(super) fn result(self, identifier: &str) -> Result<(), SubscribeError> {
+        match self {
+            Self::Confirmed => Ok(()),
+            Self::Rejected => Err(SubscribeError::Rejected {
+                identifier: identifier.to_owned(),
+            }),
+        }
+    }
+}
+
+async fn wait_for_welcome(connection: &mut Connection) -> Result<(), Ending> {
+    loop {
+        let message = next(connection).await?;
+        if let Reply::Welcome { .. } = parse(&message)? {
+            return Ok(());
+        }
+    }
+}
+
+/// The next text message and when it came.
+pub(super) async fn next(connection: &mut Connection) -> Result<(Instant, String), Ending> {
+    let Message { at, payload } = connection.next_message().await?;
+    match payload {
+        Payload::Text(text) => Ok((at, text)),
+        Payload::Binary(_) => Err(Ending::Protocol(
+            "expected JSON text, got a binary message".to_owned(),
+        )),
+    }
+}
+
+/// Reads a reply; a `disconnect` is an ending here.
+pub(super) fn parse((_, text): &(Instant, String)) -> Result<Reply<'_>, Ending> {
+    match Reply::parse(text)? {
+        Reply::Disconnect { reason, reconnect } => Err(Ending::Disconnected {
+            reason: reason.into_owned(),
+            reconnect,
+        }),
+        reply => Ok(reply),
+    }
+}

@@ -1,0 +1,19 @@
+//! Timed native protocol clients, for every front end of the load side.
+//!
+//! A client here opens one connection, says how long each phase of it took, and hands out what arrives together
+//! with the instant of its arrival. It knows nothing of virtual users, executors, metrics or reports, and spawns
+//! no tasks: it reads only while one of its methods is polled, so that its owner decides what an idle client
+//! costs.
+//!
+//! * [`target`]: the `ws://` URL.
+//! * [`websocket`]: one WebSocket connection, down to reading into a buffer that all connections share.
+//! * [`cable`]: an Action Cable consumer with subscriptions and an inbox.
+//! * [`cause`]: why clients fail, coarse enough to be counted by.
+
+pub mod cable;
+pub mod cause;
+pub mod target;
+pub mod websocket;
+
+#[cfg(test)]
+mod test_peer;

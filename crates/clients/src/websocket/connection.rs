@@ -1,0 +1,314 @@
+//! An open WebSocket.
+//!
+//! Two ways to read, one at a time: [`Connection::poll_receive`] into a buffer that belongs to the caller, so that
+//! ten thousand idle connections of one worker own no buffer; and [`Connection::next_message`] for users who
+//! do one thing after the other. Both answer pings and the server's Close by themselves.
+
+use std::{
+    future::poll_fn,
+    io,
+    mem::MaybeUninit,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::{Duration, Instant},
+};
+
+use plimsoll_websocket::{CloseCode, Config, Decoder, Event, Opcode, Role, handshake::client::Accepted};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+
+use super::{Counters, Message, Payload, ReceiveError, SendError, outgoing::Outgoing};
+
+/// How much [`Connection::next_message`] reads at once. A stack buffer, gone when the read is done.
+const READ_BYTES: usize = 4096;
+
+/// An open WebSocket, client side. While idle it owns no buffer.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    config: Config,
+    decoder: Decoder,
+    protocol: Option<Box<str>>,
+    /// Bytes that were read (with the handshake, or by `next_message`) and not decoded yet, and when.
+    unread: Vec<u8>,
+    unread_at: Instant,
+    outgoing: Outgoing,
+    n_messages_in: u64,
+    bytes_in: u64,
+    n_pings: u64,
+}
+
+impl Connection {
+    pub(super) fn new(
+        stream: TcpStream,
+        max_message_bytes: usize,
+        accepted: Accepted,
+        unread: Vec<u8>,
+    ) -> Self {
+        let config = Config {
+            role: Role::Client,
+            max_message_bytes,
+            deflate: None,
+        };
+        let decoder = accepted
+            .deflate
+            .map_or_else(Decoder::new, |agreed| Decoder::with_deflate(&config, &agreed));
+        Self {
+            stream,
+            config,
+            decoder,
+            protocol: accepted.protocol.map(String::into_boxed_str),
+            bytes_in: unread.len() as u64,
+            unread,
+            unread_at: Instant::now(),
+            outgoing: Outgoing::default(),
+            n_messages_in: 0,
+            n_pings: 0,
+        }
+    }
+
+    /// The sub-protocol that the server chose.
+    pub fn protocol(&self) -> Option<&str> {
+        self.protocol.as_deref()
+    }
+
+    /// What went over the connection so far.
+    pub fn counters(&self) -> Counters {
+        let &Self {
+            n_messages_in,
+            bytes_in,
+            n_pings,
+            ..
+        } = self;
+        let (n_messages_out, bytes_out) = self.outgoing.totals();
+        Counters {
+            n_messages_in,
+            n_messages_out,
+            bytes_in,
+            bytes_out,
+            n_pings,
+        }
+    }
+
+    /// Reads once into `scratch` and hands each complete event to `on_event`, with the instant of the read. Pings
+    /// and a Close have been answered already. Ready after one read, whether or not it completed an event.
+    ///
+    /// `scratch` belongs to the caller only while this function runs. It must not be empty; with 64 KB one read
+    /// nearly always empties the socket.
+    ///
+    /// # Errors
+    /// The connection is over; events that came before have been handed out.
+    pub fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        scratch: &mut [u8],
+        mut on_event: impl FnMut(Instant, Event<'_>),
+    ) -> Poll<Result<(), ReceiveError>> {
+        self.poll_unsent(cx)?;
+        if !self.unread.is_empty() {
+            let mut unread = std::mem::take(&mut self.unread);
+            return Poll::Ready(self.decode_all(&mut unread, self.unread_at, &mut on_event));
+        }
+        let mut buffer = ReadBuf::new(scratch);
+        ready!(self.poll_read(cx, &mut buffer))?;
+        let at = Instant::now();
+        Poll::Ready(self.decode_all(buffer.filled_mut(), at, &mut on_event))
+    }
+
+    /// Waits for the next text or binary message. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn next_message(&mut self) -> Result<Message, ReceiveError> {
+        loop {
+            if let Some(payload) = self.decode_unread()? {
+                return Ok(Message {
+                    at: self.unread_at,
+                    payload,
+                });
+            }
+            poll_fn(|cx| self.poll_fill_unread(cx)).await?;
+        }
+    }
+
+    /// Sends one message and waits until the socket has taken it whole.
+    ///
+    /// # Errors
+    /// The connection is closing or broken.
+    pub async fn send(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
+        self.flush().await?;
+        self.queue(opcode, payload)?;
+        self.flush().await
+    }
+
+    /// Sends one text message: see [`send`](Self::send).
+    ///
+    /// # Errors
+    /// The connection is closing or broken.
+    pub async fn send_text(&mut self, text: &str) -> Result<(), SendError> {
+        self.send(Opcode::Text, text.as_bytes()).await
+    }
+
+    /// Encodes one message without writing it; [`flush`](Self::flush) writes. For callers that must take the time
+    /// between the two. Call it only when everything before has been flushed: nothing bounds the queue otherwise.
+    ///
+    /// # Errors
+    /// [`SendError::Closing`] when a Close frame was sent or received.
+    pub fn queue(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
+        self.outgoing.queue_message(opcode, payload)
+    }
+
+    /// Waits until the socket has taken everything that is queued. Dropping the future loses nothing: the rest
+    /// goes out with the next call of any method.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub async fn flush(&mut self) -> Result<(), SendError> {
+        Ok(poll_fn(|cx| self.poll_flush(cx)).await?)
+    }
+
+    /// Says Close with code 1000 and waits for the server's Close or the end of the stream, at most `timeout`.
+    /// Messages that arrive meanwhile are dropped. The server ends the TCP connection first when it follows RFC
+    /// 6455 §7.1.1, so that our local port is free at once and not held for a minute in `TIME_WAIT`.
+    pub async fn close(&mut self, timeout: Duration) {
+        // Whatever goes wrong while closing, the connection is over, which is all that was asked for.
+        let _ = tokio::time::timeout(timeout, self.say_close()).await;
+    }
+
+    async fn say_close(&mut self) {
+        self.outgoing.start_close(CloseCode::NORMAL);
+        let mut scratch = [0; READ_BYTES];
+        while poll_fn(|cx| self.poll_receive(cx, &mut scratch, |_, _| {}))
+            .await
+            .is_ok()
+        {}
+        // The server has said Close; what is left is the end of the stream.
+        while self.stream.readable().await.is_ok() {
+            match self.stream.try_read(&mut scratch) {
+                Ok(0) => return,
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return,
+                _ => {}
+            }
+        }
+    }
+
+    fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<(), ReceiveError>> {
+        // Through `AsyncRead` and not `try_read`: a read that does not fill the buffer then counts as having
+        // emptied the socket, which saves the second system call that would only say so.
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)).map_err(|error| lost(&error))?;
+        if buffer.filled().is_empty() {
+            return Poll::Ready(Err(ReceiveError::Ended));
+        }
+        self.bytes_in += buffer.filled().len() as u64;
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_fill_unread(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ReceiveError>> {
+        self.poll_unsent(cx)?;
+        let mut buffer = [MaybeUninit::uninit(); READ_BYTES];
+        let mut buffer = ReadBuf::uninit(&mut buffer);
+        ready!(self.poll_read(cx, &mut buffer))?;
+        self.unread_at = Instant::now();
+        self.unread.extend_from_slice(buffer.filled());
+        Poll::Ready(Ok(()))
+    }
+
+    /// Decodes all of `bytes`.
+    fn decode_all(
+        &mut self,
+        mut bytes: &mut [u8],
+        at: Instant,
+        on_event: &mut impl FnMut(Instant, Event<'_>),
+    ) -> Result<(), ReceiveError> {
+        while !bytes.is_empty() {
+            let n_consumed = self.decode_one(bytes, |event| on_event(at, event))?;
+            bytes = &mut bytes[n_consumed..];
+        }
+        Ok(())
+    }
+
+    /// Decodes from `unread` until a message comes out or nothing is left.
+    fn decode_unread(&mut self) -> Result<Option<Payload>, ReceiveError> {
+        let mut payload = None;
+        let mut unread = std::mem::take(&mut self.unread);
+        let mut n_done = 0;
+        while payload.is_none() && n_done < unread.len() {
+            n_done += self.decode_one(&mut unread[n_done..], |event| payload = Payload::of(event))?;
+        }
+        if n_done < unread.len() {
+            unread.drain(..n_done);
+            self.unread = unread;
+        }
+        Ok(payload)
+    }
+
+    /// Decodes the first event of `bytes`, or all of them when they hold none; returns how many bytes that took.
+    fn decode_one(
+        &mut self,
+        bytes: &mut [u8],
+        on_event: impl FnOnce(Event<'_>),
+    ) -> Result<usize, ReceiveError> {
+        let decoded = match self.decoder.decode(&self.config, bytes) {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                self.outgoing.start_close(error.close_code());
+                self.try_flush();
+                return Err(error.into());
+            }
+        };
+        let n_consumed = decoded.consumed;
+        let mut closed = None;
+        match decoded.event {
+            Some(Event::Text(_) | Event::Binary(_)) => self.n_messages_in += 1,
+            Some(Event::Ping(payload)) => {
+                self.n_pings += 1;
+                self.outgoing.answer_ping(payload);
+            }
+            Some(Event::Close(frame)) => {
+                self.outgoing.answer_close(frame);
+                closed = Some(ReceiveError::closed(frame));
+            }
+            Some(Event::Pong(_)) | None => {}
+        }
+        if let Some(event) = decoded.event {
+            on_event(event);
+        }
+        self.try_flush();
+        closed.map_or(Ok(n_consumed), Err)
+    }
+
+    /// Writes what the socket takes now. An error shows again at the next read.
+    fn try_flush(&mut self) {
+        if !self.outgoing.unsent().is_empty()
+            && let Ok(n_written) = self.stream.try_write(self.outgoing.unsent())
+        {
+            self.outgoing.forget(n_written);
+        }
+    }
+
+    /// Writes without keeping the reader waiting.
+    fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Result<(), ReceiveError> {
+        match self.poll_flush(cx) {
+            Poll::Ready(Err(error)) => Err(lost(&error)),
+            Poll::Ready(Ok(())) | Poll::Pending => Ok(()),
+        }
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.outgoing.unsent().is_empty() {
+            let n_written = ready!(Pin::new(&mut self.stream).poll_write(cx, self.outgoing.unsent()))?;
+            self.outgoing.forget(n_written);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn lost(error: &io::Error) -> ReceiveError {
+    ReceiveError::Lost(error.kind())
+}

@@ -1,0 +1,135 @@
+//! What can go wrong with a connection, one enum per operation.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use plimsoll_websocket::{CloseFrame, DecodeError, handshake::client::HandshakeError};
+
+use crate::cause::{Cause, Phase};
+
+/// A connection did not come about.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// No address of the target could be reached; the error of the last one.
+    #[error("connect to {address}{}: {source}", from(*local_address))]
+    Tcp {
+        /// The address that was tried last.
+        address: SocketAddr,
+        /// The source address that was asked for.
+        local_address: Option<IpAddr>,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The options hold no address.
+    #[error("connect: the target has no address")]
+    NoAddress,
+    /// The deadline passed.
+    #[error("timed out after {after:?} in {phase}")]
+    TimedOut {
+        /// Where it struck.
+        phase: Phase,
+        /// The whole time allowed.
+        after: Duration,
+    },
+    /// The server refused the upgrade or does not speak WebSocket.
+    #[error("upgrade: {0}")]
+    Handshake(#[from] HandshakeError),
+    /// The connection broke during the upgrade.
+    #[error("upgrade: {0}")]
+    Lost(io::Error),
+    /// The server ended the connection instead of answering the upgrade.
+    #[error("upgrade: the server ended the connection without an answer")]
+    Ended,
+}
+
+/// A connection is over.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiveError {
+    /// Both sides have said Close; the code and reason are the server's.
+    #[error("closed by the server{}", code_and_reason(*code, reason))]
+    Closed {
+        /// The server's close code, if it sent one.
+        code: Option<u16>,
+        /// Its reason, often empty.
+        reason: String,
+    },
+    /// The server ended the stream without a Close frame. Some servers (Nim's `ws`) always do.
+    #[error("the server ended the connection without a close frame")]
+    Ended,
+    /// The connection broke.
+    #[error("connection lost: {0}")]
+    Lost(io::ErrorKind),
+    /// The server broke the protocol; a Close frame with the matching code went out.
+    #[error("protocol violation by the server: {0}")]
+    Protocol(#[from] DecodeError),
+}
+
+/// A message could not be sent.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// A Close frame was sent or received; nothing may follow it.
+    #[error("send on a connection that is closing")]
+    Closing,
+    /// The connection broke.
+    #[error("send: {0}")]
+    Lost(#[from] io::Error),
+}
+
+fn from(local_address: Option<IpAddr>) -> String {
+    local_address.map_or_else(String::new, |address| format!(" from {address}"))
+}
+
+fn code_and_reason(code: Option<u16>, reason: &str) -> String {
+    match code {
+        None => " without a code".to_owned(),
+        Some(code) if reason.is_empty() => format!(" with code {code}"),
+        Some(code) => format!(" with code {code}: {reason}"),
+    }
+}
+
+impl ConnectError {
+    /// The group that this failure is counted in.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Tcp { source, .. } | Self::Lost(source) => Cause::of_io(source),
+            Self::NoAddress => Cause::Unreachable,
+            Self::TimedOut { phase, .. } => Cause::TimedOut(*phase),
+            Self::Handshake(HandshakeError::Refused { status, .. }) => Cause::Status(*status),
+            Self::Handshake(_) => Cause::Handshake,
+            Self::Ended => Cause::Ended,
+        }
+    }
+}
+
+impl ReceiveError {
+    /// The ending that the server's Close frame stands for.
+    pub(super) fn closed(frame: Option<CloseFrame<'_>>) -> Self {
+        Self::Closed {
+            code: frame.map(|frame| frame.code.get()),
+            reason: frame.map(|frame| frame.reason.to_owned()).unwrap_or_default(),
+        }
+    }
+
+    /// The group that this ending is counted in.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Closed { code, .. } => Cause::Closed(*code),
+            Self::Ended => Cause::Ended,
+            Self::Lost(kind) => Cause::of_io(&io::Error::from(*kind)),
+            Self::Protocol(_) => Cause::Protocol,
+        }
+    }
+}
+
+impl SendError {
+    /// The group that this failure is counted in.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Closing => Cause::Closed(None),
+            Self::Lost(error) => Cause::of_io(error),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a connection is asked to be.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use crate::target::Target;
+
+/// How to connect; one value serves any number of connections.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// For the request line and the `Host` header.
+    pub target: Target,
+    /// Where the target is: [`Target::resolve`], asked once per run. They are tried in order.
+    pub addresses: Vec<SocketAddr>,
+    /// The source address; `None` leaves the choice to the system. Its port is chosen by the system at connect
+    /// time (`IP_BIND_ADDRESS_NO_PORT`), so that connections to different destinations share the port range.
+    pub local_address: Option<IpAddr>,
+    /// The `Origin` header.
+    pub origin: Option<String>,
+    /// Sub-protocols to offer, the preferred one first.
+    pub protocols: Vec<String>,
+    /// More header lines, for example `("Cookie", "uid=1")`.
+    pub headers: Vec<(String, String)>,
+    /// Offers permessage-deflate (RFC 7692) without context takeover. What we send stays uncompressed, which the
+    /// extension always allows.
+    pub deflate: bool,
+    /// The largest message that is accepted, in bytes; a larger one ends the connection with code 1009.
+    pub max_message_bytes: usize,
+    /// From before the TCP connect until the upgrade is accepted.
+    pub deadline: Duration,
+}
+
+impl Options {
+    /// One megabyte is what websocket-bench accepts; no broadcast of a benchmark comes near.
+    const DEFAULT_MAX_MESSAGE_BYTES: usize = 1_000_000;
+
+    /// Longer than any TCP retry that still succeeds in practice (1 + 2 + 4 + 8 + 16 s of lost SYN packets), so
+    /// that an overloaded server shows as slow and not as failing.
+    const DEFAULT_DEADLINE: Duration = Duration::from_secs(60);
+
+    /// Nothing but the target; everything else at its default.
+    pub fn new(target: Target, addresses: Vec<SocketAddr>) -> Self {
+        Self {
+            target,
+            addresses,
+            local_address: None,
+            origin: None,
+            protocols: Vec::new(),
+            headers: Vec::new(),
+            deflate: false,
+            max_message_bytes: Self::DEFAULT_MAX_MESSAGE_BYTES,
+            deadline: Self::DEFAULT_DEADLINE,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What waits to be written: frames, and the rule which frames may still follow.
+
+use plimsoll_websocket::{CloseCode, CloseFrame, CloseState, Opcode, encode_close, encode_frame};
+
+use super::SendError;
+
+/// A pong is not queued while more than this many bytes wait for the socket: the peer sends pings and does not
+/// read. It loses nothing, since only the last ping needs an answer (RFC 6455 §5.5.3).
+const MAX_UNSENT_FOR_PONG_BYTES: usize = 4096;
+
+/// Encoded frames that the socket has not taken yet. Empty, it owns no memory.
+///
+/// Bounded by its users: at most two messages of our own (the next one is only queued when the one before is out,
+/// except after a cancelled send), one Close, and pongs up to [`MAX_UNSENT_FOR_PONG_BYTES`].
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    unsent: Vec<u8>,
+    close: CloseState,
+    n_messages: u64,
+    n_bytes: u64,
+}
+
+impl Outgoing {
+    pub(super) fn queue_message(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
+        if !self.close.is_open() {
+            return Err(SendError::Closing);
+        }
+        self.n_messages += 1;
+        self.queue(|unsent| encode_frame(opcode, payload, Some(mask()), unsent));
+        Ok(())
+    }
+
+    pub(super) fn answer_ping(&mut self, payload: &[u8]) {
+        if self.close.is_open() && self.unsent.len() <= MAX_UNSENT_FOR_PONG_BYTES {
+            self.queue(|unsent| encode_frame(Opcode::Pong, payload, Some(mask()), unsent));
+        }
+    }
+
+    /// Says Close first, unless a Close has gone out or come in.
+    pub(super) fn start_close(&mut self, code: CloseCode) {
+        if self.close.start() {
+            self.queue_close(Some(code));
+        }
+    }
+
+    /// Answers the peer's Close, unless it answers ours.
+    pub(super) fn answer_close(&mut self, frame: Option<CloseFrame<'_>>) {
+        if let Some(code) = self.close.on_received(frame) {
+            self.queue_close(code);
+        }
+    }
+
+    /// What to write next.
+    pub(super) fn unsent(&self) -> &[u8] {
+        &self.unsent
+    }
+
+    /// The socket has taken that much.
+    pub(super) fn forget(&mut self, n_bytes: usize) {
+        if n_bytes == self.unsent.len() {
+            // Gives the memory back: most connections send seldom.
+            self.unsent = Vec::new();
+        } else {
+            self.unsent.drain(..n_bytes);
+        }
+    }
+
+    /// Messages and bytes that were ever queued.
+    pub(super) fn totals(&self) -> (u64, u64) {
+        (self.n_messages, self.n_bytes)
+    }
+
+    fn queue_close(&mut self, code: Option<CloseCode>) {
+        let frame = code.map(|code| CloseFrame { code, reason: "" });
+        self.queue(|unsent| encode_close(frame, Some(mask()), unsent));
+    }
+
+    fn queue(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
+        let n_before = self.unsent.len();
+        encode(&mut self.unsent);
+        self.n_bytes += (self.unsent.len() - n_before) as u64;
+    }
+}
+
+/// Masks defend proxies against browsers that run hostile scripts (RFC 6455 §10.3). A load tool needs them to be
+/// different, not secret, so a fast generator does.
+fn mask() -> [u8; 4] {
+    fastrand::u32(..).to_ne_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_follows_a_close() {
+        let mut outgoing = Outgoing::default();
+        outgoing.start_close(CloseCode::NORMAL);
+        let n_bytes = outgoing.unsent().len();
+        outgoing.start_close(CloseCode::GOING_AWAY);
+        outgoing.answer_ping(b"?");
+        outgoing.answer_close(None);
+        assert!(matches!(
+            outgoing.queue_message(Opcode::Text, b"late"),
+            Err(SendError::Closing)
+        ));
+        assert_eq!(
+            (outgoing.unsent().len(), outgoing.totals()),
+            (n_bytes, (0, n_bytes as u64))
+        );
+    }
+
+    #[test]
+    fn pongs_stop_when_nobody_reads_them() {
+        let mut outgoing = Outgoing::default();
+        for _ in 0..10_000 {
+            outgoing.answer_ping(&[0; 125]);
+        }
+        assert!(outgoing.unsent().len() < 2 * MAX_UNSENT_FOR_PONG_BYTES);
+    }
+
+    #[test]
+    fn memory_is_given_back() {
+        let mut outgoing = Outgoing::default();
+        outgoing.queue_message(Opcode::Text, b"hello").unwrap();
+        let n_bytes = outgoing.unsent().len();
+        outgoing.forget(3);
+        assert_eq!(outgoing.unsent().len(), n_bytes - 3);
+        outgoing.forget(n_bytes - 3);
+        assert_eq!(
+            (outgoing.unsent.capacity(), outgoing.totals()),
+            (0, (1, n_bytes as u64))
+        );
+    }
+}

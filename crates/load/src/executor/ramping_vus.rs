@@ -1,0 +1,229 @@
+//! k6's `ramping-vus`: the number of active virtual users follows straight lines between stages.
+//!
+//! Within a stage from `a` to `b` users over duration `d` the number becomes `k` at the moment when the line
+//! reaches `k`: `stage end − d · (b − k) / (b − a)`, in both directions. A stage of no duration is a jump. The
+//! highest user is the first to stop. A user that has to stop finishes its iteration within
+//! `graceful_ramp_down`, and no later than `graceful_stop` after the last stage; after that the iteration is
+//! interrupted.
+
+use std::time::Duration;
+
+use super::Window;
+
+/// A straight line to `target`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// How long the change takes; zero is a jump.
+    pub duration: Duration,
+    /// Active virtual users at the end of the stage.
+    pub target: u32,
+}
+
+/// k6's default for both graceful periods.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// k6's limit for the number of virtual users.
+const MAX_VUS: u32 = 100_000_000;
+
+/// Why a schedule is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// Nothing would ever run.
+    #[error("no virtual user would ever start; expected a start or at least one target above 0")]
+    NoVus,
+    /// The whole schedule takes no time.
+    #[error("the stages take no time in all; expected at least one with a duration, for example 10s")]
+    NoTime,
+    /// More virtual users than k6 allows.
+    #[error("{n_vus} virtual users are too many; the limit is {MAX_VUS}")]
+    TooManyVus {
+        /// The highest start or target.
+        n_vus: u32,
+    },
+    /// The durations do not fit into the clock.
+    #[error("the stages take too long in all; the limit is 292 years")]
+    TooLong,
+}
+
+/// The schedule. Pure: all times count from the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RampingVus {
+    start_vus: u32,
+    stages: Vec<Stage>,
+    duration: Duration,
+    graceful_ramp_down: Duration,
+    graceful_stop: Duration,
+}
+
+/// A stage with where it begins.
+#[derive(Clone, Copy, Debug)]
+struct Ramp {
+    begin: Duration,
+    duration: Duration,
+    from: u32,
+    target: u32,
+}
+
+impl RampingVus {
+    /// Begins with `start_vus` and goes through `stages`; both graceful periods are 30 s.
+    ///
+    /// # Errors
+    /// When nothing would run, or when numbers are beyond all reason.
+    pub fn new(start_vus: u32, stages: Vec<Stage>) -> Result<Self, ScheduleError> {
+        let n_vus = stages.iter().map(|stage| stage.target).fold(start_vus, u32::max);
+        let total = stages
+            .iter()
+            .try_fold(Duration::ZERO, |sum, stage| sum.checked_add(stage.duration));
+        let duration = total
+            .filter(|total| i64::try_from(total.as_nanos()).is_ok())
+            .ok_or(ScheduleError::TooLong)?;
+        if n_vus == 0 {
+            Err(ScheduleError::NoVus)
+        } else if n_vus > MAX_VUS {
+            Err(ScheduleError::TooManyVus { n_vus })
+        } else if duration.is_zero() {
+            Err(ScheduleError::NoTime)
+        } else {
+            Ok(Self {
+                start_vus,
+                stages,
+                duration,
+                graceful_ramp_down: GRACE,
+                graceful_stop: GRACE,
+            })
+        }
+    }
+
+    /// How long a virtual user may finish its iteration when the number ramps down.
+    #[must_use]
+    pub fn graceful_ramp_down(self, graceful_ramp_down: Duration) -> Self {
+        Self {
+            graceful_ramp_down,
+            ..self
+        }
+    }
+
+    /// How long iterations may go on after the last stage.
+    #[must_use]
+    pub fn graceful_stop(self, graceful_stop: Duration) -> Self {
+        Self {
+            graceful_stop,
+            ..self
+        }
+    }
+
+    /// The sum of all stages.
+    pub fn duration(&self) -> Duration {
+        self.duration
+    }
+
+    /// When the last iteration is interrupted at the latest.
+    pub fn max_duration(&self) -> Duration {
+        self.duration.saturating_add(self.graceful_stop)
+    }
+
+    /// How many virtual users must exist (k6's `vus_max`): the highest number that the line reaches.
+    pub fn max_vus(&self) -> u32 {
+        let targets = self.ramps().filter(|ramp| !ramp.duration.is_zero());
+        targets.map(|ramp| ramp.from.max(ramp.target)).max().unwrap_or(0)
+    }
+
+    /// How many virtual users are planned to be active at `at`; zero from [`Self::duration`] on.
+    pub fn n_planned(&self, at: Duration) -> u32 {
+        self.ramps()
+            .find(|ramp| at < ramp.end())
+            .map_or(0, |ramp| ramp.n_planned(at - ramp.begin))
+    }
+
+    /// The windows of the virtual user number `index` (from 0) in the order of time: at most one more than there
+    /// are stages.
+    pub fn windows(&self, index: u32) -> Vec<Window> {
+        let mut windows: Vec<Window> = Vec::new();
+        for (start, stop) in self.active_times(index) {
+            match windows.last_mut() {
+                Some(last) if last.stop == start => last.stop = stop,
+                _ => windows.push(Window {
+                    start,
+                    stop,
+                    interrupt: stop,
+                }),
+            }
+        }
+        self.set_interrupts(&mut windows);
+        windows
+    }
+
+    /// Stretches of activity within each stage; a later one may begin where an earlier one ends.
+    fn active_times(&self, index: u32) -> impl Iterator<Item = (Duration, Duration)> {
+        self.ramps().filter_map(move |ramp| {
+            let (start, stop) = ramp.active_time(index)?;
+            (start < stop).then_some((ramp.begin + start, ramp.begin + stop))
+        })
+    }
+
+    fn set_interrupts(&self, windows: &mut [Window]) {
+        let mut next: Option<Window> = None;
+        for window in windows.iter_mut().rev() {
+            let interrupt = window
+                .stop
+                .saturating_add(self.graceful_ramp_down)
+                .min(self.max_duration());
+            let runs_on = next.filter(|next| next.start <= interrupt);
+            window.interrupt = runs_on.map_or(interrupt, |next| next.interrupt);
+            next = Some(*window);
+        }
+    }
+
+    fn ramps(&self) -> impl Iterator<Item = Ramp> {
+        let (mut begin, mut from) = (Duration::ZERO, self.start_vus);
+        self.stages.iter().map(move |&Stage { duration, target }| {
+            let ramp = Ramp {
+                begin,
+                duration,
+                from,
+                target,
+            };
+            (begin, from) = (ramp.end(), target);
+            ramp
+        })
+    }
+}
+
+impl Ramp {
+    fn end(&self) -> Duration {
+        self.begin + self.duration
+    }
+
+    /// Planned users at `elapsed`, which is below the duration of the stage.
+    fn n_planned(&self, elapsed: Duration) -> u32 {
+        let n_steps =
+            u128::from(self.from.abs_diff(self.target)) * elapsed.as_nanos() / self.duration.as_nanos();
+        let n_steps = u32::try_from(n_steps).expect("fewer steps than the difference of two u32");
+        if self.from <= self.target {
+            self.from + n_steps
+        } else {
+            self.from - n_steps
+        }
+    }
+
+    /// When the user `index` is active within the stage, in time since its begin; `None` when it never is.
+    fn active_time(&self, index: u32) -> Option<(Duration, Duration)> {
+        let (starts_active, ends_active) = (index < self.from, index < self.target);
+        match (starts_active, ends_active) {
+            (false, false) => None,
+            (true, true) => Some((Duration::ZERO, self.duration)),
+            (false, true) => Some((self.time_of_step(index + 1 - self.from), self.duration)),
+            (true, false) => Some((Duration::ZERO, self.time_of_step(self.from - index))),
+        }
+    }
+
+    /// When the `n`-th change by one is reached: the first nanosecond at which [`Self::n_planned`] says so.
+    fn time_of_step(&self, n: u32) -> Duration {
+        let ns =
+            (u128::from(n) * self.duration.as_nanos()).div_ceil(u128::from(self.from.abs_diff(self.target)));
+        Duration::from_nanos(u64::try_from(ns).expect("not above the duration, which was checked to fit"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! The load generator's own health: was it the generator, and not the target, that set the figures?
+//!
+//! # What is measured
+//!
+//! * **Busy share** of each worker: CPU time of its thread per wall time, in windows of one second. A worker
+//!   is one thread with one event loop, so a busy share near 1 means that it has no room: it cannot offer
+//!   more load, and replies queue up in front of it. This depends on nobody else on the machine.
+//! * **Lateness** of each worker: an absolute-time tick every 10 ms, on the same event loop as the virtual
+//!   users. A tick that fires 30 ms late proves that a reply which came in at that moment was also taken, and
+//!   timed, up to 30 ms late, whatever the cause. Ticks that were missed during a stall are all counted, so a
+//!   stall of a second weighs as a second and not as one sample.
+//! * **Idle share** of the machine, from `/proc/stat`. It proves nothing alone (a target at its limit on the
+//!   same machine also leaves no idle CPU), so it only says *why* ticks were late.
+//!
+//! # What follows
+//!
+//! A run is marked as saturated when one of these holds:
+//!
+//! 1. The busiest worker spent [`BUSY_TIME_SHARE`] of the run or more in windows with a busy share of at least
+//!    [`BUSY_SHARE`]. The throughput is then the generator's.
+//! 2. At least [`LATE_TICK_SHARE`] of the ticks fired later than the tolerance: [`LATENESS`], or a tenth of the
+//!    latency that the run reports, whichever is longer. The latencies then contain the generator's own
+//!    delay. The tenth keeps an overloaded target apart from an overloaded generator: replies that took 8 s
+//!    were not made slow by a tick that was 20 ms late.
+//!
+//! When generator and target share a machine without idle CPU, the generator waits for the CPU although its
+//! own busy share is low. Rule 2 marks that run, because its latencies are not the target's alone; when the
+//! scheduler still gives the generator its turn in time, the run is not marked, because then the figures are
+//! right: the target really had no more CPU.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+mod judgement;
+mod machine;
+mod pulse;
+
+pub use self::{
+    judgement::{BUSY_SHARE, BUSY_TIME_SHARE, Health, LATE_TICK_SHARE, LATENESS, judge},
+    pulse::TICK,
+};
+use self::{machine::MachineCpu, pulse::Pulse};
+use crate::{cpu_clock, histogram::Histogram};
+
+/// Collects the health of all workers of this process. Clones share one collection.
+///
+/// Each worker takes its lock once per tick, a hundred times per second and almost always alone.
+#[derive(Clone, Debug)]
+pub struct Monitor {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    workers: Mutex<Vec<Arc<Mutex<Pulse>>>>,
+    since: Mutex<Since>,
+}
+
+/// The readings at the begin of the period that the next [`Monitor::take`] will cover.
+#[derive(Clone, Copy, Debug)]
+struct Since {
+    at: Instant,
+    cpu: Duration,
+    machine: Option<MachineCpu>,
+}
+
+/// What a [`Monitor`] saw in one period: the whole run, or one step of it.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// Length of the period.
+    pub elapsed: Duration,
+    /// CPU time of this whole process, all threads.
+    pub cpu: Duration,
+    /// Share (0 to 1) of the period that the busiest worker spent in windows with at least [`BUSY_SHARE`].
+    pub busy_time_share: f64,
+    /// The busiest window of any worker, as share (0 to 1) of one core.
+    pub busiest_share: f64,
+    /// How late the ticks of all workers fired.
+    pub lateness: Histogram,
+    /// Share (0 to 1) of all cores of the machine that nobody used; `None` when `/proc/stat` does not tell.
+    pub machine_idle_share: Option<f64>,
+}
+
+impl Monitor {
+    /// Begins the first period now.
+    pub fn new() -> Self {
+        let shared = Shared {
+            workers: Mutex::default(),
+            since: Mutex::new(Since::now()),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Watches the calling worker for as long as the future is polled; it never completes.
+    ///
+    /// Spawn it on the worker's own current-thread runtime, beside its virtual users: it reads the CPU clock
+    /// of the thread that polls it, and its tick waits in the same queue as they do.
+    pub async fn watch_worker(&self) {
+        let pulse = Arc::new(Mutex::new(Pulse::new()));
+        lock(&self.shared.workers).push(Arc::clone(&pulse));
+        let mut interval = pulse::interval();
+        loop {
+            let planned = interval.tick().await;
+            let now = tokio::time::Instant::now();
+            lock(&pulse).beat(
+                now.saturating_duration_since(planned),
+                now.into_std(),
+                cpu_clock::this_thread(),
+            );
+        }
+    }
+
+    /// What happened since the monitor began or since the last call, whichever is later; begins a new period.
+    pub fn take(&self) -> Evidence {
+        let now = Since::now();
+        let since = std::mem::replace(&mut *lock(&self.shared.since), now);
+        let mut evidence = Evidence {
+            elapsed: now.at.saturating_duration_since(since.at),
+            cpu: now.cpu.saturating_sub(since.cpu),
+            busy_time_share: 0.0,
+            busiest_share: 0.0,
+            lateness: Histogram::new(),
+            machine_idle_share: now
+                .machine
+                .zip(since.machine)
+                .and_then(|(now, since)| now.idle_share_since(since)),
+        };
+        lock(&self.shared.workers).retain(|worker| {
+            lock(worker).take_into(&mut evidence);
+            // A worker that has ended holds its pulse no longer.
+            Arc::strong_count(worker) > 1
+        });
+        evidence
+    }
+}
+
+impl Default for Monitor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Since {
+    fn now() -> Self {
+        Self {
+            at: Instant::now(),
+            cpu: cpu_clock::this_process(),
+            machine: MachineCpu::read(),
+        }
+    }
+}
+
+/// All values behind these locks are valid after every statement, so a panic elsewhere does not spoil them.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_that_is_never_held_up_is_on_time() {
+        let monitor = Monitor::new();
+        let run = tokio::time::timeout(Duration::from_secs(2), monitor.watch_worker());
+        assert!(run.await.is_err());
+        let evidence = monitor.take();
+        assert!(
+            (200..=201).contains(&evidence.lateness.count()),
+            "{}",
+            evidence.lateness.count()
+        );
+        assert!(evidence.lateness.max() < LATENESS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stall_counts_every_missed_tick() {
+        let monitor = Monitor::new();
+        let watch = monitor.watch_worker();
+        tokio::pin!(watch);
+        assert!(tokio::time::timeout(TICK / 2, &mut watch).await.is_err());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert!(tokio::time::timeout(TICK / 2, &mut watch).await.is_err());
+        let lateness = monitor.take().lateness;
+        assert!((95..=102).contains(&lateness.count()), "{}", lateness.count());
+        assert!(
+            lateness.max() > Duration::from_millis(980),
+            "{:?}",
+            lateness.max()
+        );
+        assert!((45..=55).contains(&lateness.n_at_or_above(Duration::from_millis(500))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn periods_do_not_overlap() {
+        let monitor = Monitor::new();
+        let watch = monitor.watch_worker();
+        tokio::pin!(watch);
+        for _ in 0..2 {
+            assert!(
+                tokio::time::timeout(Duration::from_secs(1), &mut watch)
+                    .await
+                    .is_err()
+            );
+            let n = monitor.take().lateness.count();
+            assert!((99..=101).contains(&n), "{n}");
+        }
+        assert!(monitor.take().lateness.is_empty());
+    }
+}

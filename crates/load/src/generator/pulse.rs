@@ -1,0 +1,151 @@
+//! The account of one worker: how late its ticks fired, and how busy its thread was.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::{BUSY_SHARE, Evidence};
+use crate::histogram::Histogram;
+
+/// Planned time between two ticks of a worker.
+///
+/// Reason: fine enough to see a delay of [`super::LATENESS`], and 100 wake-ups per second are few beside the
+/// messages of a load test.
+pub const TICK: Duration = Duration::from_millis(10);
+
+/// A window of the busy share. Reason: the granularity of progress lines and of what a user calls a peak.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// A period's last, shorter window counts from this length on. Reason: ten ticks; less says nothing.
+const SHORTEST_WINDOW: Duration = Duration::from_millis(100);
+
+/// Ticks at absolute times; a tick that was missed is delivered late and never skipped, so that each stall has
+/// its full weight in the lateness.
+pub(super) fn interval() -> Interval {
+    let mut interval = tokio::time::interval(TICK);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    interval
+}
+
+/// A wall clock reading and the thread's CPU clock reading beside it.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    at: Instant,
+    cpu: Duration,
+}
+
+#[derive(Debug)]
+pub(super) struct Pulse {
+    lateness: Histogram,
+    /// Begin of the open window and the latest reading; `None` before the first tick.
+    window: Option<(Reading, Reading)>,
+    watched: Duration,
+    busy: Duration,
+    busiest_share: f64,
+}
+
+impl Pulse {
+    pub(super) fn new() -> Self {
+        Self {
+            lateness: Histogram::new(),
+            window: None,
+            watched: Duration::ZERO,
+            busy: Duration::ZERO,
+            busiest_share: 0.0,
+        }
+    }
+
+    /// Notes a tick that fired `late` at the time `at`, when the thread had used `cpu` in all.
+    pub(super) fn beat(&mut self, late: Duration, at: Instant, cpu: Duration) {
+        self.lateness.record(late);
+        let reading = Reading { at, cpu };
+        let begin = self.window.map_or(reading, |(begin, _)| begin);
+        self.window = Some((begin, reading));
+        self.close_window(WINDOW);
+    }
+
+    /// Adds the period to `evidence` and begins the next one at the latest tick.
+    pub(super) fn take_into(&mut self, evidence: &mut Evidence) {
+        self.close_window(SHORTEST_WINDOW);
+        self.window = self.window.map(|(_, latest)| (latest, latest));
+        evidence.lateness.merge(&self.lateness);
+        evidence.busiest_share = evidence.busiest_share.max(self.busiest_share);
+        if !self.watched.is_zero() {
+            let share = self.busy.as_secs_f64() / self.watched.as_secs_f64();
+            evidence.busy_time_share = evidence.busy_time_share.max(share);
+        }
+        self.lateness.clear();
+        (self.watched, self.busy, self.busiest_share) = (Duration::ZERO, Duration::ZERO, 0.0);
+    }
+
+    fn close_window(&mut self, shortest: Duration) {
+        let Some((begin, end)) = self.window else { return };
+        let wall = end.at.saturating_duration_since(begin.at);
+        if wall < shortest {
+            return;
+        }
+        let share = end.cpu.saturating_sub(begin.cpu).as_secs_f64() / wall.as_secs_f64();
+        self.watched += wall;
+        if share >= BUSY_SHARE {
+            self.busy += wall;
+        }
+        self.busiest_share = self.busiest_share.max(share);
+        self.window = Some((end, end));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Beats once per tick through windows of the given length in ms and CPU use in ms.
+    fn evidence(windows: &[(u64, u64)]) -> Evidence {
+        let mut pulse = Pulse::new();
+        let (mut at, mut cpu) = (Instant::now(), Duration::ZERO);
+        pulse.beat(Duration::ZERO, at, cpu);
+        for &(wall_ms, cpu_ms) in windows {
+            let n_ticks = u32::try_from(wall_ms / 10).unwrap();
+            for _ in 0..n_ticks {
+                at += TICK;
+                cpu += Duration::from_millis(cpu_ms) / n_ticks;
+                pulse.beat(Duration::ZERO, at, cpu);
+            }
+        }
+        let mut evidence = Evidence {
+            elapsed: Duration::ZERO,
+            cpu: Duration::ZERO,
+            busy_time_share: 0.0,
+            busiest_share: 0.0,
+            lateness: Histogram::new(),
+            machine_idle_share: None,
+        };
+        pulse.take_into(&mut evidence);
+        evidence
+    }
+
+    #[test]
+    fn tells_busy_windows_from_idle_ones() {
+        for (windows, busy_time_share, busiest_share) in [
+            (
+                &[(1000, 100), (1000, 950), (1000, 500), (1000, 900)][..],
+                0.5,
+                0.95,
+            ),
+            (&[(1000, 899)], 0.0, 0.899),
+            (&[(200, 200)], 1.0, 1.0),
+            (&[(1000, 0), (500, 500)], 1.0 / 3.0, 1.0),
+            (&[(90, 90)], 0.0, 0.0),
+            (&[], 0.0, 0.0),
+        ] {
+            let found = evidence(windows);
+            assert!(
+                (found.busy_time_share - busy_time_share).abs() < 1e-3,
+                "{windows:?}: {found:?}"
+            );
+            assert!(
+                (found.busiest_share - busiest_share).abs() < 1e-3,
+                "{windows:?}: {found:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,131 @@
+use super::*;
+
+const US: fn(u64) -> Duration = Duration::from_micros;
+
+fn histogram(samples_us: &[u64]) -> Histogram {
+    let mut histogram = Histogram::new();
+    for &us in samples_us {
+        histogram.record(US(us));
+    }
+    histogram
+}
+
+#[test]
+fn is_empty_at_first() {
+    let empty = Histogram::new();
+    assert!(empty.is_empty());
+    assert_eq!(
+        (empty.count(), empty.min(), empty.max(), empty.sum()),
+        (0, Duration::ZERO, Duration::ZERO, Duration::ZERO)
+    );
+    assert_eq!(empty.mean_us().to_bits(), 0.0f64.to_bits());
+    assert_eq!(empty.value_at_quantile(0.99), Duration::ZERO);
+}
+
+#[test]
+fn has_the_documented_size() {
+    assert_eq!(
+        Histogram::new().buckets.distinct_values() * size_of::<u64>(),
+        23 * 1024 * 8
+    );
+}
+
+#[test]
+fn count_sum_min_and_max_are_exact() {
+    let all = histogram(&[7, 123_457, 3]);
+    assert_eq!(
+        (all.count(), all.sum(), all.min(), all.max()),
+        (3, US(123_467), US(3), US(123_457))
+    );
+}
+
+#[test]
+fn rounds_to_the_nearest_microsecond() {
+    for (ns, us) in [(0, 0), (499, 0), (500, 1), (1_499, 1), (1_500, 2)] {
+        let mut one = Histogram::new();
+        one.record(Duration::from_nanos(ns));
+        assert_eq!(one.max(), US(us), "{ns} ns");
+    }
+}
+
+#[test]
+fn quantiles_are_within_a_thousandth() {
+    let uniform = histogram(&(1..=100_000).collect::<Vec<_>>());
+    for (quantile, expected_us) in [
+        (0.0, 1.0),
+        (0.5, 50_000.0),
+        (0.95, 95_000.0),
+        (0.999, 99_900.0),
+        (1.0, 100_000.0),
+    ] {
+        let found_us = uniform.value_at_quantile(quantile).as_micros() as f64;
+        assert!(
+            (found_us - expected_us).abs() <= expected_us * 0.001,
+            "{quantile}: {found_us}"
+        );
+    }
+}
+
+#[test]
+fn a_quantile_never_leaves_the_recorded_range() {
+    let one = histogram(&[1_000_001]);
+    assert_eq!(one.value_at_quantile(0.5), US(1_000_001));
+}
+
+#[test]
+fn too_long_durations_are_counted_and_kept_exact() {
+    let mut long = histogram(&[10]);
+    long.record_n(HIGHEST * 2, 3);
+    long.record(HIGHEST);
+    assert_eq!(
+        (long.count(), long.n_saturated(), long.max()),
+        (5, 3, HIGHEST * 2)
+    );
+    assert!(long.value_at_quantile(0.9) >= HIGHEST);
+    assert_eq!(long.n_at_or_above(HIGHEST), 4);
+    long.record(Duration::MAX);
+    assert_eq!(long.n_saturated(), 4);
+}
+
+#[test]
+fn counts_what_is_at_or_above_a_threshold() {
+    let some = histogram(&[10, 20_000, 19_000, 40_000]);
+    for (threshold_us, expected) in [(0, 4), (10, 4), (11, 3), (20_000, 2), (50_000, 0)] {
+        assert_eq!(
+            some.n_at_or_above(US(threshold_us)),
+            expected,
+            "{threshold_us} µs"
+        );
+    }
+}
+
+#[test]
+fn merging_equals_recording_together() {
+    let (mut left, right) = (
+        histogram(&[5, 900, HIGHEST.as_micros() as u64 + 1_000_000]),
+        histogram(&[2, 70_000]),
+    );
+    left.merge(&right);
+    left.merge(&Histogram::new());
+    let together = histogram(&[5, 900, HIGHEST.as_micros() as u64 + 1_000_000, 2, 70_000]);
+    assert_eq!(left.buckets, together.buckets);
+    assert_eq!(
+        (left.n_saturated, left.sum_us, left.min_us, left.max_us),
+        (
+            together.n_saturated,
+            together.sum_us,
+            together.min_us,
+            together.max_us
+        )
+    );
+}
+
+#[test]
+fn clearing_forgets_all() {
+    let mut used = histogram(&[5, 900]);
+    used.clear();
+    used.record_n(US(3), 0);
+    assert!(used.is_empty());
+    used.record(US(8));
+    assert_eq!((used.min(), used.max()), (US(8), US(8)));
+}

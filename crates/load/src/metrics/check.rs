@@ -1,0 +1,21 @@
+//! A named yes-or-no question that virtual users answer (k6's `check`). A failed check fails nothing else.
+
+/// The answers to one check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Check {
+    /// Times that it held.
+    pub passes: u64,
+    /// Times that it did not.
+    pub fails: u64,
+}
+
+impl Check {
+    pub(super) fn add(&mut self, passed: bool) {
+        *(if passed { &mut self.passes } else { &mut self.fails }) += 1;
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.passes += other.passes;
+        self.fails += other.fails;
+    }
+}

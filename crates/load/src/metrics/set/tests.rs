@@ -1,0 +1,117 @@
+use std::time::Duration;
+
+use super::*;
+use crate::metrics::Contains;
+
+struct Metrics {
+    registry: Arc<Registry>,
+    sent: CounterId,
+    vus: GaugeId,
+    failed: RateId,
+    rtt: TrendId,
+    connected: CheckId,
+}
+
+fn metrics() -> Metrics {
+    let mut registry = Registry::new();
+    let sent = registry.counter("sent", Contains::Default).unwrap();
+    let rtt = registry.trend("rtt").unwrap();
+    let vus = registry.gauge("vus", Contains::Default).unwrap();
+    registry.trend("unused").unwrap();
+    let failed = registry.rate("failed").unwrap();
+    let connected = registry.check("connected");
+    Metrics {
+        registry: Arc::new(registry),
+        sent,
+        vus,
+        failed,
+        rtt,
+        connected,
+    }
+}
+
+impl Metrics {
+    fn set(&self) -> MetricSet {
+        MetricSet::new(Arc::clone(&self.registry))
+    }
+
+    /// One round of samples that depend on `n`.
+    fn record(&self, set: &mut MetricSet, n: u64) {
+        set.count(self.sent, n);
+        set.set(self.vus, n as f64);
+        set.rate(self.failed, n > 1);
+        set.record(self.rtt, Duration::from_millis(n));
+        set.check(self.connected, n == 1);
+    }
+
+    /// All values as text, one line each.
+    fn text(set: &MetricSet) -> String {
+        let metrics = set.iter().map(|(definition, value)| match value {
+            Value::Trend(histogram) => {
+                format!("{}={}/{:?}", definition.name, histogram.count(), histogram.sum())
+            }
+            value => format!("{}={value:?}", definition.name),
+        });
+        let checks = set
+            .checks()
+            .map(|(name, check)| format!("{name}={}/{}", check.passes, check.fails));
+        metrics.chain(checks).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[test]
+fn an_unused_set_has_counters_and_checks_only() {
+    assert_eq!(Metrics::text(&metrics().set()), "sent=Counter(0)\nconnected=0/0");
+}
+
+#[test]
+fn merged_deltas_equal_one_recording() {
+    let metrics = metrics();
+    let (mut total, mut together) = (metrics.set(), metrics.set());
+    let mut workers = [metrics.set(), metrics.set()];
+    for n in 1..=4 {
+        let worker = &mut workers[n as usize % 2];
+        metrics.record(worker, n);
+        total.merge(&worker.take());
+        metrics.record(&mut together, n);
+    }
+    expect_test::expect![[r#"
+        sent=Counter(10)
+        rtt=4/10ms
+        vus=Gauge(Gauge { value: 4.0, min: 1.0, max: 4.0 })
+        failed=Rate(Rate { n_true: 3, n_total: 4 })
+        connected=1/3"#]]
+    .assert_eq(&Metrics::text(&total));
+    assert_eq!(Metrics::text(&total), Metrics::text(&together));
+    assert_eq!(
+        (
+            total.counter(metrics.sent),
+            total.answers(metrics.connected).fails
+        ),
+        (10, 3)
+    );
+}
+
+#[test]
+fn taking_leaves_nothing_behind() {
+    let metrics = metrics();
+    let mut set = metrics.set();
+    metrics.record(&mut set, 2);
+    assert_eq!(set.take().trend(metrics.rtt).map(Histogram::count), Some(1));
+    assert!(set.trend(metrics.rtt).is_none());
+    assert_eq!(Metrics::text(&set), Metrics::text(&metrics.set()));
+}
+
+#[test]
+fn a_rate_without_samples_is_zero() {
+    assert_eq!(Rate::default().share().to_bits(), 0.0f64.to_bits());
+    assert_eq!(
+        Rate {
+            n_true: 1,
+            n_total: 4
+        }
+        .share()
+        .to_bits(),
+        0.25f64.to_bits()
+    );
+}

@@ -1,0 +1,119 @@
+//! Will this machine let us open that many connections? Asked, and answered in words, before the run starts.
+//!
+//! Two limits end large runs early and with errors that do not name them: open files per process, and local
+//! ports per source address. [`plan`] is pure; [`System::read`] and [`raise_open_file_limit`] are the edge.
+
+use std::net::IpAddr;
+
+mod open_files;
+mod ports;
+
+pub use self::{
+    open_files::{OpenFileLimit, raise_open_file_limit},
+    ports::PortRange,
+};
+
+/// What a run wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// Connections that are open at the same time.
+    pub n_connections: u64,
+    /// Where they all go.
+    pub destination: IpAddr,
+}
+
+/// What this process and this machine allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct System {
+    /// Limit of open files of this process, after it was raised.
+    pub open_files: OpenFileLimit,
+    /// Local ports that the kernel hands out; `None` when it does not tell, and then ports are not planned.
+    pub ports: Option<PortRange>,
+}
+
+impl System {
+    /// Raises the open-file limit as far as allowed and reads the rest.
+    pub fn read() -> Self {
+        Self {
+            open_files: raise_open_file_limit(),
+            ports: PortRange::read(),
+        }
+    }
+}
+
+/// How to open the connections, and what stands in the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Addresses to bind connections to, in turn; empty when the kernel's choice is enough.
+    ///
+    /// Set `IP_BIND_ADDRESS_NO_PORT` on a socket that is bound so: otherwise the kernel takes the port at
+    /// `bind`, for all destinations at once.
+    pub source_addresses: Vec<IpAddr>,
+    /// What will make the run fail, and what to do about it. Empty when all is well.
+    pub problems: Vec<Problem>,
+}
+
+/// A limit that is too low for the run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The process may not open enough files.
+    #[error(
+        "{n_connections} connections need {needed} open files, but this process may open {hard} at most; \
+         raise the hard limit first (`ulimit -Hn {needed}` as root, `nofile` in /etc/security/limits.conf, \
+         or `docker run --ulimit nofile={needed}`), or use fewer connections"
+    )]
+    OpenFiles {
+        /// Connections of the run.
+        n_connections: u64,
+        /// Files that they need.
+        needed: u64,
+        /// Hard limit that was found.
+        hard: u64,
+    },
+    /// One source address has too few local ports for the destination.
+    #[error(
+        "{n_connections} connections to {destination} need {n_addresses} source addresses, because each has only \
+         {usable} usable local ports ({ports}); name more addresses of this machine with `--local-addr A,B,…`, \
+         or widen the range: `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`"
+    )]
+    Ports {
+        /// Connections of the run.
+        n_connections: u64,
+        /// Where they go.
+        destination: IpAddr,
+        /// Source addresses that they need.
+        n_addresses: u64,
+        /// Connections that one source address can carry.
+        usable: u64,
+        /// The range that was found.
+        ports: PortRange,
+    },
+}
+
+/// Compares what a run needs with what the system has.
+pub fn plan(needs: &Needs, system: &System) -> Plan {
+    let mut plan = Plan::default();
+    plan.problems
+        .extend(system.open_files.shortage(needs.n_connections));
+    let Some(ports) = system.ports else {
+        return plan;
+    };
+    let n_addresses = ports.n_addresses(needs.n_connections);
+    if n_addresses <= 1 {
+        return plan;
+    }
+    match ports::loopback_addresses(needs.destination, n_addresses) {
+        Some(addresses) => plan.source_addresses = addresses,
+        None => plan.problems.push(Problem::Ports {
+            n_connections: needs.n_connections,
+            destination: needs.destination,
+            n_addresses,
+            usable: ports.n_usable(),
+            ports,
+        }),
+    }
+    plan
+}
+
+#[cfg(test)]
+mod tests;

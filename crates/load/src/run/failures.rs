@@ -1,0 +1,68 @@
+//! Why iterations failed: each distinct reason once, with how often it occurred.
+
+use std::collections::BTreeMap;
+
+/// Distinct reasons that are kept. Reason: more than a person reads; a reason with an id or a time in it must not
+/// make memory grow with the run.
+const MAX_REASONS: usize = 20;
+
+/// Failed iterations by reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    reasons: BTreeMap<String, u64>,
+    n_other: u64,
+}
+
+impl Failures {
+    /// All failed iterations.
+    pub fn count(&self) -> u64 {
+        self.reasons.values().sum::<u64>() + self.n_other
+    }
+
+    /// Each of the first 20 distinct reasons and how often it occurred, in the order of the text.
+    pub fn reasons(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.reasons.iter().map(|(reason, &n)| (reason.as_str(), n))
+    }
+
+    /// Failures with further reasons, whose text is not kept.
+    pub fn n_other(&self) -> u64 {
+        self.n_other
+    }
+
+    /// Counts `n` failures with this reason.
+    pub fn add(&mut self, reason: &str, n: u64) {
+        if let Some(known) = self.reasons.get_mut(reason) {
+            *known += n;
+        } else if self.reasons.len() < MAX_REASONS {
+            self.reasons.insert(reason.to_owned(), n);
+        } else {
+            self.n_other += n;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (reason, n) in other.reasons() {
+            self.add(reason, n);
+        }
+        self.n_other += other.n_other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_reasons_are_counted_together_and_many_do_not_grow() {
+        let mut failures = Failures::default();
+        let mut others = Failures::default();
+        for n in 0..30 {
+            failures.add("connection refused", 1);
+            others.add(&format!("user {n:02} timed out"), 2);
+        }
+        failures.merge(&others);
+        assert_eq!((failures.count(), failures.n_other()), (90, 2 * 11));
+        assert_eq!(failures.reasons().next(), Some(("connection refused", 30)));
+        assert_eq!(failures.reasons().count(), MAX_REASONS);
+    }
+}

@@ -1,0 +1,219 @@
+//! `plimsoll demo`: the whole product in one command. A server in a process of its own, a chat in it, real
+//! users over real sockets, and a report that says what came of it.
+
+mod chat;
+mod progress;
+mod room;
+mod server_process;
+
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::Arc,
+    time::Duration,
+};
+
+use clap::{Parser, ValueEnum};
+use plimsoll_clients::target::Target;
+use plimsoll_load::{
+    executor::{RampingVus, Stage},
+    generator,
+    histogram::Histogram,
+    metrics::Registry,
+    preflight::{self, Needs},
+    run::{self, RunConfig, RunResult},
+    watch::{self, Sample, Watch},
+};
+use plimsoll_report::{
+    Distribution, Summary,
+    summary::{Losses, Parts, Target as TargetResources},
+};
+
+use crate::{
+    exit::{Failure, Status},
+    terminal,
+};
+use chat::{Chat, Metrics};
+use progress::ProgressLine;
+use server_process::ServerProcess;
+
+/// The share of checks that must pass (the threshold of the article's script: `rate>0.9`).
+const LEAST_CHECKS_SHARE: f64 = 0.9;
+
+/// How often the server's memory is looked at.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll demo                          200 users for 20 seconds
+  plimsoll demo --users 1000 --time 60   more of them, for longer
+  plimsoll demo --keep                   and leave the server up, to look at it with other tools
+  plimsoll demo --format json            the figures for programs";
+
+/// Start a chat server, send it real users, and report how it went.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    /// Users at the peak.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    users: u32,
+    /// Seconds from the first user to the last: a third to a quarter of them, then up to the peak, then down.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    time: u32,
+    /// Leave the server running when the demo ends.
+    #[arg(long)]
+    keep: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// Forms of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl Options {
+    pub(crate) fn execute(self) -> Result<Status, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.run())
+    }
+
+    async fn run(self) -> Result<Status, Failure> {
+        self.check_limits()?;
+        let server = ServerProcess::start(self.keep)?;
+        let url = format!("ws://{}/cable", server.address());
+        let mut talk = io::stderr();
+        writeln!(talk, "A chat server is up: {url} (process {}).", server.pid())?;
+        writeln!(
+            talk,
+            "Up to {} users connect, subscribe, speak, wait for their own words and leave, for {} s.\n",
+            self.users, self.time
+        )?;
+
+        let mut watch = Watch::attach(watch::Target::Process(server.pid()))?;
+        let before = watch.sample()?;
+        let (result, metrics) = self.load(&url, &server, &mut watch).await?;
+        let after = watch.sample()?;
+        let summary = self.summary(&result, &metrics, &before, &after, watch.peak_rss_bytes());
+        self.print(&summary)?;
+        if self.keep {
+            writeln!(talk, "\nThe server stays up: {url}. Stop it with: kill {}", server.pid())?;
+        }
+        Ok(verdict(&summary))
+    }
+
+    fn check_limits(&self) -> Result<(), Failure> {
+        let needs = Needs { n_connections: u64::from(self.users), destination: [127, 0, 0, 1].into() };
+        let plan = preflight::plan(&needs, &preflight::System::read());
+        match plan.problems.into_iter().next() {
+            Some(problem) => Err(Failure::Usage(format!("--users {}: {problem}", self.users))),
+            None => Ok(()),
+        }
+    }
+
+    async fn load(
+        &self,
+        url: &str,
+        server: &ServerProcess,
+        watch: &mut Watch,
+    ) -> Result<(RunResult, Metrics), Failure> {
+        let target = Target::parse(url)?;
+        let mut registry = Registry::new();
+        let metrics = Metrics::register(&mut registry)?;
+        let factory = Arc::new(Chat::new(target, server.address(), metrics));
+        let config = RunConfig { plan: self.plan()?, n_workers: run::default_workers() };
+        let mut line = ProgressLine::new(io::stderr().is_terminal());
+        let interrupted = async { drop(tokio::signal::ctrl_c().await) };
+        let run = run::run(
+            config,
+            registry,
+            factory,
+            |progress| line.show(progress, metrics.broadcast_duration()),
+            interrupted,
+        );
+        let result = tokio::select! {
+            result = run => result,
+            error = sample_for_ever(watch) => return Err(error.into()),
+        };
+        line.finish();
+        Ok((result?, metrics))
+    }
+
+    /// The stages of the article's script.
+    fn plan(&self) -> Result<RampingVus, Failure> {
+        let time = f64::from(self.time);
+        let stage = |share: f64, target| Stage { duration: Duration::from_secs_f64(time * share), target };
+        let stages =
+            vec![stage(1.0 / 3.0, self.users / 4), stage(7.0 / 12.0, self.users), stage(1.0 / 12.0, 0)];
+        Ok(RampingVus::new((self.users / 10).max(1), stages)?)
+    }
+
+    fn summary(
+        &self,
+        result: &RunResult,
+        metrics: &Metrics,
+        before: &Sample,
+        after: &Sample,
+        peak_rss_bytes: u64,
+    ) -> Summary {
+        let account = metrics.account(&result.metrics);
+        let latency = result.metrics.trend(metrics.broadcast_duration()).map(p95);
+        let health = generator::judge(&result.generator, latency);
+        Summary::new(Parts {
+            plimsoll: env!("CARGO_PKG_VERSION"),
+            command: std::env::args().collect(),
+            run: result,
+            health: &health,
+            losses: Some(Losses {
+                expected: account.n_expected,
+                received: account.n_received,
+                lost: account.n_lost(),
+                duplicated: account.n_duplicated,
+                out_of_order: account.n_out_of_order,
+            }),
+            target: Some(TargetResources::new("server", before, after, peak_rss_bytes, self.users)),
+        })
+    }
+
+    fn print(&self, summary: &Summary) -> io::Result<()> {
+        let mut stdout = io::stdout();
+        match self.format {
+            Format::Text => write!(stdout, "{}", summary.text(terminal::style(&stdout)))?,
+            Format::Json => {
+                serde_json::to_writer_pretty(&mut stdout, summary)?;
+                writeln!(stdout)?;
+            }
+        }
+        stdout.flush()
+    }
+}
+
+/// Keeps an eye on the server's memory. Ends only when the server is gone.
+async fn sample_for_ever(watch: &mut Watch) -> watch::WatchError {
+    let mut ticks = tokio::time::interval(SAMPLE_INTERVAL);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = watch.sample() {
+            return error;
+        }
+    }
+}
+
+fn p95(histogram: &Histogram) -> Duration {
+    Duration::from_micros(Distribution::from(histogram).p95)
+}
+
+fn verdict(summary: &Summary) -> Status {
+    let (passes, fails) =
+        summary.checks.iter().fold((0, 0), |(passes, fails), check| (passes + check.passes, fails + check.fails));
+    let has_passed = passes as f64 > LEAST_CHECKS_SHARE * (passes + fails) as f64;
+    let n_lost = summary.losses.map_or(0, |losses| losses.lost);
+    match has_passed && n_lost == 0 {
+        true => Status::Success,
+        false => Status::BadResult,
+    }
+}

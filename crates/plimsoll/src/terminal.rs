@@ -1,0 +1,18 @@
+//! How output looks, decided from the process's environment in one place.
+
+use std::io::IsTerminal;
+
+use plimsoll_report::{Environment, Style};
+
+/// The style of text that goes to `output`.
+pub(crate) fn style(output: &impl IsTerminal) -> Style {
+    let variable = |name| std::env::var(name).ok();
+    let (no_color, clicolor_force, term) = (variable("NO_COLOR"), variable("CLICOLOR_FORCE"), variable("TERM"));
+    Style::decide(&Environment {
+        no_color: no_color.as_deref(),
+        clicolor_force: clicolor_force.as_deref(),
+        term: term.as_deref(),
+        is_terminal: output.is_terminal(),
+        columns: None,
+    })
+}

@@ -1,0 +1,111 @@
+//! The figures that stand for a histogram in every report.
+
+use std::time::Duration;
+
+use plimsoll_load::histogram::Histogram;
+use serde::Serialize;
+
+/// A distribution of durations, in microseconds. All zero when `count` is zero.
+///
+/// A percentile is the shortest recorded duration that the given share of samples does not exceed, within
+/// 0.1 %; nothing is interpolated, so each figure is (nearly) a sample that occurred. `count`, `min`, `mean` and
+/// `max` are exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Distribution {
+    /// Number of samples.
+    pub count: u64,
+    /// Shortest sample.
+    pub min: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: u64,
+    /// 90th percentile.
+    pub p90: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// 99.9th percentile.
+    pub p99_9: u64,
+    /// Longest sample.
+    pub max: u64,
+}
+
+impl From<&Histogram> for Distribution {
+    fn from(histogram: &Histogram) -> Self {
+        let at = |quantile| micros(histogram.value_at_quantile(quantile));
+        Self {
+            count: histogram.count(),
+            min: micros(histogram.min()),
+            mean: histogram.mean_us(),
+            p50: at(0.5),
+            p90: at(0.9),
+            p95: at(0.95),
+            p99: at(0.99),
+            p99_9: at(0.999),
+            max: micros(histogram.max()),
+        }
+    }
+}
+
+/// The duration below or at which `percentile` (0 to 100) of the samples lie; for percentiles that the user
+/// chooses, such as websocket-bench's `--limit-percentile`. Zero when the histogram is empty.
+pub fn percentile(histogram: &Histogram, percentile: f64) -> Duration {
+    histogram.value_at_quantile(percentile / 100.0)
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn has_the_documented_keys() {
+        let mut histogram = Histogram::new();
+        for ms in 1..=1000 {
+            histogram.record(Duration::from_millis(ms));
+        }
+        let json = serde_json::to_string_pretty(&Distribution::from(&histogram)).unwrap();
+        expect![[r#"
+            {
+              "count": 1000,
+              "min": 1000,
+              "mean": 500500.0,
+              "p50": 500223,
+              "p90": 900095,
+              "p95": 950271,
+              "p99": 990207,
+              "p99_9": 999423,
+              "max": 1000000
+            }"#]]
+        .assert_eq(&json);
+    }
+
+    #[test]
+    fn nothing_recorded_is_all_zero() {
+        assert_eq!(Distribution::from(&Histogram::new()), Distribution::default());
+    }
+
+    #[test]
+    fn chosen_percentiles_agree_with_the_fixed_ones() {
+        let mut histogram = Histogram::new();
+        for us in 1..=10_000 {
+            histogram.record(Duration::from_micros(us));
+        }
+        let fixed = Distribution::from(&histogram);
+        for (chosen, expected) in [
+            (0.0, fixed.min),
+            (50.0, fixed.p50),
+            (99.9, fixed.p99_9),
+            (100.0, fixed.max),
+        ] {
+            assert_eq!(micros(percentile(&histogram, chosen)), expected, "{chosen}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What people and machines read about a load run.
+//!
+//! A [`Summary`] is derived once; text and JSON both come from it, and it is the only place where percentiles are
+//! made, so that no two outputs can disagree. How the samples came about is not known here.
+
+mod distribution;
+pub mod quantity;
+mod style;
+pub mod summary;
+mod text;
+mod timestamp;
+
+pub use self::{
+    distribution::{Distribution, percentile},
+    style::{Environment, Style},
+    summary::Summary,
+    text::status_line,
+    timestamp::rfc3339,
+};

@@ -1,0 +1,273 @@
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, UNIX_EPOCH},
+};
+
+use expect_test::expect;
+use plimsoll_load::{
+    histogram::Histogram,
+    metrics::{self, Registry},
+    run,
+};
+
+use super::*;
+
+const US: fn(u64) -> Duration = Duration::from_micros;
+
+/// A small chat run with figures that source document 000 also shows.
+pub(crate) fn run() -> RunResult {
+    let mut registry = Registry::new();
+    let rtt = registry.trend("rtt").unwrap();
+    let connecting = registry.trend("ws_connecting").unwrap();
+    let received = registry
+        .counter("data_received", metrics::Contains::Data)
+        .unwrap();
+    let sessions = registry
+        .counter("ws_sessions", metrics::Contains::Default)
+        .unwrap();
+    let vus = registry.gauge("vus", metrics::Contains::Default).unwrap();
+    let failed = registry.rate("http_req_failed").unwrap();
+    let connected = registry.check("successful connection");
+    let own_message = registry.check("received its own message");
+    registry.check("never asked");
+
+    let mut set = MetricSet::new(Arc::new(registry));
+    for us in [185, 263, 336, 350, 365] {
+        set.record(rtt, US(us));
+        set.record(connecting, US(us * 100_000));
+        set.check(connected, true);
+        set.check(own_message, us != 185);
+    }
+    set.count(received, 826_000);
+    set.count(sessions, 10);
+    set.set(vus, 100.0);
+    set.set(vus, 11.0);
+    set.rate(failed, false);
+    let mut lateness = Histogram::new();
+    lateness.record_n(US(800), 200);
+    let mut failures = Failures::default();
+    failures.add("connection refused", 2);
+    RunResult {
+        metrics: set,
+        started_at: UNIX_EPOCH + Duration::from_millis(1_795_290_543_120),
+        duration: Duration::from_millis(44_500),
+        iterations: run::Iterations {
+            n_complete: 10,
+            n_interrupted: 90,
+        },
+        max_vus: 100,
+        failures,
+        generator: Evidence {
+            elapsed: Duration::from_millis(44_500),
+            cpu: Duration::from_millis(4_450),
+            busy_time_share: 0.0,
+            busiest_share: 0.25,
+            lateness,
+            machine_idle_share: Some(0.5),
+        },
+    }
+}
+
+pub(crate) fn target() -> Target {
+    let now = Instant::now();
+    let sample = |secs, rss_bytes| Sample {
+        taken_at: now + Duration::from_secs(secs),
+        cpu: Duration::from_millis(1_500 * secs),
+        rss_bytes,
+        n_threads: 3,
+        n_open_files: Some(9),
+        n_processes: 1,
+    };
+    Target::new(
+        "plimsoll serve",
+        &sample(0, 10_000_000),
+        &sample(40, 11_000_000),
+        12_000_000,
+        100,
+    )
+}
+
+#[test]
+fn json_has_the_documented_fields() {
+    let losses = Losses {
+        expected: 100,
+        received: 99,
+        lost: 1,
+        duplicated: 0,
+        out_of_order: 2,
+    };
+    let run = run();
+    let summary = Summary::new(Parts {
+        plimsoll: "0.1.0",
+        command: ["plimsoll", "demo"].map(str::to_owned).into(),
+        run: &run,
+        health: &Health::default(),
+        losses: Some(losses),
+        target: Some(target()),
+    });
+    expect![[r#"
+        {
+          "version": 1,
+          "metadata": {
+            "plimsoll": "0.1.0",
+            "command": [
+              "plimsoll",
+              "demo"
+            ],
+            "started_at": "2026-11-21T19:49:03.120Z",
+            "duration_seconds": 44.5,
+            "time_unit": "us"
+          },
+          "iterations": {
+            "complete": 10,
+            "interrupted": 90,
+            "failed": 2,
+            "failures": [
+              {
+                "reason": "connection refused",
+                "count": 2
+              }
+            ]
+          },
+          "vus_max": 100,
+          "checks": [
+            {
+              "name": "successful connection",
+              "passes": 5,
+              "fails": 0
+            },
+            {
+              "name": "received its own message",
+              "passes": 4,
+              "fails": 1
+            },
+            {
+              "name": "never asked",
+              "passes": 0,
+              "fails": 0
+            }
+          ],
+          "metrics": {
+            "checks": {
+              "contains": "default",
+              "type": "rate",
+              "values": {
+                "rate": 0.9,
+                "passes": 9,
+                "fails": 1
+              }
+            },
+            "data_received": {
+              "contains": "data",
+              "type": "counter",
+              "values": {
+                "count": 826000,
+                "rate": 18561.79775280899
+              }
+            },
+            "http_req_failed": {
+              "contains": "default",
+              "type": "rate",
+              "values": {
+                "rate": 0.0,
+                "passes": 0,
+                "fails": 1
+              }
+            },
+            "rtt": {
+              "contains": "time",
+              "type": "trend",
+              "values": {
+                "count": 5,
+                "min": 185,
+                "mean": 299.8,
+                "p50": 336,
+                "p90": 365,
+                "p95": 365,
+                "p99": 365,
+                "p99_9": 365,
+                "max": 365
+              }
+            },
+            "vus": {
+              "contains": "default",
+              "type": "gauge",
+              "values": {
+                "value": 11.0,
+                "min": 11.0,
+                "max": 100.0
+              }
+            },
+            "ws_connecting": {
+              "contains": "time",
+              "type": "trend",
+              "values": {
+                "count": 5,
+                "min": 18500000,
+                "mean": 29980000.0,
+                "p50": 33619967,
+                "p90": 36500000,
+                "p95": 36500000,
+                "p99": 36500000,
+                "p99_9": 36500000,
+                "max": 36500000
+              }
+            },
+            "ws_sessions": {
+              "contains": "default",
+              "type": "counter",
+              "values": {
+                "count": 10,
+                "rate": 0.2247191011235955
+              }
+            }
+          },
+          "losses": {
+            "expected": 100,
+            "received": 99,
+            "lost": 1,
+            "duplicated": 0,
+            "out_of_order": 2
+          },
+          "target": {
+            "name": "plimsoll serve",
+            "cpu_seconds": 60.0,
+            "cores": 1.5,
+            "rss_max_bytes": 12000000,
+            "rss_per_user_bytes": 20000
+          },
+          "generator": {
+            "cpu_seconds": 4.45,
+            "cores": 0.1,
+            "busiest_worker_share": 0.25,
+            "machine_idle_share": 0.5,
+            "lateness": {
+              "count": 200,
+              "min": 800,
+              "mean": 800.0,
+              "p50": 800,
+              "p90": 800,
+              "p95": 800,
+              "p99": 800,
+              "p99_9": 800,
+              "max": 800
+            },
+            "saturated": false,
+            "reasons": []
+          }
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&summary).unwrap());
+}
+
+#[test]
+fn a_run_of_no_time_has_no_infinite_rates() {
+    let run = RunResult {
+        duration: Duration::ZERO,
+        ..run()
+    };
+    let metrics = metrics(&run.metrics, run.duration.as_secs_f64());
+    assert_eq!(
+        metrics["ws_sessions"].values,
+        Values::Counter { count: 10, rate: 0.0 }
+    );
+}

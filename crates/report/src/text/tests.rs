@@ -1,0 +1,122 @@
+use expect_test::{Expect, expect};
+use plimsoll_load::generator::Health;
+
+use crate::{
+    Style, Summary,
+    summary::{
+        Losses, Parts,
+        tests::{run, target},
+    },
+};
+
+fn check(style: Style, change: impl FnOnce(&mut Summary), expected: &Expect) {
+    let run = run();
+    let mut summary = Summary::new(Parts {
+        plimsoll: "0.1.0",
+        command: Vec::new(),
+        run: &run,
+        health: &Health::default(),
+        losses: None,
+        target: None,
+    });
+    change(&mut summary);
+    expected.assert_eq(&summary.text(style));
+}
+
+#[test]
+fn reads_as_k6_does() {
+    check(
+        Style::PLAIN,
+        |_| {},
+        &expect![[r#"
+        running (44.5s), 000/100 VUs, 10 complete and 90 interrupted iterations
+
+          ✓ successful connection
+          ✗ received its own message
+           ↳  80% — ✓ 4 / ✗ 1
+          - never asked (never reached)
+
+          checks............: 90.00% ✓ 9        ✗ 1
+          data_received.....: 826 kB 19 kB/s
+          http_req_failed...: 0.00%  ✓ 0        ✗ 1
+          rtt...............: avg=299.8µs min=185µs med=336µs  max=365µs p(90)=365µs p(95)=365µs
+          vus...............: 11     min=11     max=100
+          ws_connecting.....: avg=29.98s  min=18.5s med=33.61s max=36.5s p(90)=36.5s p(95)=36.5s
+          ws_sessions.......: 10     0.224719/s
+
+          failed iterations...: 2
+            - 2 × connection refused
+          generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
+    "#]],
+    );
+}
+
+#[test]
+fn losses_target_and_a_saturated_generator_stand_below() {
+    check(
+        Style {
+            width: 60,
+            ..Style::PLAIN
+        },
+        |summary| {
+            summary.checks.clear();
+            summary.metrics.retain(|name, _| name == "ws_sessions");
+            summary.iterations.failed = 0;
+            summary.losses = Some(Losses {
+                expected: 100,
+                received: 99,
+                lost: 1,
+                duplicated: 0,
+                out_of_order: 2,
+            });
+            summary.target = Some(target());
+            summary.generator.saturated = true;
+            summary.generator.reasons = vec![
+                "a worker was busy all the time; use more workers, another machine, or less load".to_owned(),
+            ];
+        },
+        &expect![[r#"
+            running (44.5s), 000/100 VUs, 10 complete and 90 interrupted iterations
+
+              ws_sessions...: 10 0.224719/s
+
+              deliveries...: 99 of 100 received, 1 lost, 0 duplicated, 2 out of order
+              target.......: plimsoll serve, CPU 1m0s (1.50 cores), RSS up to 12 MB (20 kB per user)
+              generator....: ✗ was the bottleneck: these figures are not the target's alone, CPU 4.45s (0.10 cores)
+                - a worker was busy all the time; use more workers,
+                  another machine, or less load
+        "#]],
+    );
+}
+
+#[test]
+fn colours_do_not_move_columns() {
+    check(
+        Style {
+            color: true,
+            ..Style::PLAIN
+        },
+        |summary| {
+            summary
+                .metrics
+                .retain(|name, _| name.starts_with("ws_") || name == "rtt" || name == "data_received");
+        },
+        &expect![[r#"
+            running (44.5s), 000/100 VUs, 10 complete and 90 interrupted iterations
+
+              [32m✓ successful connection[0m
+              [31m✗ received its own message[0m
+               [31m↳  80% — ✓ 4 / ✗ 1[0m
+              - never asked [2m(never reached)[0m
+
+              data_received[2m...:[0m [36m826 kB[0m [36m19 kB/s[0m
+              rtt[2m.............:[0m avg=[36m299.8µs[0m min=[36m185µs[0m med=[36m336µs[0m  max=[36m365µs[0m p(90)=[36m365µs[0m p(95)=[36m365µs[0m
+              ws_connecting[2m...:[0m avg=[36m29.98s[0m  min=[36m18.5s[0m med=[36m33.61s[0m max=[36m36.5s[0m p(90)=[36m36.5s[0m p(95)=[36m36.5s[0m
+              ws_sessions[2m.....:[0m [36m10[0m     [36m0.224719/s[0m
+
+              failed iterations[2m...:[0m [31m2[0m
+                - 2 × connection refused
+              generator[2m...........:[0m [32m✓ was not the bottleneck[0m, CPU [36m4.45s[0m (0.10 cores)
+        "#]],
+    );
+}

@@ -1,0 +1,270 @@
+//! The decoder: received bytes in, [`Event`]s out.
+//!
+//! One decoder belongs to one connection. Between messages it holds nothing on the heap; a frame that lies whole in
+//! the input is unmasked there and handed out borrowed, without a copy. Everything else goes through one boxed
+//! [`Partial`], which grows with the bytes that arrived and is freed with the message.
+
+use std::ops::Range;
+
+use crate::config::Config;
+use crate::deflate::{Agreed, Direction, Inflater};
+use crate::event::{Decoded, Event};
+use crate::header::Header;
+use crate::mask;
+use crate::message::Message;
+use crate::opcode::Opcode;
+
+mod error;
+mod partial;
+#[cfg(test)]
+mod tests;
+
+pub use error::DecodeError;
+use partial::{Delivered, Partial, PartialFrame};
+
+/// The receiving state of one connection; 24 bytes when idle.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    partial: Option<Box<Partial>>,
+    /// Made by the first compressed message, kept only while its window is needed for the next one.
+    inflater: Option<Box<Inflater>>,
+    /// How the peer compresses, if permessage-deflate was agreed on.
+    deflate: Option<Direction>,
+}
+
+impl Decoder {
+    /// A decoder for a connection without extensions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A decoder for a connection whose handshake agreed on permessage-deflate.
+    pub fn with_deflate(config: &Config, agreed: &Agreed) -> Self {
+        Self {
+            deflate: Some(agreed.sent_by(config.role.peer())),
+            ..Self::default()
+        }
+    }
+
+    /// Takes bytes from the front of `input`, unmasking in place, until one event is complete or the input ends.
+    ///
+    /// After an event, call again with `&mut input[consumed..]`, even if that is empty, until there is no event: the
+    /// last call also frees the memory of a message that came in pieces. Bytes once consumed must not be given again.
+    ///
+    /// # Errors
+    /// The peer broke the protocol; see [`DecodeError`].
+    pub fn decode<'a>(
+        &'a mut self,
+        config: &Config,
+        input: &'a mut [u8],
+    ) -> Result<Decoded<'a>, DecodeError> {
+        if self.partial.as_mut().is_some_and(|partial| partial.release()) {
+            self.partial = None;
+        }
+        let mut input = Input {
+            bytes: input,
+            consumed: 0,
+        };
+        let found = self.advance(config, &mut input)?;
+        let Input { bytes, consumed } = input;
+        let event = match found {
+            Found::Nothing => None,
+            Found::Whole(opcode, payload) => Some(Event::from_payload(opcode, &bytes[payload])?),
+            Found::Assembled => self.partial.as_deref().and_then(Partial::event).transpose()?,
+        };
+        Ok(Decoded { consumed, event })
+    }
+
+    /// Whether the stream stands between two messages: no part of a frame or message is held. At the end of the TCP
+    /// stream, `false` means that the peer was cut off.
+    pub fn is_idle(&self) -> bool {
+        self.partial.as_ref().is_none_or(|partial| partial.is_idle())
+    }
+
+    /// Reads frames until one completes an event.
+    fn advance(&mut self, config: &Config, input: &mut Input<'_>) -> Result<Found, DecodeError> {
+        loop {
+            let frame = match self.partial.as_mut().and_then(|partial| partial.frame.take()) {
+                Some(frame) => frame,
+                None => {
+                    let Some(header) = self.read_header(config, input)? else {
+                        return Ok(Found::Nothing);
+                    };
+                    self.check_order(&header, config)?;
+                    if let Some(payload) = take_whole(&header, input) {
+                        return Ok(Found::Whole(header.opcode, payload));
+                    }
+                    PartialFrame { header, received: 0 }
+                }
+            };
+            let header = frame.header;
+            if !self.read_payload(frame, config, input)? {
+                return Ok(Found::Nothing);
+            }
+            if self.finish_frame(&header, config)? {
+                return Ok(Found::Assembled);
+            }
+        }
+    }
+
+    /// Reads the next header from the input, or from what the calls before left of it.
+    fn read_header(&mut self, config: &Config, input: &mut Input<'_>) -> Result<Option<Header>, DecodeError> {
+        let deflate = self.deflate.is_some();
+        let n_held = self.partial.as_ref().map_or(0, |partial| partial.header.len());
+        if n_held == 0
+            && let Some((header, len)) = Header::parse(input.rest(), config.role, deflate)?
+        {
+            input.take(len);
+            return Ok(Some(header));
+        }
+        if input.rest().is_empty() {
+            return Ok(None);
+        }
+        let held = &mut self.partial.get_or_insert_default().header;
+        let parsed = Header::parse(held.extend(input.rest()), config.role, deflate)?;
+        match parsed {
+            Some((header, len)) => {
+                held.clear();
+                input.take(len - n_held);
+                Ok(Some(header))
+            }
+            None => {
+                input.take_up_to(u64::MAX);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The rules between frames: fragments in order (RFC 6455 §5.4), and the size limit as soon as it is announced.
+    fn check_order(&self, header: &Header, config: &Config) -> Result<(), DecodeError> {
+        if header.opcode.is_control() {
+            return Ok(());
+        }
+        let message = self.partial.as_ref().and_then(|partial| partial.message.as_ref());
+        let (n_held, compressed) = match (message, header.opcode) {
+            (None, Opcode::Continuation) => return Err(DecodeError::UnexpectedContinuation),
+            (Some(message), Opcode::Continuation) => (message.len(), message.compressed),
+            (Some(_), _) => return Err(DecodeError::ExpectedContinuation),
+            (None, _) => (0, header.compressed),
+        };
+        let max_bytes = config.max_message_bytes;
+        // The length on the wire bounds a message only without compression; the inflater has its own limit.
+        if !compressed && header.payload_len > max_bytes.saturating_sub(n_held) as u64 {
+            return Err(DecodeError::MessageTooBig { max_bytes });
+        }
+        Ok(())
+    }
+
+    /// Takes the payload bytes that are there. Returns whether the frame is complete; if not, it is kept.
+    fn read_payload(
+        &mut self,
+        mut frame: PartialFrame,
+        config: &Config,
+        input: &mut Input<'_>,
+    ) -> Result<bool, DecodeError> {
+        let PartialFrame { header, received } = frame;
+        let range = input.take_up_to(header.payload_len - received);
+        let payload = input.unmask(range, header.mask, received);
+        frame.received += payload.len() as u64;
+
+        let partial = self.partial.get_or_insert_default();
+        if header.opcode.is_control() {
+            partial.control.extend_from_slice(payload);
+        } else {
+            let message = partial
+                .message
+                .get_or_insert_with(|| Message::new(header.opcode, header.compressed));
+            match self.deflate.filter(|_| message.compressed) {
+                Some(Direction { window, .. }) => self
+                    .inflater
+                    .get_or_insert_with(|| Box::new(Inflater::new(window)))
+                    .inflate(payload, message, config.max_message_bytes)?,
+                None => message.push(payload)?,
+            }
+        }
+        let is_complete = frame.received == header.payload_len;
+        if !is_complete {
+            partial.frame = Some(frame);
+        }
+        Ok(is_complete)
+    }
+
+    /// Ends a frame that did not lie whole in the input. Returns whether it completes an event.
+    fn finish_frame(&mut self, header: &Header, config: &Config) -> Result<bool, DecodeError> {
+        let Some(partial) = &mut self.partial else {
+            return Ok(false);
+        };
+        if header.opcode.is_control() {
+            partial.delivered = Some(Delivered::Control(header.opcode));
+            return Ok(true);
+        }
+        let Some(message) = partial.message.as_mut().filter(|_| header.fin) else {
+            return Ok(false);
+        };
+        if let Some(inflater) = self.inflater.as_mut().filter(|_| message.compressed) {
+            inflater.finish(message, config.max_message_bytes)?;
+            if !self.deflate.is_some_and(|direction| direction.context_takeover) {
+                self.inflater = None;
+            }
+        }
+        message.finish()?;
+        partial.delivered = Some(Delivered::Message);
+        Ok(true)
+    }
+}
+
+/// What the input completed, as places rather than borrows: these live only in [`Decoder::decode`].
+enum Found {
+    /// It ended first.
+    Nothing,
+    /// One frame, with its payload at this place of the input.
+    Whole(Opcode, Range<usize>),
+    /// What [`Partial::event`] tells.
+    Assembled,
+}
+
+/// The input of one call.
+struct Input<'a> {
+    bytes: &'a mut [u8],
+    consumed: usize,
+}
+
+impl Input<'_> {
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.consumed..]
+    }
+
+    /// Consumes `n` bytes, which must be there.
+    fn take(&mut self, n: usize) -> Range<usize> {
+        let start = self.consumed;
+        self.consumed += n;
+        start..self.consumed
+    }
+
+    /// Consumes `n` bytes, or all if there are fewer.
+    fn take_up_to(&mut self, n: u64) -> Range<usize> {
+        let n_there = self.rest().len();
+        self.take(usize::try_from(n).map_or(n_there, |n| n.min(n_there)))
+    }
+
+    /// Unmasks in place. `offset` is how far into the payload of its frame the range begins.
+    fn unmask(&mut self, range: Range<usize>, key: Option<[u8; 4]>, offset: u64) -> &[u8] {
+        let payload = &mut self.bytes[range];
+        if let Some(key) = key {
+            mask::apply(payload, key, offset);
+        }
+        payload
+    }
+}
+
+/// The hot path: a frame that is an event by itself and lies whole in the input. Takes and unmasks its payload.
+fn take_whole(header: &Header, input: &mut Input<'_>) -> Option<Range<usize>> {
+    let is_whole_message = header.fin && !header.compressed && header.opcode != Opcode::Continuation;
+    let is_event = is_whole_message || header.opcode.is_control();
+    if !is_event || header.payload_len > input.rest().len() as u64 {
+        return None;
+    }
+    let range = input.take_up_to(header.payload_len);
+    input.unmask(range.clone(), header.mask, 0);
+    Some(range)
+}

@@ -1,0 +1,33 @@
+//! The size of a compression window.
+
+use std::fmt;
+
+/// The base-2 logarithm of a window size in bytes: 9 (512 bytes) to 15 (32 KiB).
+///
+/// RFC 7692 §7.1.2 also knows 8, but zlib cannot compress raw DEFLATE with it, so 8 is never agreed on for what we
+/// send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WindowBits(u8);
+
+impl WindowBits {
+    /// 512 bytes.
+    pub const MIN: Self = Self(9);
+    /// 32 KiB, which is what holds when nothing is negotiated.
+    pub const MAX: Self = Self(15);
+
+    /// `None` outside of 9–15.
+    pub fn new(bits: u8) -> Option<Self> {
+        (Self::MIN.0..=Self::MAX.0).contains(&bits).then_some(Self(bits))
+    }
+
+    /// The logarithm.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for WindowBits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

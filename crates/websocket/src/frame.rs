@@ -1,0 +1,75 @@
+//! Encoding of frames (RFC 6455 §5).
+
+use crate::close::CloseFrame;
+use crate::header::{Header, MAX_BYTES, MAX_CONTROL_PAYLOAD};
+use crate::mask;
+use crate::opcode::Opcode;
+
+/// A frame to send, with everything that [`encode_frame`] leaves at its usual value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Whether this is the last frame of its message.
+    pub fin: bool,
+    /// Whether `payload` comes from a [`Deflater`](crate::deflate::Deflater). Set it on the first frame of a message
+    /// only (RFC 7692 §6), and only when the handshake agreed on permessage-deflate.
+    pub compressed: bool,
+    /// The kind of frame; [`Opcode::Continuation`] for every fragment but the first.
+    pub opcode: Opcode,
+    /// The payload before masking.
+    pub payload: &'a [u8],
+}
+
+impl Frame<'_> {
+    /// Appends the frame. A client passes a fresh random `mask` key per frame (RFC 6455 §5.3), a server `None`.
+    ///
+    /// The caller keeps the rules that need context: fragments in order, and at most 125 bytes in a control frame
+    /// (checked in debug builds only; a peer answers a longer one with close code 1002).
+    pub fn encode(&self, mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
+        debug_assert!(!self.opcode.is_control() || self.payload.len() <= MAX_CONTROL_PAYLOAD);
+        let Self {
+            fin,
+            compressed,
+            opcode,
+            payload,
+        } = *self;
+        out.reserve(MAX_BYTES + payload.len());
+        Header {
+            fin,
+            compressed,
+            opcode,
+            payload_len: payload.len() as u64,
+            mask,
+        }
+        .encode(out);
+        let start = out.len();
+        out.extend_from_slice(payload);
+        if let Some(key) = mask {
+            mask::apply(&mut out[start..], key, 0);
+        }
+    }
+}
+
+/// Appends one whole, uncompressed frame: [`Frame::encode`] for the usual case.
+pub fn encode_frame(opcode: Opcode, payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
+    Frame {
+        fin: true,
+        compressed: false,
+        opcode,
+        payload,
+    }
+    .encode(mask, out);
+}
+
+/// Appends a Close frame. A reason longer than 123 bytes is cut at a character boundary: a control frame has room
+/// for no more.
+pub fn encode_close(frame: Option<CloseFrame<'_>>, mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
+    let mut payload = [0; MAX_CONTROL_PAYLOAD];
+    let mut len = 0;
+    if let Some(CloseFrame { code, reason }) = frame {
+        let reason = &reason[..reason.floor_char_boundary(MAX_CONTROL_PAYLOAD - 2)];
+        len = 2 + reason.len();
+        payload[..2].copy_from_slice(&code.get().to_be_bytes());
+        payload[2..len].copy_from_slice(reason.as_bytes());
+    }
+    encode_frame(Opcode::Close, &payload[..len], mask, out);
+}

@@ -1,0 +1,28 @@
+//! The opening handshake (RFC 6455 §4): HTTP heads in and out, as bytes.
+
+pub mod client;
+pub(crate) mod extension;
+mod field;
+pub mod server;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use sha1::{Digest, Sha1};
+
+/// RFC 6455 §1.3: proves that the server understood a WebSocket handshake, not just any request.
+const ACCEPT_GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/// The longest head that is read. Cookies and tokens fit (browsers hold a cookie to 4 KiB); a peer that never ends
+/// its head cannot make us keep more.
+pub const MAX_HEAD_BYTES: usize = 8 * 1024;
+
+/// The most header lines of a head.
+pub const MAX_HEADERS: usize = 64;
+
+/// The version that RFC 6455 describes, and the only one in use.
+const VERSION: &str = "13";
+
+/// `Sec-WebSocket-Accept` for the text of a `Sec-WebSocket-Key` (RFC 6455 §4.2.2).
+fn accept_value(key: &str) -> String {
+    BASE64.encode(Sha1::new().chain_update(key).chain_update(ACCEPT_GUID).finalize())
+}

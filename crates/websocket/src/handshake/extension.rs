@@ -1,0 +1,68 @@
+//! The `Sec-WebSocket-Extensions` field (RFC 6455 §9.1).
+
+/// One element of the list: a name with parameters.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Extension<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) parameters: Vec<(&'a str, Option<&'a str>)>,
+}
+
+/// The elements of one field value. A quoted string may contain separators; escapes in it are left as they are,
+/// which no valid parameter here needs.
+pub(crate) fn parse(value: &str) -> impl Iterator<Item = Extension<'_>> {
+    split(value, ',')
+        .filter(|element| !element.is_empty())
+        .map(|element| {
+            let mut parts = split(element, ';');
+            let name = parts.next().unwrap_or_default();
+            Extension {
+                name,
+                parameters: parts.map(parse_parameter).collect(),
+            }
+        })
+}
+
+fn parse_parameter(parameter: &str) -> (&str, Option<&str>) {
+    let Some((name, value)) = parameter.split_once('=') else {
+        return (parameter, None);
+    };
+    let value = value.trim();
+    let unquoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    (name.trim(), Some(unquoted.unwrap_or(value)))
+}
+
+/// Splits at `separator` outside of quoted strings and trims the parts.
+fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    let mut escaped = false;
+    text.split(move |character| {
+        let is_escaped = escaped;
+        escaped = quoted && !is_escaped && character == '\\';
+        quoted ^= character == '"' && !is_escaped;
+        !quoted && character == separator
+    })
+    .map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_lists_with_parameters_and_quotes() {
+        let text =
+            r#"permessage-deflate; client_max_window_bits; server_max_window_bits = "10" , x;a="b,\";c";d,"#;
+        let parsed: Vec<_> = parse(text).map(|e| (e.name, e.parameters)).collect();
+        let expected = [
+            (
+                "permessage-deflate",
+                vec![
+                    ("client_max_window_bits", None),
+                    ("server_max_window_bits", Some("10")),
+                ],
+            ),
+            ("x", vec![("a", Some(r#"b,\";c"#)), ("d", None)]),
+        ];
+        assert_eq!(parsed, expected);
+    }
+}

@@ -1,0 +1,71 @@
+//! Why a request does not become a WebSocket, and the HTTP answer to it.
+
+/// A request that is refused before the application sees it. All are the client's fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandshakeError {
+    /// The bytes are not an HTTP/1 request head.
+    #[error("malformed HTTP request: {0}")]
+    Malformed(httparse::Error),
+    /// The head passes [`MAX_HEAD_BYTES`](crate::handshake::MAX_HEAD_BYTES) or
+    /// [`MAX_HEADERS`](crate::handshake::MAX_HEADERS).
+    #[error("the request head is larger than 8192 bytes or 64 header lines")]
+    HeadTooLarge,
+    /// RFC 6455 §4.2.1 (1).
+    #[error("a WebSocket request needs the method GET")]
+    Method,
+    /// RFC 6455 §4.2.1 (1).
+    #[error("a WebSocket request needs HTTP/1.1")]
+    HttpVersion,
+    /// RFC 6455 §4.2.1 (2).
+    #[error("a WebSocket request needs the header Host")]
+    Host,
+    /// RFC 6455 §4.2.1 (3).
+    #[error("this address speaks WebSocket: the request needs the header `Upgrade: websocket`")]
+    NotUpgrade,
+    /// RFC 6455 §4.2.1 (4).
+    #[error("a WebSocket request needs the header `Connection: Upgrade`")]
+    Connection,
+    /// RFC 6455 §4.2.1 (5).
+    #[error("the header Sec-WebSocket-Key must be there once, with 16 bytes in base64")]
+    Key,
+    /// RFC 6455 §4.2.1 (6).
+    #[error("only WebSocket version 13 is supported: send the header `Sec-WebSocket-Version: 13`")]
+    Version,
+    /// RFC 6455 §4.1 (10).
+    #[error("the header Sec-WebSocket-Protocol must be a list of tokens, for example `chat, superchat`")]
+    Protocol,
+}
+
+impl HandshakeError {
+    /// The status of the HTTP answer, and a text for its body.
+    pub fn response(&self) -> (u16, String) {
+        let status = match self {
+            Self::Method => 405,
+            Self::Version => 426,
+            Self::HeadTooLarge => 431,
+            Self::HttpVersion => 505,
+            Self::Malformed(_)
+            | Self::Host
+            | Self::NotUpgrade
+            | Self::Connection
+            | Self::Key
+            | Self::Protocol => 400,
+        };
+        (status, self.to_string())
+    }
+
+    /// The header lines that belong to that status: 405 names the methods that are allowed (RFC 9110 §15.5.6), 426
+    /// what to upgrade to (§15.5.22) and which versions there are (RFC 6455 §4.4).
+    pub fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Method => &[("Allow", "GET")],
+            Self::Version => &[
+                ("Upgrade", "websocket"),
+                ("Connection", "Upgrade"),
+                ("Sec-WebSocket-Version", "13"),
+            ],
+            _ => &[],
+        }
+    }
+}
