@@ -3,6 +3,7 @@
 use std::{
     io::{self, BufRead, BufReader},
     net::SocketAddr,
+    os::unix::process::CommandExt,
     process::{Child, ChildStdin, Command, Stdio},
 };
 
@@ -47,6 +48,8 @@ impl ServerProcess {
         let key = format!("{:032x}", fastrand::u128(..));
         command.args(["serve", "--host=127.0.0.1", "--port=0", "--app=chat", "--announce", "--log-level=warn"]);
         command.arg(format!("--broadcast-key={key}")).stdout(Stdio::piped());
+        // Ctrl-C is for the demo: it still wants to say goodbye to a living server.
+        command.process_group(0);
         match stays {
             true => command.stdin(Stdio::null()),
             false => command.arg("--exit-with-stdin").stdin(Stdio::piped()),
