@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    completion, demo,
+    bench, completion, demo,
     exit::{Failure, Status},
     serve,
 };
@@ -21,6 +21,7 @@ pub(crate) struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::Options),
+    Bench(bench::Options),
     Serve(serve::Options),
     Completion(completion::Options),
 }
@@ -34,6 +35,7 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> CommandLine {
 pub(crate) fn execute(command_line: CommandLine) -> Result<Status, Failure> {
     match command_line.command {
         Command::Demo(options) => options.execute(),
+        Command::Bench(options) => options.execute(),
         Command::Serve(options) => options.execute(),
         Command::Completion(options) => options.execute(),
     }

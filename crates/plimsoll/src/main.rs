@@ -3,6 +3,7 @@
 //! This is the only crate that knows arguments, signals, standard streams and exit codes.
 
 mod arguments;
+mod bench;
 mod cli;
 mod completion;
 mod demo;

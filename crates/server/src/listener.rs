@@ -16,8 +16,10 @@ const BACKLOG: i32 = 4096;
 /// connection. Every cable session is pinged, so a half-open connection ends after this time at the latest.
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Keeps idle connections without pings (`/echo`, `/json`) from staying half-open for ever.
+/// Keeps idle connections without pings (`/echo`, `/json`) from staying half-open for ever: probes begin after
+/// this time, and unanswered ones end the connection after [`USER_TIMEOUT`].
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Unsent bytes that the kernel may hold per connection. What is beyond waits in the session's outbox, where
 /// it is shared between sessions and counted; without this, 10,000 stalled readers could pin 4 MB each.
@@ -153,7 +155,7 @@ fn listen(address: SocketAddr, shares_port: bool) -> io::Result<TcpListener> {
 /// Best effort: a kernel without one of these options still serves.
 fn set_connection_options(socket: &Socket) {
     let socket = SockRef::from(socket);
-    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE);
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE).with_interval(KEEPALIVE_INTERVAL);
     let results = [
         socket.set_tcp_nodelay(true),
         socket.set_tcp_keepalive(&keepalive),
