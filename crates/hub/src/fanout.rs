@@ -1,36 +1,113 @@
-//! Publications whose subscribers are still to be flushed.
+//! Publications under way: which sessions are still to be flushed for them.
+//!
+//! Every stream with publications under way has one *sweep*: a queue of sessions. A publication appends those of
+//! its listeners that do not wait in that sweep already, so one visit flushes all that was published to the
+//! stream since the last one: eight publications in flight cost little more than one. Sweeps take turns, so a
+//! stream with many listeners does not hold up one with few.
 
 use std::collections::VecDeque;
 
-use crate::SessionId;
+use rustc_hash::FxHashMap;
 
-/// Round robin over publications in flight. Its length is bounded by the caller, which stops taking new
-/// publications while too many are under way.
-#[derive(Default)]
-pub(crate) struct Fanouts {
-    waiting: VecDeque<Vec<SessionId>>,
+use crate::{SessionId, streams::StreamId};
+
+/// All sweeps of a hub. `T` is the ticket that a publication leaves until all its listeners were visited. The
+/// number of tickets is bounded by the caller, which takes no new publications while too many are under way.
+pub(crate) struct Fanouts<T> {
+    sweeps: FxHashMap<StreamId, Sweep<T>>,
+    turns: VecDeque<StreamId>,
+    n_tickets: usize,
 }
 
-impl Fanouts {
-    pub(crate) fn start(&mut self, sessions: Vec<SessionId>) {
-        if !sessions.is_empty() {
-            self.waiting.push_back(sessions);
+struct Sweep<T> {
+    waiting: VecDeque<SessionId>,
+    n_visited: u64,
+    /// In order: the number of visits after which a publication is complete.
+    tickets: VecDeque<(u64, T)>,
+}
+
+/// Sessions to flush now, and the publications that are complete once that is done.
+#[derive(Debug)]
+pub struct Portion<T> {
+    /// The sessions; some may be gone or have nothing left to flush.
+    pub sessions: Vec<SessionId>,
+    /// Tickets of publications that no other session waits for.
+    pub completed: Vec<T>,
+}
+
+impl<T> Default for Portion<T> {
+    fn default() -> Self {
+        Self {
+            sessions: Vec::new(),
+            completed: Vec::new(),
         }
     }
+}
 
-    pub(crate) fn len(&self) -> usize {
-        self.waiting.len()
+impl<T> Default for Fanouts<T> {
+    fn default() -> Self {
+        Self {
+            sweeps: FxHashMap::default(),
+            turns: VecDeque::new(),
+            n_tickets: 0,
+        }
+    }
+}
+
+impl<T> Fanouts<T> {
+    /// Appends sessions to a stream's sweep, and leaves a ticket if anybody has to be visited for it.
+    pub(crate) fn extend(
+        &mut self,
+        stream: StreamId,
+        sessions: impl IntoIterator<Item = SessionId>,
+        ticket: T,
+    ) {
+        let sweep = self.sweeps.entry(stream).or_insert_with(|| {
+            self.turns.push_back(stream);
+            Sweep {
+                waiting: VecDeque::new(),
+                n_visited: 0,
+                tickets: VecDeque::new(),
+            }
+        });
+        sweep.waiting.extend(sessions);
+        if sweep.waiting.is_empty() {
+            self.sweeps.remove(&stream);
+            self.turns.pop_back();
+            return;
+        }
+        sweep
+            .tickets
+            .push_back((sweep.n_visited + sweep.waiting.len() as u64, ticket));
+        self.n_tickets += 1;
     }
 
-    pub(crate) fn next_portion(&mut self, max: usize, portion: &mut Vec<SessionId>) {
-        portion.clear();
-        let Some(mut sessions) = self.waiting.pop_front() else {
+    pub(crate) fn n_tickets(&self) -> usize {
+        self.n_tickets
+    }
+
+    pub(crate) fn next_portion(&mut self, max: usize, portion: &mut Portion<T>) {
+        portion.sessions.clear();
+        portion.completed.clear();
+        let Some(stream) = self.turns.pop_front() else {
             return;
         };
-        let rest = sessions.len().saturating_sub(max);
-        portion.extend(sessions.drain(rest..));
-        if !sessions.is_empty() {
-            self.waiting.push_back(sessions);
+        let sweep = self
+            .sweeps
+            .get_mut(&stream)
+            .expect("a sweep has its turn until it is removed");
+        portion
+            .sessions
+            .extend(sweep.waiting.drain(..max.min(sweep.waiting.len())));
+        sweep.n_visited += portion.sessions.len() as u64;
+        while let Some((_, ticket)) = sweep.tickets.pop_front_if(|(last, _)| *last <= sweep.n_visited) {
+            portion.completed.push(ticket);
+        }
+        self.n_tickets -= portion.completed.len();
+        if sweep.waiting.is_empty() {
+            self.sweeps.remove(&stream);
+        } else {
+            self.turns.push_back(stream);
         }
     }
 }
@@ -39,22 +116,52 @@ impl Fanouts {
 mod tests {
     use super::*;
 
-    fn sessions(serials: std::ops::Range<u32>) -> Vec<SessionId> {
-        serials.map(|serial| SessionId::new(0, serial)).collect()
+    fn sessions(serials: std::ops::Range<u32>) -> impl Iterator<Item = SessionId> {
+        serials.map(|serial| SessionId::new(0, serial))
+    }
+
+    /// Sizes of the portions and the tickets that they complete, until nothing waits.
+    fn portions(fanouts: &mut Fanouts<&'static str>) -> Vec<(usize, Vec<&'static str>)> {
+        let mut portion = Portion::default();
+        let mut all = Vec::new();
+        while fanouts.n_tickets() > 0 {
+            fanouts.next_portion(256, &mut portion);
+            all.push((portion.sessions.len(), portion.completed.clone()));
+        }
+        all
     }
 
     #[test]
-    fn a_small_publication_does_not_wait_for_a_big_one() {
+    fn a_small_stream_does_not_wait_for_a_big_one() {
         let mut fanouts = Fanouts::default();
-        fanouts.start(sessions(0..1000));
-        fanouts.start(sessions(1000..1001));
-        fanouts.start(Vec::new());
-        let mut portion = Vec::new();
-        let mut sizes = Vec::new();
-        while fanouts.len() > 0 {
-            fanouts.next_portion(256, &mut portion);
-            sizes.push(portion.len());
-        }
-        assert_eq!(sizes, [256, 1, 256, 256, 232]);
+        fanouts.extend(StreamId::new(0), sessions(0..1000), "big");
+        fanouts.extend(StreamId::new(1), sessions(1000..1001), "small");
+        fanouts.extend(StreamId::new(2), [], "for nobody");
+        assert_eq!(
+            portions(&mut fanouts),
+            [
+                (256, vec![]),
+                (1, vec!["small"]),
+                (256, vec![]),
+                (256, vec![]),
+                (232, vec!["big"])
+            ]
+        );
+        assert!(fanouts.sweeps.is_empty() && fanouts.turns.is_empty());
+    }
+
+    #[test]
+    fn publications_of_one_stream_share_a_sweep() {
+        let mut fanouts = Fanouts::default();
+        fanouts.extend(StreamId::new(0), sessions(0..300), "first");
+        let mut portion = Portion::default();
+        fanouts.next_portion(256, &mut portion);
+        // The 44 that wait get both messages in one visit; only the others are visited again.
+        fanouts.extend(StreamId::new(0), sessions(0..256), "second");
+        fanouts.extend(StreamId::new(0), [], "third");
+        assert_eq!(
+            portions(&mut fanouts),
+            [(256, vec!["first"]), (44, vec!["second", "third"])]
+        );
     }
 }

@@ -18,17 +18,21 @@ use slab::Slab;
 
 use crate::{fanout::Fanouts, identifiers::Identifiers, session::Session, streams::Streams};
 pub use crate::{
+    fanout::Portion,
     outbox::{Flush, Frame, Outbox, PushError},
     session::SessionId,
     streams::Format,
 };
 
 /// The sessions of one shard, their subscriptions and their outgoing frames.
-pub struct Hub<C> {
+///
+/// `C` is a session's connection. `T` is a publication's ticket: the hub keeps it until every listener was
+/// handed out to be flushed, so its drop tells that the publication is complete.
+pub struct Hub<C, T = ()> {
     sessions: Slab<Session<C>>,
     streams: Streams,
     identifiers: Identifiers,
-    fanouts: Fanouts,
+    fanouts: Fanouts<T>,
     next_serial: u32,
     max_pending_bytes: usize,
 }
@@ -42,7 +46,7 @@ pub struct Published {
     pub overflowed: Vec<SessionId>,
 }
 
-impl<C> Hub<C> {
+impl<C, T> Hub<C, T> {
     /// An empty hub. `max_pending_bytes` caps what waits in one session's outbox while its connection takes
     /// no bytes; see [`Outbox::push`] for the exact rule.
     pub fn new(max_pending_bytes: usize) -> Self {
@@ -144,6 +148,7 @@ impl<C> Hub<C> {
     pub fn publish(
         &mut self,
         stream: &str,
+        ticket: T,
         mut encode: impl FnMut(Option<&str>, Format) -> Frame,
     ) -> Published {
         let mut published = Published::default();
@@ -151,20 +156,19 @@ impl<C> Hub<C> {
             return published;
         };
         let mut frames = streams::EncodedFrames::default();
-        let members = self.streams.members(stream);
-        let mut to_visit = Vec::with_capacity(members.len());
-        for member in members {
+        let mut to_visit = Vec::new();
+        for member in self.streams.members(stream) {
             let frame = frames.get_or_encode(member.identifier, member.format, || {
                 encode(
                     member.identifier.map(|id| self.identifiers.text(id)),
                     member.format,
                 )
             });
-            let (_, outbox) = self.sessions[member.session.index()].parts_mut();
-            match outbox.push(frame, self.max_pending_bytes) {
+            let session = &mut self.sessions[member.session.index()];
+            match session.push(frame, self.max_pending_bytes) {
                 Ok(()) => {
                     published.n_deliveries += 1;
-                    if !outbox.is_blocked() {
+                    if session.joins_sweep(stream) {
                         to_visit.push(member.session);
                     }
                 }
@@ -172,7 +176,7 @@ impl<C> Hub<C> {
                 Err(PushError::Sealed) => {}
             }
         }
-        self.fanouts.start(to_visit);
+        self.fanouts.extend(stream, to_visit, ticket);
         published
     }
 
@@ -181,26 +185,26 @@ impl<C> Hub<C> {
     /// # Errors
     /// As [`Outbox::push`]; a session that is gone counts as sealed.
     pub fn push(&mut self, id: SessionId, frame: Frame) -> Result<(), PushError> {
-        let max_pending_bytes = self.max_pending_bytes;
-        let (_, outbox) = self.get_mut(id).ok_or(PushError::Sealed)?;
-        outbox.push(frame, max_pending_bytes)
+        match self.sessions.get_mut(id.index()) {
+            Some(session) if session.serial() == id.serial() => session.push(frame, self.max_pending_bytes),
+            _ => Err(PushError::Sealed),
+        }
     }
 
-    /// How many publications still have sessions to visit.
-    pub fn n_fanouts(&self) -> usize {
-        self.fanouts.len()
+    /// How many publications are not complete.
+    pub fn n_under_way(&self) -> usize {
+        self.fanouts.n_tickets()
     }
 
-    /// Takes up to `max` sessions that wait to be flushed, all from one publication; the next call serves
-    /// the next publication in turn. Empties and refills `portion`. A session may appear in several
-    /// publications; by the later visit its outbox is usually empty.
-    pub fn next_portion(&mut self, max: usize, portion: &mut Vec<SessionId>) {
+    /// Takes up to `max` sessions that wait to be flushed, all for one stream; the next call serves the next
+    /// stream in turn. Empties and refills `portion`.
+    pub fn next_portion(&mut self, max: usize, portion: &mut Portion<T>) {
         self.fanouts.next_portion(max, portion);
-    }
-
-    /// The cap given to [`Hub::new`].
-    pub fn max_pending_bytes(&self) -> usize {
-        self.max_pending_bytes
+        for id in &portion.sessions {
+            if let Some(session) = self.sessions.get_mut(id.index()) {
+                session.leaves_sweep();
+            }
+        }
     }
 
     fn get(&self, id: SessionId) -> Option<&Session<C>> {

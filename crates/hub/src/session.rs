@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Format, Outbox, identifiers::IdentifierId, streams::StreamId};
+use crate::{Format, Frame, Outbox, PushError, identifiers::IdentifierId, streams::StreamId};
 
 /// Names a session of one hub. A number that was used by an earlier session does not match a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,6 +41,8 @@ pub(crate) struct Session<C> {
     pub(crate) memberships: SmallVec<[Membership; 2]>,
     serial: u32,
     format: Format,
+    /// The sweep that the session joined last, if it was not visited since.
+    sweep: Option<StreamId>,
 }
 
 impl<C> Session<C> {
@@ -51,6 +53,7 @@ impl<C> Session<C> {
             memberships: SmallVec::new(),
             serial,
             format,
+            sweep: None,
         }
     }
 
@@ -60,6 +63,25 @@ impl<C> Session<C> {
 
     pub(crate) fn format(&self) -> Format {
         self.format
+    }
+
+    pub(crate) fn push(&mut self, frame: Frame, max_pending_bytes: usize) -> Result<(), PushError> {
+        self.outbox.push(frame, max_pending_bytes)
+    }
+
+    /// Whether the session must be queued in the sweep of `stream`: not when it waits there already, nor when
+    /// its connection is full (then it is flushed when there is room again).
+    pub(crate) fn joins_sweep(&mut self, stream: StreamId) -> bool {
+        if self.outbox.is_blocked() || self.sweep == Some(stream) {
+            return false;
+        }
+        self.sweep = Some(stream);
+        true
+    }
+
+    /// The session is visited, and everything in its outbox goes out, whatever sweep it came from.
+    pub(crate) fn leaves_sweep(&mut self) {
+        self.sweep = None;
     }
 
     pub(crate) fn parts_mut(&mut self) -> (&C, &mut Outbox) {

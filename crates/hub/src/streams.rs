@@ -15,6 +15,13 @@ pub struct Format(pub u8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct StreamId(u32);
 
+#[cfg(test)]
+impl StreamId {
+    pub(crate) fn new(number: u32) -> Self {
+        Self(number)
+    }
+}
+
 /// One listener. Everything that a fan-out needs lies here, so that it touches one line of memory per
 /// listener besides the outbox.
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,7 @@ fn envelope(identifier: Option<&str>, message: &str) -> Frame {
 }
 
 fn publish(hub: &mut Hub<&'static str>, stream: &str, message: &str) -> Published {
-    hub.publish(stream, |identifier, _| envelope(identifier, message))
+    hub.publish(stream, (), |identifier, _| envelope(identifier, message))
 }
 
 /// Everything that waits for a session.
@@ -66,13 +66,13 @@ fn one_copy_per_identifier_and_none_after_unsubscribing() {
 
 #[test]
 fn each_identifier_and_format_is_encoded_once() {
-    let mut hub = Hub::new(CAP);
+    let mut hub: Hub<_> = Hub::new(CAP);
     for n in 0..100 {
         let id = hub.insert("c", Format(n % 2));
         hub.subscribe(id, Some(if n < 50 { "x" } else { "y" }), "all");
     }
     let mut n_encoded = 0;
-    let published = hub.publish("all", |identifier, _| {
+    let published = hub.publish("all", (), |identifier, _| {
         n_encoded += 1;
         envelope(identifier, "m")
     });
@@ -81,7 +81,7 @@ fn each_identifier_and_format_is_encoded_once() {
 
 #[test]
 fn a_reused_number_is_another_session() {
-    let mut hub = Hub::new(CAP);
+    let mut hub: Hub<_> = Hub::new(CAP);
     let old = hub.insert("old", Format(0));
     hub.remove(old);
     let new = hub.insert("new", Format(0));
@@ -129,9 +129,44 @@ fn only_sessions_that_take_bytes_are_visited() {
         .flush(|_| Err(std::io::ErrorKind::WouldBlock.into()))
         .expect("blocked is no error");
     publish(&mut hub, "all", "1");
-    let mut portion = Vec::new();
+    let mut portion = Portion::default();
     hub.next_portion(10, &mut portion);
-    assert_eq!((portion, hub.n_fanouts()), (vec![free], 0));
+    assert_eq!((portion.sessions, hub.n_under_way()), (vec![free], 0));
+}
+
+#[test]
+fn a_session_is_visited_once_for_what_one_stream_published_meanwhile() {
+    let mut hub = Hub::new(CAP);
+    let ids: Vec<_> = (0..3).map(|_| hub.insert("c", Format(0))).collect();
+    for id in &ids {
+        hub.subscribe(*id, None, "all");
+    }
+    hub.subscribe(ids[2], None, "own");
+    publish(&mut hub, "all", "1");
+    publish(&mut hub, "all", "2");
+    publish(&mut hub, "own", "3");
+    assert_eq!(hub.n_under_way(), 3);
+
+    let mut visits = Vec::new();
+    let mut portion = Portion::default();
+    while hub.n_under_way() > 0 {
+        hub.next_portion(1, &mut portion);
+        visits.push((
+            portion.sessions[0],
+            drain(&mut hub, portion.sessions[0]),
+            portion.completed.len(),
+        ));
+    }
+    assert_eq!(
+        visits,
+        [
+            (ids[0], "-:1;-:2;".to_owned(), 0),
+            // The small stream has its turn early, and takes along what waits.
+            (ids[2], "-:1;-:2;-:3;".to_owned(), 1),
+            (ids[1], "-:1;-:2;".to_owned(), 0),
+            (ids[2], String::new(), 2),
+        ]
+    );
 }
 
 #[derive(Debug, Clone)]

@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn sessions_are_due_in_order_and_not_before_their_time() {
-        let mut hub = Hub::new(0);
+        let mut hub = Hub::<()>::new(0);
         let (first, second) = (hub.insert((), Format(0)), hub.insert((), Format(0)));
         let start = Instant::now();
         let later = start + Duration::from_secs(1);

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn ticks_with_ping(spread: f64, n_ticks: u64) -> Vec<u64> {
-        let session = Hub::new(0).insert((), Format(0));
+        let session = Hub::<()>::new(0).insert((), Format(0));
         let mut heartbeat = Heartbeat::new(Duration::from_secs(3));
         heartbeat.add(session, spread);
         (1..=n_ticks)
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_session_that_is_gone_is_forgotten() {
-        let session = Hub::new(0).insert((), Format(0));
+        let session = Hub::<()>::new(0).insert((), Format(0));
         let mut heartbeat = Heartbeat::new(Duration::from_secs(1));
         heartbeat.add(session, 0.0);
         let n_pings = (0..50)

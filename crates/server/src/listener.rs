@@ -155,7 +155,9 @@ fn listen(address: SocketAddr, shares_port: bool) -> io::Result<TcpListener> {
 /// Best effort: a kernel without one of these options still serves.
 fn set_connection_options(socket: &Socket) {
     let socket = SockRef::from(socket);
-    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE).with_interval(KEEPALIVE_INTERVAL);
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE_IDLE)
+        .with_interval(KEEPALIVE_INTERVAL);
     let results = [
         socket.set_tcp_nodelay(true),
         socket.set_tcp_keepalive(&keepalive),

@@ -4,17 +4,23 @@ use std::sync::Arc;
 
 use plimsoll_cable::broadcast::Publication;
 use plimsoll_hub::SessionId;
-use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::sync::{
+    mpsc::{self, error::TrySendError},
+    oneshot,
+};
 
 /// Letters that may wait for one shard. Overflow rule: the publisher waits, so that pressure reaches whoever
 /// publishes (a client's connection is not read meanwhile, a broadcast request is not answered yet).
 const CAPACITY: usize = 1024;
 
-/// Something that all listeners of a stream get.
+/// Something that all listeners of a stream get. Every shard holds it until its listeners are served, so its
+/// drop tells that all are.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) stream: String,
     pub(crate) payload: Payload,
+    /// Dropped with the publication; see [`Publisher::deliver`].
+    _completion: Option<oneshot::Sender<()>>,
 }
 
 /// The body of a message.
@@ -53,27 +59,48 @@ impl Publisher {
         )
     }
 
-    /// Sends a message to all listeners of its stream; waits while a shard is behind. Messages of one caller
-    /// arrive in the order of its calls.
+    /// Sends a message to all listeners of its stream; waits only while a shard's mailbox is full. Messages of
+    /// one caller arrive in the order of its calls.
     pub async fn publish(&self, publication: Publication) {
         let Publication { stream, message } = publication;
-        self.publish_outgoing(Outgoing {
+        let payload = Payload::Json(message);
+        self.post_to_all(Outgoing {
             stream,
-            payload: Payload::Json(message),
+            payload,
+            _completion: None,
         })
         .await;
     }
 
-    pub(crate) async fn publish_outgoing(&self, outgoing: Outgoing) {
-        let outgoing = Arc::new(outgoing);
-        for mailbox in self.mailboxes.iter() {
-            post(mailbox, Letter::Publish(Arc::clone(&outgoing))).await;
-        }
+    /// As [`Publisher::publish`], and waits until the message is written to every listener whose connection
+    /// takes it. For those who must not get ahead of their own messages.
+    pub async fn deliver(&self, publication: Publication) {
+        let Publication { stream, message } = publication;
+        self.deliver_payload(stream, Payload::Json(message)).await;
+    }
+
+    pub(crate) async fn deliver_payload(&self, stream: String, payload: Payload) {
+        let (completion, completed) = oneshot::channel();
+        self.post_to_all(Outgoing {
+            stream,
+            payload,
+            _completion: Some(completion),
+        })
+        .await;
+        // Nobody ever sends: the sender's drop is the message.
+        let _dropped = completed.await;
     }
 
     /// Sends to one session of shard number `shard`, behind everything published before.
     pub(crate) async fn send_direct(&self, shard: usize, session: SessionId, payload: Payload) {
         post(&self.mailboxes[shard], Letter::Direct(session, payload)).await;
+    }
+
+    async fn post_to_all(&self, outgoing: Outgoing) {
+        let outgoing = Arc::new(outgoing);
+        for mailbox in self.mailboxes.iter() {
+            post(mailbox, Letter::Publish(Arc::clone(&outgoing))).await;
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::{
     Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding,
-    heartbeat::Heartbeat,
+    heartbeat::Heartbeat, mailbox::Outgoing,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -28,7 +28,7 @@ pub(crate) struct Shard {
     pub(crate) config: Arc<Config>,
     pub(crate) application: Arc<dyn Application>,
     pub(crate) publisher: Publisher,
-    pub(crate) hub: RefCell<Hub<Rc<Connection>>>,
+    pub(crate) hub: RefCell<Hub<Rc<Connection>, Arc<Outgoing>>>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
     pub(crate) closing: RefCell<Deadlines>,
     pub(crate) scratch: RefCell<Box<[u8]>>,

@@ -11,7 +11,8 @@ use crate::mailbox::Publisher;
 
 /// Everybody may connect. A subscription hears a stream of its own and the stream `all`, or `all_X` when the
 /// identifier has a parameter `stream` or `id` of value X. Action `echo` publishes to the own stream;
-/// `broadcast` publishes to the shared one and then `broadcastResult` to the own.
+/// `broadcast` publishes to the shared one and, when everybody there was written to, `broadcastResult` to the
+/// own: the result means that the broadcast is done, as in the servers that the benchmark was made for.
 #[derive(Debug)]
 pub struct Benchmark {
     publisher: Publisher,
@@ -37,21 +38,16 @@ impl Benchmark {
         };
         let own = own_stream(request);
         match action {
-            "echo" => self.publish(own, action, payload).await,
+            "echo" => self.publisher.publish(message(own, action, payload)).await,
             "broadcast" => {
-                self.publish(shared_stream(request.identifier), action, payload)
+                let shared = shared_stream(request.identifier);
+                self.publisher.deliver(message(shared, action, payload)).await;
+                self.publisher
+                    .publish(message(own, "broadcastResult", payload))
                     .await;
-                self.publish(own, "broadcastResult", payload).await;
             }
             _ => tracing::debug!(action, "BenchmarkChannel knows the actions echo and broadcast."),
         }
-    }
-
-    async fn publish(&self, stream: String, action: &str, payload: &RawValue) {
-        let message = format!(r#"{{"action":"{action}","payload":{payload}}}"#);
-        self.publisher
-            .publish(Publication::from_json(stream, message))
-            .await;
     }
 }
 
@@ -75,6 +71,10 @@ impl Application for Benchmark {
             }
         })
     }
+}
+
+fn message(stream: String, action: &str, payload: &RawValue) -> Publication {
+    Publication::from_json(stream, format!(r#"{{"action":"{action}","payload":{payload}}}"#))
 }
 
 fn subscribe(request: &CommandRequest<'_>) -> CommandReply {

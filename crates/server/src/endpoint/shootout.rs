@@ -8,10 +8,7 @@ use plimsoll_websocket::Opcode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{
-    mailbox::{Outgoing, Payload},
-    shard::Shard,
-};
+use crate::{mailbox::Payload, shard::Shard};
 
 /// The two forms of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,18 +94,17 @@ impl Contract {
 }
 
 impl Broadcast {
-    /// Publishes; the result goes the same way, so that the sender gets it behind its own copy.
+    /// Publishes. The result goes out when every client has been written to: it says that the broadcast is done.
     pub(crate) async fn publish(self, shard: &Rc<Shard>, sender: SessionId) {
         let Self {
             contract,
             to_all,
             to_sender,
         } = self;
-        let outgoing = Outgoing {
-            stream: contract.stream().to_owned(),
-            payload: to_all,
-        };
-        shard.publisher.publish_outgoing(outgoing).await;
+        shard
+            .publisher
+            .deliver_payload(contract.stream().to_owned(), to_all)
+            .await;
         shard.publisher.send_direct(shard.number, sender, to_sender).await;
     }
 }
