@@ -107,32 +107,25 @@ impl Decoder {
         }
     }
 
-    /// Reads the next header from the input, or from what the calls before left of it.
+    /// Reads the next header from the input, with the bytes before it that earlier calls took.
     fn read_header(&mut self, config: &Config, input: &mut Input<'_>) -> Result<Option<Header>, DecodeError> {
-        let deflate = self.deflate.is_some();
         let n_held = self.partial.as_ref().map_or(0, |partial| partial.header.len());
-        if n_held == 0
-            && let Some((header, len)) = Header::parse(input.rest(), config.role, deflate)?
-        {
-            input.take(len);
-            return Ok(Some(header));
-        }
-        if input.rest().is_empty() {
+        let bytes = match &mut self.partial {
+            Some(partial) if n_held > 0 => partial.header.extend(input.rest()),
+            _ => input.rest(),
+        };
+        let Some((header, len)) = Header::parse(bytes, config.role, self.deflate.is_some())? else {
+            if n_held == 0 && !input.rest().is_empty() {
+                self.partial.get_or_insert_default().header.extend(input.rest());
+            }
+            input.take_up_to(u64::MAX);
             return Ok(None);
+        };
+        if let Some(partial) = &mut self.partial {
+            partial.header.clear();
         }
-        let held = &mut self.partial.get_or_insert_default().header;
-        let parsed = Header::parse(held.extend(input.rest()), config.role, deflate)?;
-        match parsed {
-            Some((header, len)) => {
-                held.clear();
-                input.take(len - n_held);
-                Ok(Some(header))
-            }
-            None => {
-                input.take_up_to(u64::MAX);
-                Ok(None)
-            }
-        }
+        input.take(len - n_held);
+        Ok(Some(header))
     }
 
     /// The rules between frames: fragments in order (RFC 6455 §5.4), and the size limit as soon as it is announced.

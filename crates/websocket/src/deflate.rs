@@ -1,19 +1,20 @@
 //! permessage-deflate (RFC 7692): compression of messages, agreed on in the handshake.
 //!
-//! Compression costs memory per connection and direction (an inflater about 40 KB, a deflater about 260 KB) when its
-//! window lives on from message to message ("context takeover"). Without takeover a connection holds nothing between
-//! messages, and a server can compress a broadcast once for all who receive it; [`Preferences::default`] asks for
-//! that.
+//! Compression costs memory per connection and direction when its window lives on from message to message ("context
+//! takeover"): an inflater up to 48 KB, a deflater 320 KB (RSS, measured with zlib-rs 0.6.8 and the full window).
+//! Without takeover a connection holds nothing between messages, and a server can compress a broadcast once for all
+//! who receive it; [`Preferences::default`] asks for that.
 
 mod deflater;
 mod inflater;
 mod negotiation;
+mod parameters;
 mod window;
 
 pub use deflater::Deflater;
 pub(crate) use inflater::Inflater;
-pub(crate) use negotiation::Offer;
 pub use negotiation::{Agreed, Preferences};
+pub(crate) use parameters::Parameters;
 pub use window::WindowBits;
 
 /// How one end compresses what it sends.

@@ -11,7 +11,7 @@ use crate::message::Message;
 /// How much is inflated before the limit is checked again: the most that a hostile message costs beyond the limit.
 const STEP_BYTES: usize = 4096;
 
-/// The inflating state of one connection, about 40 KB.
+/// The inflating state of one connection, up to 48 KB.
 pub(crate) struct Inflater(Decompress);
 
 impl Inflater {

@@ -1,7 +1,7 @@
 //! The client's side of the opening handshake (RFC 6455 §4.1).
 
 use super::{BASE64, MAX_HEAD_BYTES, MAX_HEADERS, VERSION, accept_value, extension, field};
-use crate::deflate::{Agreed, Offer, Preferences};
+use crate::deflate::{Agreed, Parameters, Preferences};
 
 mod error;
 #[cfg(test)]
@@ -94,7 +94,11 @@ impl Handshake {
             field::push(&mut head, "Sec-WebSocket-Protocol", &self.protocols.join(", "));
         }
         if let Some(preferences) = &self.deflate {
-            field::push(&mut head, "Sec-WebSocket-Extensions", &preferences.offer());
+            field::push(
+                &mut head,
+                "Sec-WebSocket-Extensions",
+                &preferences.offer().to_string(),
+            );
         }
         for (name, value) in &self.headers {
             field::push(&mut head, name, value);
@@ -202,7 +206,7 @@ impl Handshake {
         let mut agreed = None;
         for value in field::values(headers, "Sec-WebSocket-Extensions") {
             for extension in extension::parse(value) {
-                let accepted = Offer::parse(&extension).zip(self.deflate);
+                let accepted = Parameters::parse(&extension).zip(self.deflate);
                 let verified = accepted.and_then(|(response, preferences)| preferences.verify(&response));
                 if verified.is_none() || agreed.is_some() {
                     return Err(HandshakeError::Extension {

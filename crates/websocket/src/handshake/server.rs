@@ -8,7 +8,7 @@ use base64::alphabet;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::{MAX_HEAD_BYTES, MAX_HEADERS, VERSION, accept_value, extension, field};
-use crate::deflate::{Agreed, Offer, Preferences};
+use crate::deflate::{Agreed, Parameters, Preferences};
 
 mod error;
 #[cfg(test)]
@@ -30,8 +30,8 @@ impl<'a> Request<'a> {
     /// follow; `None` while the head is incomplete.
     ///
     /// # Errors
-    /// The head is malformed, or longer than [`MAX_HEAD_BYTES`](super::MAX_HEAD_BYTES) or
-    /// [`MAX_HEADERS`](super::MAX_HEADERS) lines.
+    /// The head is malformed, or longer than [`MAX_HEAD_BYTES`] or
+    /// [`MAX_HEADERS`] lines.
     pub fn parse(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, HandshakeError> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
@@ -110,7 +110,7 @@ impl<'a> Request<'a> {
 pub struct Upgrade {
     accept: String,
     protocols: Vec<String>,
-    offers: Vec<Offer>,
+    offers: Vec<Parameters>,
 }
 
 impl Upgrade {
@@ -142,7 +142,7 @@ impl Upgrade {
             offers: request
                 .headers("Sec-WebSocket-Extensions")
                 .flat_map(extension::parse)
-                .filter_map(|extension| Offer::parse(&extension))
+                .filter_map(|extension| Parameters::parse(&extension))
                 .collect(),
         })
     }
@@ -173,7 +173,11 @@ impl Upgrade {
             field::push(&mut head, "Sec-WebSocket-Protocol", protocol);
         }
         if let Some(agreed) = deflate {
-            field::push(&mut head, "Sec-WebSocket-Extensions", &agreed.response());
+            field::push(
+                &mut head,
+                "Sec-WebSocket-Extensions",
+                &agreed.response().to_string(),
+            );
         }
         for (name, value) in headers {
             field::push(&mut head, name, value);

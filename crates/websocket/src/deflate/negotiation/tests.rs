@@ -18,13 +18,15 @@ const FULL: Preferences = Preferences {
 
 /// `expected` is the answer's parameters; `None` declines.
 fn check(preferences: Preferences, offers: &str, expected: Option<&str>) {
-    let parsed: Vec<Offer> = extension::parse(offers)
-        .filter_map(|extension| Offer::parse(&extension))
+    let parsed: Vec<Parameters> = extension::parse(offers)
+        .filter_map(|extension| Parameters::parse(&extension))
         .collect();
-    let response = preferences.choose(&parsed).map(|agreed| agreed.response());
+    let response = preferences
+        .choose(&parsed)
+        .map(|agreed| agreed.response().to_string());
     let expected = expected.map(|parameters| match parameters {
-        "" => NAME.to_owned(),
-        parameters => format!("{NAME}; {parameters}"),
+        "" => "permessage-deflate".to_owned(),
+        parameters => format!("permessage-deflate; {parameters}"),
     });
     assert_eq!(response, expected, "{offers}");
 }
@@ -151,7 +153,7 @@ fn the_first_offer_that_can_be_fulfilled_wins() {
 
 #[test]
 fn the_clients_offer() {
-    let offer = |server, client| Preferences { server, client }.offer();
+    let offer = |server, client| Preferences { server, client }.offer().to_string();
     let small = Direction {
         context_takeover: true,
         window: WindowBits::MIN,

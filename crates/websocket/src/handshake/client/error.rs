@@ -1,5 +1,7 @@
 //! Why a handshake that we began did not give a WebSocket.
 
+use crate::handshake::{MAX_HEAD_BYTES, MAX_HEADERS};
+
 /// How much of the body of a refusal is kept: enough for a sentence of explanation.
 const MAX_BODY_BYTES: usize = 512;
 
@@ -20,9 +22,8 @@ pub enum HandshakeError {
     /// The bytes are not an HTTP/1 response head.
     #[error("malformed HTTP response: {0}")]
     Malformed(httparse::Error),
-    /// The head passes [`MAX_HEAD_BYTES`](crate::handshake::MAX_HEAD_BYTES) or
-    /// [`MAX_HEADERS`](crate::handshake::MAX_HEADERS).
-    #[error("the response head is larger than 8192 bytes or 64 header lines")]
+    /// The head passes [`MAX_HEAD_BYTES`] or [`MAX_HEADERS`].
+    #[error("the response head is larger than {MAX_HEAD_BYTES} bytes or {MAX_HEADERS} header lines")]
     HeadTooLarge,
     /// The server answered with plain HTTP instead of 101.
     #[error("the server refused the WebSocket: {status} {reason}{}{body}", if .body.is_empty() { "" } else { ": " })]

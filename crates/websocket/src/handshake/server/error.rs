@@ -1,5 +1,7 @@
 //! Why a request does not become a WebSocket, and the HTTP answer to it.
 
+use crate::handshake::{MAX_HEAD_BYTES, MAX_HEADERS};
+
 /// A request that is refused before the application sees it. All are the client's fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -7,9 +9,8 @@ pub enum HandshakeError {
     /// The bytes are not an HTTP/1 request head.
     #[error("malformed HTTP request: {0}")]
     Malformed(httparse::Error),
-    /// The head passes [`MAX_HEAD_BYTES`](crate::handshake::MAX_HEAD_BYTES) or
-    /// [`MAX_HEADERS`](crate::handshake::MAX_HEADERS).
-    #[error("the request head is larger than 8192 bytes or 64 header lines")]
+    /// The head passes [`MAX_HEAD_BYTES`] or [`MAX_HEADERS`].
+    #[error("the request head is larger than {MAX_HEAD_BYTES} bytes or {MAX_HEADERS} header lines")]
     HeadTooLarge,
     /// RFC 6455 §4.2.1 (1).
     #[error("a WebSocket request needs the method GET")]
