@@ -179,7 +179,8 @@ impl Connection {
 
     async fn say_close(&mut self) {
         self.outgoing.start_close(CloseCode::NORMAL);
-        let mut scratch = [0; READ_BYTES];
+        // On the heap, so that the futures of those who may close some day are not larger for it.
+        let mut scratch = vec![0; READ_BYTES];
         while poll_fn(|cx| self.poll_receive(cx, &mut scratch, |_, _| {}))
             .await
             .is_ok()

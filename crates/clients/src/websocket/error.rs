@@ -118,6 +118,8 @@ impl ReceiveError {
         match self {
             Self::Closed { code, .. } => Cause::Closed(*code),
             Self::Ended => Cause::Ended,
+            // On an open connection this is TCP giving up on retransmission, not a slow connect.
+            Self::Lost(io::ErrorKind::TimedOut) => Cause::Io(io::ErrorKind::TimedOut),
             Self::Lost(kind) => Cause::of_io(&io::Error::from(*kind)),
             Self::Protocol(_) => Cause::Protocol,
         }

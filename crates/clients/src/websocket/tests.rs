@@ -193,7 +193,7 @@ async fn an_ending_without_a_close_frame_is_told() {
 
 #[tokio::test]
 async fn closing_waits_for_the_server() {
-    let (mut session, connection) = connected(b"").await;
+    let (mut session, mut connection) = connected(b"").await;
     let server = async {
         assert_eq!(session.next().await, Got::Close(Some(1000)));
         session.write(&close(CloseCode::NORMAL, "")).await;
@@ -204,7 +204,7 @@ async fn closing_waits_for_the_server() {
 
 #[tokio::test(start_paused = true)]
 async fn closing_gives_up_on_a_deaf_server() {
-    let (_session, connection) = connected(b"").await;
+    let (_session, mut connection) = connected(b"").await;
     let started = tokio::time::Instant::now();
     connection.close(Duration::from_secs(1)).await;
     assert_eq!(started.elapsed().as_secs(), 1);

@@ -1,0 +1,30 @@
+//! What the user types: websocket-bench's flags, under its names.
+//!
+//! Every subcommand has its own struct with its own defaults. In websocket-bench they share one, so that the
+//! subcommand registered last decides the defaults of all (`echo` takes 20 samples where its help says 10000);
+//! here the documented defaults hold. Flags that websocket-bench has and this tool has not are refused by name.
+
+mod broadcast;
+mod common;
+mod connect;
+mod delay;
+mod echo;
+
+use clap::Subcommand;
+
+pub(crate) use self::common::Format;
+pub use self::{broadcast::BroadcastArgs, common::CommonArgs, connect::ConnectArgs, echo::EchoArgs};
+
+/// `plimsoll bench …`
+#[derive(Debug, Clone, Subcommand)]
+pub enum Bench {
+    /// Measure how fast a message from one client reaches all, with more and more clients
+    Broadcast(BroadcastArgs),
+    /// Measure how fast clients get ready when many come at once
+    Connect(ConnectArgs),
+    /// Measure how fast a message comes back to its sender, with more and more clients
+    Echo(EchoArgs),
+}
+
+#[cfg(test)]
+mod tests;

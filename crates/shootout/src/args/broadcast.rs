@@ -1,0 +1,58 @@
+//! `plimsoll bench broadcast`
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::{
+    CommonArgs,
+    common::{at_least_one, padding},
+    delay::{parse_go_duration, parse_seconds},
+};
+
+/// The examples under the help text.
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll bench broadcast ws://127.0.0.1:8080/json --step-size 1000 --total-steps 3
+  plimsoll bench broadcast ws://127.0.0.1:8080/cable --server-type=actioncable --concurrent 8 \\
+      --sample-size 100 --step-size 1000 --payload-padding 200 --total-steps 10 --watch :8080
+
+Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed.";
+
+/// Connects clients step by step and lets random ones broadcast to all.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct BroadcastArgs {
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+    /// How many broadcasts are in flight: the next is sent when one is acknowledged
+    #[arg(long, short, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
+    pub(crate) concurrent: usize,
+    /// How many broadcasts each step sends
+    #[arg(long, short, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    pub(crate) sample_size: usize,
+    /// How many steps; 0 goes on until --limit-rtt is passed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) total_steps: usize,
+    /// How many clients the first step connects; 0 means --step-size
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) initial_clients: usize,
+    /// How many clients connect at the same time
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
+    pub(crate) connect_concurrent: usize,
+    /// The percentile that is printed first and compared with --limit-rtt
+    #[arg(long, value_name = "P", default_value_t = 95, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) limit_percentile: u8,
+    /// Without --total-steps, the first step above this is the last
+    #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = parse_go_duration)]
+    pub(crate) limit_rtt: Duration,
+    /// Bytes of padding in each message
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = padding)]
+    pub(crate) payload_padding: usize,
+    /// How long after the last acknowledgement to wait for deliveries that are still missing
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
+    pub(crate) wait_broadcasts: Duration,
+    /// Give up on the acknowledgement of a broadcast after this long
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
+    pub(crate) answer_timeout: Duration,
+}

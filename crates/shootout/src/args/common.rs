@@ -1,0 +1,108 @@
+//! Flags that all three workloads have. The struct is repeated in each subcommand, its values are not shared.
+
+use std::{net::IpAddr, path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+use plimsoll_load::watch;
+
+use super::delay::parse_seconds;
+use crate::server_type::ServerType;
+
+/// Flags of every workload.
+#[derive(Debug, Clone, Args)]
+pub struct CommonArgs {
+    /// Where the server is, for example ws://127.0.0.1:8080/cable
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// What the server speaks: json, binary, actioncable, actioncable-connect (connect only), or echo (a server that
+    /// sends every text back; not for broadcast)
+    #[arg(long, value_name = "TYPE", default_value = "json")]
+    pub(crate) server_type: ServerType,
+    /// The Action Cable identifier to subscribe to, sent as it is
+    #[arg(
+        long,
+        value_name = "JSON",
+        default_value = r#"{"channel":"BenchmarkChannel"}"#
+    )]
+    pub(crate) channel: String,
+    /// The encoding of Action Cable messages; only json is built
+    #[arg(long, value_name = "ENCODING", default_value = "json")]
+    pub(crate) action_cable_encoding: String,
+    /// The Origin header
+    #[arg(long, short, value_name = "ORIGIN", default_value = "http://localhost")]
+    pub(crate) origin: String,
+    /// The WebSocket sub-protocol to offer, for example actioncable-v1-json
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sub_protocol: Option<String>,
+    /// A header to send with the upgrade; may be given several times
+    #[arg(long, short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+    /// Source addresses, used in turn; may be given several times or with commas. By default the system chooses, and
+    /// a target on this machine gets 127.0.0.1, 127.0.0.2 … when one address has too few ports
+    #[arg(long, short, value_name = "IP", value_delimiter = ',')]
+    pub(crate) local_addr: Vec<IpAddr>,
+    /// Remote workers; not built yet
+    #[arg(long, short, value_name = "HOST:PORT", value_delimiter = ',')]
+    pub(crate) worker_addr: Vec<String>,
+    /// How many clients each step adds
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one)]
+    pub(crate) step_size: usize,
+    /// Wait this long between steps
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = parse_seconds)]
+    pub(crate) steps_delay: Duration,
+    /// Wait for Enter between steps
+    #[arg(long, short)]
+    pub(crate) interactive: bool,
+    /// Wait this long before each message (connect: before each connection)
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = parse_seconds)]
+    pub(crate) command_delay: Duration,
+    /// How many percent of the messages (connections) get the delay
+    #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) command_delay_chance: u8,
+    /// Give a client up that is not ready by then
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
+    pub(crate) connect_timeout: Duration,
+    /// Threads that carry the clients [default: one per core]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) workers: Option<usize>,
+    /// Repeats the choice of senders of an earlier run [default: random; the output tells it]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Also report the CPU time and memory of the server: a process id, or a colon and the port it listens on
+    #[arg(long, value_name = "PID|:PORT")]
+    pub(crate) watch: Option<watch::Target>,
+    /// How to print the result
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+    /// Write the result to this file instead of standard output; its folders are made
+    #[arg(long, short = 'n', value_name = "FILE")]
+    pub(crate) filename: Option<PathBuf>,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A line per step, with two more of detail
+    Text,
+    /// One object, when the run is over
+    Json,
+}
+
+/// The most padding that makes sense: more than any server accepts, and less than hurts this machine.
+const MAX_PADDING_BYTES: usize = 16 << 20;
+
+/// Bytes of padding.
+pub(super) fn padding(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n <= MAX_PADDING_BYTES => Ok(n),
+        _ => Err(format!("expected a number of bytes up to {MAX_PADDING_BYTES}")),
+    }
+}
+
+/// A count that makes sense only from 1 on.
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err("expected a number from 1 on".to_owned()),
+    }
+}

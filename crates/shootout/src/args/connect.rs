@@ -1,0 +1,28 @@
+//! `plimsoll bench connect`
+
+use clap::Args;
+
+use super::{CommonArgs, common::at_least_one};
+
+/// The examples under the help text.
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll bench connect ws://127.0.0.1:8080/cable --server-type=actioncable-connect --concurrent 2000 \\
+      --step-size 5000 --total-steps 2
+  plimsoll bench connect ws://127.0.0.1:9001/ws --server-type echo --step-size 1000 --total-steps 1
+
+Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 clients failed.";
+
+/// Connects clients and measures how long each takes until it is ready.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ConnectArgs {
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+    /// How many clients connect at the same time: the next begins when one is ready
+    #[arg(long, short, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+    pub(crate) concurrent: usize,
+    /// How many steps; 0 goes on until Ctrl-C or until a step in which nobody gets ready
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) total_steps: usize,
+}

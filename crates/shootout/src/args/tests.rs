@@ -1,0 +1,181 @@
+//! Defaults, and what is refused with which words.
+
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::*;
+use crate::options::{Connect, Exchange, UsageError};
+
+#[derive(Debug, Parser)]
+struct CommandLine {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+fn parse(arguments: &str) -> Result<Bench, clap::Error> {
+    let words = ["bench"].into_iter().chain(arguments.split_whitespace());
+    CommandLine::try_parse_from(words).map(|it| it.bench)
+}
+
+fn exchange(arguments: &str) -> Result<Exchange, UsageError> {
+    match parse(arguments).unwrap() {
+        Bench::Broadcast(args) => args.try_into(),
+        Bench::Echo(args) => args.try_into(),
+        Bench::Connect(_) => panic!("{arguments}"),
+    }
+}
+
+fn connect(arguments: &str) -> Result<Connect, UsageError> {
+    match parse(arguments).unwrap() {
+        Bench::Connect(args) => args.try_into(),
+        _ => panic!("{arguments}"),
+    }
+}
+
+#[test]
+fn each_workload_has_its_documented_defaults() {
+    let broadcast = exchange("broadcast ws://h/").unwrap();
+    let steps = broadcast.steps;
+    assert_eq!(
+        (broadcast.n_samples, broadcast.width, steps.connect_width),
+        (20, 4, 100)
+    );
+    assert_eq!((steps.n_first, steps.n_more, steps.n_steps), (5000, 5000, None));
+    assert_eq!(
+        (broadcast.limit_percentile, broadcast.limit_rtt.as_millis()),
+        (95, 500)
+    );
+    assert_eq!((broadcast.wait.as_secs(), broadcast.n_padding_bytes), (2, 0));
+    let common = &broadcast.common;
+    assert_eq!(
+        (common.origin.as_str(), &common.sub_protocol),
+        ("http://localhost", &None)
+    );
+    assert_eq!(common.channel, r#"{"channel":"BenchmarkChannel"}"#);
+
+    let echo = exchange("echo ws://h/").unwrap();
+    assert_eq!(
+        (echo.n_samples, echo.width, echo.steps.connect_width),
+        (10_000, 50, 100)
+    );
+
+    let steps = connect("connect ws://h/").unwrap().steps;
+    assert_eq!(
+        (steps.n_first, steps.connect_width, steps.n_steps),
+        (5000, 50, None)
+    );
+}
+
+#[test]
+fn the_published_command_lines_are_understood() {
+    let options = exchange(
+        "broadcast ws://127.0.0.1:8080/cable --concurrent 8 --sample-size 100 --step-size 1000 \
+         --payload-padding 200 --total-steps 10 --origin http://0.0.0.0 --server-type=actioncable",
+    );
+    let options = options.unwrap();
+    assert_eq!(
+        (options.width, options.n_samples, options.n_padding_bytes),
+        (8, 100, 200)
+    );
+    assert_eq!(
+        (options.steps.n_clients(), options.steps.n_added(9)),
+        (Some(10_000), 1000)
+    );
+
+    let options = connect(
+        "connect ws://127.0.0.1:8080/cable --concurrent 2000 --step-size 10000 --total-steps 2 \
+         --server-type=actioncable-connect",
+    );
+    assert_eq!(options.unwrap().steps.n_clients(), Some(20_000));
+}
+
+#[test]
+fn short_flags_lists_and_fractions() {
+    let options = exchange(
+        "broadcast ws://h/ -c 3 -s 7 -o http://o -l 127.0.0.1,127.0.0.2 -l ::1 --command-delay 0.5 \
+         --command-delay-chance 30 --initial-clients 10 --step-size 4 --total-steps 3 --limit-rtt 1m30s",
+    );
+    let options = options.unwrap();
+    assert_eq!(
+        (
+            options.width,
+            options.n_samples,
+            options.common.local_addresses.len()
+        ),
+        (3, 7, 3)
+    );
+    let pacing = options.common.pacing;
+    assert_eq!(
+        (pacing.delay, pacing.chance_percent),
+        (Duration::from_millis(500), 30)
+    );
+    assert_eq!(
+        (options.steps.n_clients(), options.limit_rtt.as_secs()),
+        (Some(18), 90)
+    );
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_by_name() {
+    let check = |error: UsageError, expected: &str| {
+        let error = error.to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check(
+        connect("connect ws://h/ -w 10.0.0.1:3000").unwrap_err(),
+        "--worker-addr is not built yet",
+    );
+    check(
+        exchange("echo ws://h/ --action-cable-encoding msgpack").unwrap_err(),
+        r#"--action-cable-encoding "msgpack" is not built yet"#,
+    );
+    check(
+        exchange("broadcast ws://h/ --server-type echo").unwrap_err(),
+        "--server-type echo cannot broadcast",
+    );
+    check(
+        exchange("echo ws://h/ --server-type actioncable-connect").unwrap_err(),
+        "--server-type actioncable-connect cannot echo",
+    );
+    check(
+        exchange("echo wss://h/").unwrap_err(),
+        "TLS, which is not built yet",
+    );
+    check(
+        exchange("echo ws://h/ --header Cookie").unwrap_err(),
+        "Cookie: uid=1",
+    );
+}
+
+#[test]
+fn nonsense_is_refused_with_the_flag_and_what_was_expected() {
+    let check = |arguments: &str, expected: &[&str]| {
+        let error = parse(arguments).unwrap_err().to_string();
+        assert!(
+            expected.iter().all(|it| error.contains(it)),
+            "{arguments}: {error}"
+        );
+    };
+    check(
+        "echo ws://h/ --server-type phoenix",
+        &["--server-type", "not built yet"],
+    );
+    check(
+        "echo ws://h/ --server-type cable",
+        &["--server-type", "unknown", "actioncable"],
+    );
+    check(
+        "echo ws://h/ --concurrent 0",
+        &["--concurrent", "a number from 1 on"],
+    );
+    check("echo ws://h/ --limit-rtt 500", &["--limit-rtt", "500ms"]);
+    check(
+        "broadcast ws://h/ --payload-padding 99999999",
+        &["--payload-padding", "16777216"],
+    );
+    check("connect ws://h/ --command-delay=-1", &["--command-delay"]);
+    check("connect ws://h/ --watch port", &["--watch", ":8080"]);
+    check("connect ws://h/ --pusher-app-id x", &["--pusher-app-id"]);
+    check("connect", &["<URL>"]);
+}

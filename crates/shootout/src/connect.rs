@@ -1,0 +1,74 @@
+//! The workload `connect`: many clients at once, each timed from before its TCP connect until it is ready.
+
+use std::time::{Duration, SystemTime};
+
+use crate::{
+    interrupt::Interrupt,
+    options::Connect,
+    outcome::{Outcome, Step, Workload},
+    ramp::ramp,
+    run::{Run, RunError},
+    sink::Sink,
+    worker::Report,
+};
+
+/// websocket-bench prints the 95th percentile here and has no flag for another.
+const PERCENTILE: u8 = 95;
+
+/// Runs the workload to its end, or until the user interrupts it.
+///
+/// # Errors
+/// [`RunError`]. Clients that failed are no errors: the outcome tells them.
+pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
+    let mut run = Run::start(&options.common, &options.steps, 0, interrupt, sink).await?;
+    let mut steps = Vec::new();
+    loop {
+        let step = take_step(&mut run, options, steps.len()).await?;
+        run.sink.step(&step);
+        let is_last = is_last(options, steps.len(), &step);
+        steps.push(step);
+        if is_last
+            || !run
+                .may_continue(options.steps.n_more, options.common.between_steps)
+                .await?
+        {
+            break;
+        }
+    }
+    Ok(run.finish(Workload::Connect, steps, &Report::default()))
+}
+
+async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Result<Step, RunError> {
+    run.meter.lap();
+    let n_asked = options.steps.n_added(step_idx);
+    let ramp = ramp(run, n_asked, options.steps.connect_width).await?;
+    let rtt = ramp.samples.clone().rtt(PERCENTILE);
+    let connect = ramp.account(run.meter.lap());
+    run.tell_trouble();
+    if step_idx == 0 && connect.n_connected == 0 && !run.interrupt.is_requested() {
+        return Err(RunError::NobodyReady {
+            n_clients: n_asked,
+            causes: connect.failures,
+        });
+    }
+    Ok(Step {
+        time: SystemTime::now(),
+        n_clients: run.fleet.n_connected(),
+        limit_percentile: PERCENTILE,
+        rtt,
+        health: connect
+            .period
+            .health(Some(Duration::from_micros(connect.total.p95))),
+        connect,
+        sampling: None,
+        drops: run.take_drops(),
+    })
+}
+
+/// Without a planned number of steps, a step in which nobody got ready is the last: more of them tell nothing new.
+fn is_last(options: &Connect, step_idx: usize, step: &Step) -> bool {
+    match options.steps.n_steps {
+        Some(n_steps) => step_idx + 1 >= n_steps,
+        None => step.connect.n_connected == 0,
+    }
+}

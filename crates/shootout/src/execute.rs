@@ -1,0 +1,168 @@
+//! From the parsed command line to a verdict: the one entry point of the binary.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use tokio::{runtime::Builder, signal::ctrl_c, sync::mpsc};
+
+use crate::{
+    args::{Bench, CommonArgs},
+    connect, exchange,
+    interrupt::Interrupt,
+    options::{Connect, Exchange, UsageError},
+    outcome::Outcome,
+    output::Console,
+    run::RunError,
+};
+
+/// The process's streams, as far as a bench needs them.
+pub struct Streams<'a> {
+    /// For results.
+    pub stdout: &'a mut dyn Write,
+    /// For progress and remarks.
+    pub stderr: &'a mut dyn Write,
+    /// Whether somebody watches the talk.
+    pub stderr_is_terminal: bool,
+    /// Whether somebody can press Enter.
+    pub stdin_is_terminal: bool,
+}
+
+/// How a run that was done ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything sent was received, and every client was there.
+    Clean,
+    /// Messages were lost, or clients failed.
+    Faulty,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command line is not usable.
+    #[error(transparent)]
+    Usage(#[from] UsageError),
+    /// The run could not be done.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The result could not be written.
+    #[error("write the result{}: {source}", path.as_ref().map(|path| format!(" to {}", path.display())).unwrap_or_default())]
+    Output {
+        /// The file, if it was to be one.
+        path: Option<PathBuf>,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+impl Verdict {
+    /// 0 when all was well, 3 when the run completed but messages were lost or clients failed.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Faulty => 3,
+        }
+    }
+}
+
+impl Error {
+    /// 2 for wrong usage, 1 for a run that could not be done.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Run(_) | Self::Output { .. } => 1,
+        }
+    }
+}
+
+/// Runs one bench to its end. Ctrl-C ends it early with what there is; a second one does not wait for what is in
+/// flight.
+///
+/// # Errors
+/// [`Error`]; its [`exit_code`](Error::exit_code) is the process's.
+pub fn execute(bench: Bench, streams: Streams<'_>) -> Result<Verdict, Error> {
+    let common = bench.common();
+    if common.interactive && !streams.stdin_is_terminal {
+        return Err(UsageError::NoTerminal.into());
+    }
+    let (path, format) = (common.filename.clone(), common.format);
+    let workload = Workload::try_from(bench)?;
+    let failed = |source| Error::Output {
+        path: path.clone(),
+        source,
+    };
+    let mut file = path.as_ref().map(create).transpose().map_err(failed)?;
+    let results = file
+        .as_mut()
+        .map_or(streams.stdout, |file| file as &mut dyn Write);
+    let mut console = Console::new(results, streams.stderr, streams.stderr_is_terminal, format);
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(RunError::Start)?;
+    let outcome = runtime.block_on(workload.run(&mut console))?;
+    console.finish(&outcome).map_err(failed)?;
+    Ok(if outcome.is_faulty() {
+        Verdict::Faulty
+    } else {
+        Verdict::Clean
+    })
+}
+
+/// A bench with checked options.
+enum Workload {
+    Exchange(Exchange),
+    Connect(Connect),
+}
+
+impl TryFrom<Bench> for Workload {
+    type Error = UsageError;
+
+    fn try_from(bench: Bench) -> Result<Self, UsageError> {
+        Ok(match bench {
+            Bench::Broadcast(args) => Self::Exchange(args.try_into()?),
+            Bench::Echo(args) => Self::Exchange(args.try_into()?),
+            Bench::Connect(args) => Self::Connect(args.try_into()?),
+        })
+    }
+}
+
+impl Workload {
+    async fn run(&self, console: &mut Console<'_>) -> Result<Outcome, RunError> {
+        let (signals, interrupt) = mpsc::channel(2);
+        let watch = tokio::spawn(forward_ctrl_c(signals));
+        let outcome = match self {
+            Self::Exchange(options) => exchange::run(options, Interrupt::new(interrupt), console).await,
+            Self::Connect(options) => connect::run(options, Interrupt::new(interrupt), console).await,
+        };
+        watch.abort();
+        outcome
+    }
+}
+
+impl Bench {
+    fn common(&self) -> &CommonArgs {
+        match self {
+            Self::Broadcast(args) => &args.common,
+            Self::Connect(args) => &args.common,
+            Self::Echo(args) => &args.common,
+        }
+    }
+}
+
+async fn forward_ctrl_c(signals: mpsc::Sender<()>) {
+    // A full channel means that two have not been looked at yet: the run is ending as fast as it can.
+    while ctrl_c().await.is_ok() {
+        let _ = signals.try_send(());
+    }
+}
+
+fn create(path: &PathBuf) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    File::create(path)
+}

@@ -1,0 +1,176 @@
+//! The coordinator's side of the workers: orders out, events in, and who is connected.
+
+mod roster;
+
+use std::{io, sync::Arc};
+
+use tokio::sync::mpsc;
+
+use self::roster::Roster;
+use crate::{
+    ledger::SendTable,
+    wire::Command,
+    worker::{self, ClientId, Event, Handle, Order, Report, SendOrder, Setup},
+};
+
+/// Events that wait for the coordinator. When it is full the workers keep their events, which are bounded by the
+/// orders.
+const N_EVENTS: usize = 4096;
+
+/// All workers of a run.
+#[derive(Debug)]
+pub(crate) struct Fleet {
+    workers: Vec<Handle>,
+    events: mpsc::Receiver<Event>,
+    roster: Roster,
+    n_routes: usize,
+    n_opened: usize,
+    rng: fastrand::Rng,
+}
+
+/// The workers have ended although nobody told them to: a defect of this program.
+#[derive(Debug, thiserror::Error)]
+#[error("a worker thread of the load generator has ended unexpectedly")]
+pub struct WorkerLost;
+
+impl Fleet {
+    /// Starts `n_workers` workers. `seed` decides which clients send.
+    ///
+    /// # Errors
+    /// The system gives no thread or no event queue.
+    pub(crate) fn start(n_workers: usize, setup: &Arc<Setup>, seed: u64) -> io::Result<Self> {
+        let (sender, events) = mpsc::channel(N_EVENTS);
+        let start = |idx| worker::spawn(idx, Arc::clone(setup), sender.clone());
+        Ok(Self {
+            workers: (0..n_workers).map(start).collect::<io::Result<_>>()?,
+            events,
+            roster: Roster::new(n_workers),
+            n_routes: setup.routes.len(),
+            n_opened: 0,
+            rng: fastrand::Rng::with_seed(seed),
+        })
+    }
+
+    /// How many clients are connected.
+    pub(crate) fn n_connected(&self) -> usize {
+        self.roster.len()
+    }
+
+    /// How many workers have connected clients: that many shares has a broadcast that is sent now.
+    pub(crate) fn n_workers_connected(&self) -> usize {
+        self.roster.n_workers()
+    }
+
+    /// Begins to open one more client. Workers and routes take turns.
+    pub(crate) async fn open_one(&mut self) -> Result<(), WorkerLost> {
+        let n_workers = self.workers.len();
+        let (worker, route) = (
+            self.n_opened % n_workers,
+            self.n_opened / n_workers % self.n_routes,
+        );
+        self.n_opened += 1;
+        self.order(worker, Order::Open { route }).await
+    }
+
+    /// Makes everyone who is connected now a listener of the step.
+    pub(crate) async fn open_step(&mut self, table: &Arc<SendTable>) -> Result<(), WorkerLost> {
+        for worker in 0..self.workers.len() {
+            self.order(worker, Order::OpenStep(Arc::clone(table))).await?;
+        }
+        Ok(())
+    }
+
+    /// Lets a client send, each connected one with equal probability. False when none is connected.
+    pub(crate) async fn send_from_anyone(
+        &mut self,
+        command: Command,
+        id: u64,
+        floor: u64,
+    ) -> Result<bool, WorkerLost> {
+        let Some(ClientId { worker, slot }) = self.roster.pick(&mut self.rng) else {
+            return Ok(false);
+        };
+        self.order(
+            worker,
+            Order::Send(SendOrder {
+                slot,
+                command,
+                id,
+                floor,
+            }),
+        )
+        .await?;
+        Ok(true)
+    }
+
+    /// Whether an event with this probability in percent happens now.
+    pub(crate) fn chance(&mut self, percent: u8) -> bool {
+        self.rng.u8(0..100) < percent
+    }
+
+    /// The next event; the roster knows it already.
+    pub(crate) async fn next_event(&mut self) -> Result<Event, WorkerLost> {
+        let event = self.events.recv().await.ok_or(WorkerLost)?;
+        match &event {
+            Event::Opened { client, .. } => self.roster.add(*client),
+            Event::Dropped { client, .. } => self.roster.remove(*client),
+            _ => {}
+        }
+        Ok(event)
+    }
+
+    /// The account of the step numbered `step_idx`, of all workers together. Other events that come meanwhile go
+    /// to `on_event`; all that happened before the report was made have come by then.
+    pub(crate) async fn report(
+        &mut self,
+        step_idx: usize,
+        mut on_event: impl FnMut(Event),
+    ) -> Result<Report, WorkerLost> {
+        for worker in 0..self.workers.len() {
+            self.order(worker, Order::Report { step_idx }).await?;
+        }
+        let mut all = Report::default();
+        let mut n_missing = self.workers.len();
+        while n_missing > 0 {
+            match self.next_event().await? {
+                Event::Reported(report) => {
+                    all.merge(&report);
+                    n_missing -= 1;
+                }
+                event => on_event(event),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Closes all connections and waits for the workers to end.
+    pub(crate) fn finish(self) {
+        drop(self.events);
+        let threads: Vec<_> = self
+            .workers
+            .into_iter()
+            .map(|Handle { orders: _, thread }| thread)
+            .collect();
+        for thread in threads {
+            // A worker that panicked has said so on standard error.
+            let _ = thread.join();
+        }
+    }
+
+    async fn order(&mut self, worker: usize, order: Order) -> Result<(), WorkerLost> {
+        self.workers[worker]
+            .orders
+            .send(order)
+            .await
+            .map_err(|_| WorkerLost)
+    }
+}
+
+impl Report {
+    fn merge(&mut self, other: &Self) {
+        self.tally.merge(&other.tally);
+        self.n_foreign += other.n_foreign;
+        self.n_stray_answers += other.n_stray_answers;
+        self.n_altered += other.n_altered;
+    }
+}

@@ -1,0 +1,81 @@
+//! The exact account of a broadcast run: which listener got which broadcast, and what went wrong.
+//!
+//! Every worker keeps one ledger for its own listeners and tells the coordinator once per broadcast, when its
+//! whole share has arrived; nothing is reported per delivery (counting 10,000 deliveries through a channel cut
+//! the capacity of websocket-bench's ancestor by five). The ledger is pure: it does no I/O and reads no clock.
+//!
+//! Definitions, per step:
+//! * *expected*: a broadcast is expected by every listener that was connected when the step began and still
+//!   was when the broadcast was sent;
+//! * *lost*: expected and not arrived. A broadcast that arrives during a later step is taken off the lost ones
+//!   and put on the delivered ones of its own step, so nothing is ever both;
+//! * *duplicated*: arrived again at a listener that had it;
+//! * *out of order*: see [`causal_order`].
+
+mod bit_set;
+mod causal_order;
+mod send_table;
+mod step;
+
+use std::{sync::Arc, time::Instant};
+
+pub(crate) use self::{
+    bit_set::BitSet,
+    send_table::SendTable,
+    step::{Completion, Tally},
+};
+use self::{causal_order::CausalOrder, step::StepLedger};
+
+/// One worker's account of all steps. Listeners are named by their slot in the worker, which is never reused.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    steps: Vec<StepLedger>,
+    order: CausalOrder,
+    n_foreign: u64,
+}
+
+impl Ledger {
+    /// Begins the step whose broadcasts `table` will list; `members` are the listeners connected now.
+    pub(crate) fn open_step(&mut self, table: Arc<SendTable>, members: BitSet) {
+        self.steps.push(StepLedger::new(table, members));
+    }
+
+    /// Counts the arrival of broadcast `id` at `listener`. Returns the broadcast's completion when this arrival
+    /// was the last one that this worker waited for.
+    pub(crate) fn deliver(&mut self, listener: usize, id: u64, at: Instant) -> Option<Completion> {
+        // The newest step is last and nearly always the right one.
+        match self.steps.iter_mut().rev().find(|step| step.holds(id)) {
+            Some(step) => step.deliver(listener, id, at, &mut self.order),
+            None => {
+                self.n_foreign += 1;
+                None
+            }
+        }
+    }
+
+    /// The connection of `listener` has ended: what it has not got is lost, and nobody waits for it any more.
+    pub(crate) fn drop_listener(&mut self, listener: usize) -> Vec<Completion> {
+        self.steps
+            .iter_mut()
+            .flat_map(|step| step.drop_listener(listener))
+            .collect()
+    }
+
+    /// The account of the step numbered `step_idx` (from 0) as it stands now; later arrivals change it.
+    pub(crate) fn tally(&self, step_idx: usize) -> Option<Tally> {
+        self.steps.get(step_idx).map(StepLedger::tally)
+    }
+
+    /// A message that no step of this run sent: another load on the same channel, or a broken server.
+    pub(crate) fn count_foreign(&mut self) {
+        self.n_foreign += 1;
+    }
+
+    /// How many messages arrived that this run did not send.
+    pub(crate) fn n_foreign(&self) -> u64 {
+        self.n_foreign
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! The ledger against hand-made cases and against a slow model that keeps every arrival.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// What happens to a ledger, in order. Times are microseconds.
+#[derive(Debug, Clone, Copy)]
+enum Happening {
+    Send { id: u64, floor: u64, at_us: u64 },
+    Arrive { listener: usize, id: u64, at_us: u64 },
+    Drop { listener: usize },
+}
+use Happening::{Arrive, Drop, Send};
+
+/// A ledger with one step of the ids 1 to 8 and the listeners 0 to `n_listeners`.
+struct Bench {
+    epoch: Instant,
+    table: Arc<SendTable>,
+    ledger: Ledger,
+}
+
+impl Bench {
+    fn new(n_listeners: usize) -> Self {
+        let epoch = Instant::now();
+        let mut bench = Self {
+            epoch,
+            table: Arc::new(SendTable::new(epoch, 1, 8)),
+            ledger: Ledger::default(),
+        };
+        bench
+            .ledger
+            .open_step(Arc::clone(&bench.table), members(n_listeners));
+        bench
+    }
+
+    fn apply(&mut self, happening: Happening) -> Vec<Completion> {
+        let instant = |at_us| self.epoch + Duration::from_micros(at_us);
+        match happening {
+            Send { id, floor, at_us } => {
+                self.table.mark_sent(id, floor, instant(at_us));
+                Vec::new()
+            }
+            Arrive { listener, id, at_us } => self
+                .ledger
+                .deliver(listener, id, instant(at_us))
+                .into_iter()
+                .collect(),
+            Drop { listener } => self.ledger.drop_listener(listener),
+        }
+    }
+
+    fn counts(&self) -> [u64; 4] {
+        let tally = self.ledger.tally(0).unwrap();
+        assert_eq!(
+            tally.latency.count(),
+            tally.n_delivered,
+            "one latency sample per delivery"
+        );
+        [
+            tally.n_expected,
+            n_lost(&tally),
+            tally.n_duplicated,
+            tally.n_out_of_order,
+        ]
+    }
+}
+
+fn members(n_listeners: usize) -> BitSet {
+    let mut members = BitSet::with_slots(n_listeners);
+    (0..n_listeners).for_each(|slot| assert!(members.insert(slot)));
+    members
+}
+
+fn n_lost(tally: &Tally) -> u64 {
+    tally.n_expected - tally.n_delivered
+}
+
+fn send(id: u64) -> Happening {
+    Send {
+        id,
+        floor: 0,
+        at_us: id,
+    }
+}
+
+fn arrive(listener: usize, id: u64) -> Happening {
+    Arrive {
+        listener,
+        id,
+        at_us: 100 * id + listener as u64,
+    }
+}
+
+#[test]
+fn each_fault_is_counted_once() {
+    // Two listeners; [expected, lost, duplicated, out of order] and the ids that completed, in order.
+    let check = |happenings: &[Happening], counts: [u64; 4], completed: &[u64]| {
+        let mut bench = Bench::new(2);
+        let ids: Vec<u64> = happenings
+            .iter()
+            .flat_map(|it| bench.apply(*it))
+            .map(|it| it.id)
+            .collect();
+        assert_eq!(
+            (bench.counts(), ids.as_slice()),
+            (counts, completed),
+            "{happenings:?}"
+        );
+    };
+    check(&[], [0, 0, 0, 0], &[]);
+    check(&[send(1), arrive(0, 1), arrive(1, 1)], [2, 0, 0, 0], &[1]);
+    check(&[send(1), arrive(0, 1)], [2, 1, 0, 0], &[]);
+    check(
+        &[send(1), arrive(0, 1), arrive(0, 1), arrive(1, 1)],
+        [2, 0, 1, 0],
+        &[1],
+    );
+    // A repetition after the account of the broadcast was closed.
+    check(
+        &[send(1), arrive(0, 1), arrive(1, 1), arrive(1, 1)],
+        [2, 0, 1, 0],
+        &[1],
+    );
+    // 2 was sent when 1 had been acknowledged, and overtook it at listener 1.
+    let second = Send {
+        id: 2,
+        floor: 1,
+        at_us: 9,
+    };
+    check(
+        &[
+            send(1),
+            second,
+            arrive(0, 1),
+            arrive(0, 2),
+            arrive(1, 2),
+            arrive(1, 1),
+        ],
+        [4, 0, 0, 1],
+        &[2, 1],
+    );
+    // The drop loses what was sent before and excuses what is sent after.
+    check(
+        &[send(1), arrive(0, 1), Drop { listener: 1 }, send(2), arrive(0, 2)],
+        [3, 1, 0, 0],
+        &[1, 2],
+    );
+    check(
+        &[send(1), arrive(1, 1), Drop { listener: 1 }, arrive(0, 1)],
+        [2, 0, 0, 0],
+        &[1],
+    );
+    check(
+        &[Drop { listener: 0 }, Drop { listener: 1 }, send(1)],
+        [0, 0, 0, 0],
+        &[],
+    );
+}
+
+#[test]
+fn completion_tells_the_last_arrival_and_the_losses() {
+    let mut bench = Bench::new(3);
+    let last = bench.epoch + Duration::from_micros(70);
+    for happening in [
+        send(1),
+        Arrive {
+            listener: 1,
+            id: 1,
+            at_us: 70,
+        },
+        Arrive {
+            listener: 0,
+            id: 1,
+            at_us: 50,
+        },
+    ] {
+        assert_eq!(bench.apply(happening), []);
+    }
+    let completion = Completion {
+        id: 1,
+        n_lost: 1,
+        last_at: Some(last),
+    };
+    assert_eq!(bench.apply(Drop { listener: 2 }), [completion]);
+}
+
+#[test]
+fn strangers_are_told_apart_from_duplicates() {
+    let mut bench = Bench::new(2);
+    bench.apply(send(1));
+    bench.apply(arrive(5, 1)); // connected after the step began: not due
+    bench.apply(arrive(0, 2)); // in range, but never sent
+    bench.apply(arrive(0, 99));
+    assert_eq!(bench.counts(), [2, 2, 0, 0]);
+    assert_eq!(bench.ledger.n_foreign(), 2);
+}
+
+#[test]
+fn late_arrivals_are_credited_to_their_own_step() {
+    let mut bench = Bench::new(2);
+    bench.apply(send(1));
+    bench.apply(arrive(0, 1));
+    let second = Arc::new(SendTable::new(bench.epoch, 9, 2));
+    bench.ledger.open_step(Arc::clone(&second), members(3));
+    second.mark_sent(9, 0, bench.epoch);
+    bench.apply(arrive(2, 9));
+    assert_eq!(bench.counts(), [2, 1, 0, 0]);
+
+    assert_eq!(bench.apply(arrive(1, 1)).len(), 1);
+    assert_eq!(bench.counts(), [2, 0, 0, 0]);
+    let tally = bench.ledger.tally(1).unwrap();
+    assert_eq!([tally.n_expected, n_lost(&tally), tally.n_duplicated], [3, 2, 0]);
+}
+
+/// Keeps every arrival and judges at the end.
+#[derive(Default)]
+struct Model {
+    sent: BTreeMap<u64, BTreeSet<usize>>,
+    gone: BTreeSet<usize>,
+    arrivals: BTreeMap<(u64, usize), u64>,
+}
+
+impl Model {
+    fn apply(&mut self, happening: Happening, n_listeners: usize) {
+        match happening {
+            Send { id, .. } => {
+                let due = (0..n_listeners).filter(|it| !self.gone.contains(it)).collect();
+                self.sent.insert(id, due);
+            }
+            Arrive { listener, id, .. } => *self.arrivals.entry((id, listener)).or_default() += 1,
+            Drop { listener } => {
+                self.gone.insert(listener);
+            }
+        }
+    }
+
+    fn counts(&self) -> [u64; 3] {
+        let due: Vec<_> = self
+            .sent
+            .iter()
+            .flat_map(|(id, due)| due.iter().map(|it| (*id, *it)))
+            .collect();
+        let n_lost = due
+            .iter()
+            .filter(|pair| !self.arrivals.contains_key(pair))
+            .count();
+        [
+            due.len() as u64,
+            n_lost as u64,
+            self.arrivals.values().map(|n| n - 1).sum(),
+        ]
+    }
+}
+
+fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+    let one = prop_oneof![
+        2 => (1_u64..=8).prop_map(send),
+        8 => (0_usize..5, 1_u64..=8).prop_map(|(listener, id)| arrive(listener, id)),
+        1 => (0_usize..5).prop_map(|listener| Drop { listener }),
+    ];
+    proptest::collection::vec(one, 0..120)
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_the_model(happenings in happenings()) {
+        let (mut bench, mut model) = (Bench::new(5), Model::default());
+        let mut completed = BTreeSet::new();
+        for happening in happenings {
+            let possible = match happening {
+                Send { id, .. } => !model.sent.contains_key(&id),
+                Arrive { listener, id, .. } => model.sent.contains_key(&id) && !model.gone.contains(&listener),
+                Drop { listener } => !model.gone.contains(&listener),
+            };
+            if possible {
+                model.apply(happening, 5);
+                for completion in bench.apply(happening) {
+                    prop_assert!(completed.insert(completion.id), "{} completed twice", completion.id);
+                }
+            }
+        }
+        let [n_expected, n_lost, n_duplicated, _] = bench.counts();
+        prop_assert_eq!([n_expected, n_lost, n_duplicated], model.counts());
+    }
+}

@@ -1,0 +1,50 @@
+//! The workloads of websocket-bench (load-tools specification §1): `broadcast`, `echo` and `connect`, natively and
+//! without a script.
+//!
+//! The closed loop, the flags, the result line and the JSON are websocket-bench's, so that its users can compare.
+//! What it cannot say is added: time to the last delivery and per listener, exact counts of lost, duplicated and
+//! reordered messages, connect times from before the TCP connect, the cost to the server, and whether the
+//! generator itself was the limit.
+//!
+//! From the outside in: [`Bench`] is what the user typed, `options` what it means. [`execute`] runs it on a
+//! coordinator ([`exchange`], [`connect`]), which gives orders to a `fleet` of one `worker` per core. Each worker
+//! carries its clients and keeps a `ledger` of what they got. An [`outcome::Outcome`] comes out, and `output` writes it.
+
+mod args;
+mod causes;
+pub mod connect;
+pub mod exchange;
+mod execute;
+mod fleet;
+mod interrupt;
+mod ledger;
+mod meter;
+mod options;
+pub mod outcome;
+mod output;
+mod pause;
+mod ramp;
+mod run;
+mod samples;
+mod sampling;
+mod server_type;
+mod sink;
+mod window;
+mod wire;
+mod worker;
+
+pub use self::{
+    args::{Bench, BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs},
+    causes::Causes,
+    execute::{Error, Streams, Verdict, execute},
+    interrupt::Interrupt,
+    meter::{Period, Watched},
+    options::{Connect, Exchange, UsageError},
+    run::RunError,
+    samples::Rtt,
+    server_type::{ServerType, ServerTypeError},
+    sink::{Progress, Sink},
+};
+
+#[cfg(test)]
+mod end_to_end;

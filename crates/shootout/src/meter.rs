@@ -1,0 +1,140 @@
+//! What a phase cost: time, the generator's CPU, and the watched target's CPU and memory.
+
+use std::{fmt, time::Duration};
+
+use plimsoll_load::{
+    generator::{Evidence, Health, Monitor, judge},
+    watch::{Sample, Watch},
+};
+
+/// Measures one phase after the other.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    monitor: Monitor,
+    watch: Option<Watch>,
+    /// The reading at the last lap.
+    before: Option<Sample>,
+    trouble: Option<String>,
+}
+
+/// The cost of one phase.
+#[derive(Clone)]
+pub struct Period {
+    /// Its length.
+    pub elapsed: Duration,
+    /// CPU time of this process, all threads.
+    pub generator_cpu: Duration,
+    /// What `--watch` saw; `None` without it, or when the target was gone.
+    pub watched: Option<Watched>,
+    evidence: Evidence,
+}
+
+/// The cost of one phase to the watched target, all its processes and threads together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watched {
+    /// CPU time spent in the phase.
+    pub cpu: Duration,
+    /// Resident memory at the end of the phase.
+    pub rss_bytes: u64,
+    /// Threads at the end of the phase.
+    pub n_threads: u64,
+    /// Open files at the end of the phase; `None` when another user owns the process.
+    pub n_open_files: Option<u64>,
+}
+
+impl Meter {
+    pub(crate) fn new(monitor: Monitor, watch: Option<Watch>) -> Self {
+        Self {
+            monitor,
+            watch,
+            before: None,
+            trouble: None,
+        }
+    }
+
+    /// What the phase since the last lap cost. Call it at every beginning and every end of a phase.
+    pub(crate) fn lap(&mut self) -> Period {
+        let evidence = self.monitor.take();
+        Period {
+            elapsed: evidence.elapsed,
+            generator_cpu: evidence.cpu,
+            watched: self.watched(),
+            evidence,
+        }
+    }
+
+    /// Why the target is no longer watched, told once.
+    pub(crate) fn take_trouble(&mut self) -> Option<String> {
+        self.trouble.take()
+    }
+
+    fn watched(&mut self) -> Option<Watched> {
+        match self.watch.as_mut()?.sample() {
+            Ok(now) => {
+                let before = self.before.replace(now).unwrap_or(now);
+                let Sample {
+                    rss_bytes,
+                    n_threads,
+                    n_open_files,
+                    ..
+                } = now;
+                Some(Watched {
+                    cpu: now.since(&before).cpu,
+                    rss_bytes,
+                    n_threads,
+                    n_open_files,
+                })
+            }
+            Err(error) => {
+                self.watch = None;
+                self.trouble = Some(error.to_string());
+                None
+            }
+        }
+    }
+}
+
+impl Period {
+    /// Whether the generator held up what this phase reports; `latency` is the figure that matters.
+    pub(crate) fn health(&self, latency: Option<Duration>) -> Health {
+        judge(&self.evidence, latency)
+    }
+}
+
+impl fmt::Debug for Period {
+    /// Without the evidence: the buckets of its histogram fill pages.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            elapsed,
+            generator_cpu,
+            watched,
+            evidence: _,
+        } = self;
+        let mut it = f.debug_struct("Period");
+        it.field("elapsed", elapsed)
+            .field("generator_cpu", generator_cpu)
+            .field("watched", watched)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+impl Period {
+    /// A phase with these figures, in which the generator was never late.
+    pub(crate) fn example(elapsed: Duration, generator_cpu: Duration, watched: Option<Watched>) -> Self {
+        let evidence = Evidence {
+            elapsed,
+            cpu: generator_cpu,
+            busy_time_share: 0.0,
+            busiest_share: 0.0,
+            lateness: plimsoll_load::histogram::Histogram::new(),
+            machine_idle_share: None,
+        };
+        Self {
+            elapsed,
+            generator_cpu,
+            watched,
+            evidence,
+        }
+    }
+}

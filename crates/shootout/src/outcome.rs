@@ -1,0 +1,241 @@
+//! What a run found out.
+
+use std::time::{Duration, SystemTime};
+
+use plimsoll_load::generator::Health;
+use plimsoll_report::Distribution;
+
+use crate::{causes::Causes, meter::Period, samples::Rtt, server_type::ServerType};
+
+/// What was done to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workload {
+    /// Messages to everyone.
+    Broadcast,
+    /// Messages back to their sender.
+    Echo,
+    /// Connections only.
+    Connect,
+}
+
+/// A whole run.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// What was done.
+    pub workload: Workload,
+    /// Under which conditions.
+    pub setting: Setting,
+    /// The steps that were finished, or as far as they went.
+    pub steps: Vec<Step>,
+    /// What else a reader of the figures must know, in sentences.
+    pub messages: Vec<String>,
+    /// From the first connect to the end of the last step.
+    pub elapsed: Duration,
+    /// Whether the user ended it.
+    pub is_interrupted: bool,
+    /// Messages that arrived and that this run did not send.
+    pub n_foreign: u64,
+    /// Answers that nobody waited for.
+    pub n_stray_answers: u64,
+    /// Echoes that came back changed; they count as unanswered.
+    pub n_altered: u64,
+}
+
+/// The conditions of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The URL.
+    pub target: String,
+    /// What the server speaks.
+    pub server_type: ServerType,
+    /// Threads of the generator.
+    pub n_workers: usize,
+    /// Decides which clients send.
+    pub seed: u64,
+}
+
+/// One step: connect more clients, then let them work.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// When it was over.
+    pub time: SystemTime,
+    /// Clients that took part. In `connect`: connected so far.
+    pub n_clients: usize,
+    /// The percentile of [`Rtt::percentile`].
+    pub limit_percentile: u8,
+    /// websocket-bench's figures; `None` when nothing was answered or nobody connected.
+    pub rtt: Option<Rtt>,
+    /// The connecting.
+    pub connect: Connecting,
+    /// The work; `None` in `connect`.
+    pub sampling: Option<Sampling>,
+    /// Clients that had been ready and lost their connections in this step.
+    pub drops: Causes,
+    /// Whether the generator held up the figures.
+    pub health: Health,
+}
+
+/// How the clients of a step got ready.
+#[derive(Debug, Clone)]
+pub struct Connecting {
+    /// What it cost.
+    pub period: Period,
+    /// Ready.
+    pub n_connected: u64,
+    /// Not ready, by cause.
+    pub failures: Causes,
+    /// From before the TCP connect until ready.
+    pub total: Distribution,
+    /// The TCP connect.
+    pub tcp_connect: Distribution,
+    /// The HTTP upgrade.
+    pub upgrade: Distribution,
+    /// From there to Action Cable's welcome.
+    pub welcome: Distribution,
+    /// From there to the confirmed subscription.
+    pub subscribe: Distribution,
+}
+
+/// The work of a step.
+#[derive(Debug, Clone)]
+pub struct Sampling {
+    /// What it cost, from the first send until everything had arrived or the wait was over.
+    pub period: Period,
+    /// Messages sent.
+    pub n_sent: u64,
+    /// Messages whose sender got no answer.
+    pub n_unanswered: u64,
+    /// From the send to the sender's answer: `broadcastResult`, or the echo.
+    pub answer: Distribution,
+    /// What the listeners got; `None` for echoes.
+    pub deliveries: Option<Deliveries>,
+}
+
+/// What the listeners of a step got.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deliveries {
+    /// How many.
+    pub counts: DeliveryCounts,
+    /// From the send to each listener.
+    pub listener: Distribution,
+    /// From the send to the last listener, for broadcasts that reached all.
+    pub last_delivery: Distribution,
+}
+
+/// Deliveries, counted exactly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeliveryCounts {
+    /// Pairs of a broadcast and a listener that was connected when it was sent.
+    pub n_expected: u64,
+    /// Those that arrived, late ones included.
+    pub n_delivered: u64,
+    /// Those that arrived after the step's wait was over.
+    pub n_late: u64,
+    /// Second and further arrivals.
+    pub n_duplicated: u64,
+    /// Arrivals after a broadcast that was sent when they had been acknowledged.
+    pub n_out_of_order: u64,
+}
+
+impl Outcome {
+    /// Whether anything was lost or failed. Duplicates and reordering are reported and do not count here: no
+    /// server of this kind promises their absence.
+    pub fn is_faulty(&self) -> bool {
+        self.steps.iter().any(Step::is_faulty)
+    }
+
+    /// Whether the generator held up the figures of any step.
+    pub fn is_saturated(&self) -> bool {
+        self.steps.iter().any(|step| step.health.saturated)
+    }
+
+    /// What a reader of the figures must know, in sentences; the first two are worded as in websocket-bench.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if let Some(it) = self.deliveries() {
+            let n_expected = it.n_expected;
+            if it.n_lost() > 0 {
+                remarks.push(format!(
+                    "Missing received broadcasts: expected {n_expected}, got {}",
+                    it.n_delivered
+                ));
+            }
+            if it.n_duplicated > 0 {
+                let n_got = it.n_delivered + it.n_duplicated;
+                remarks.push(format!(
+                    "Extra received broadcasts: expected {n_expected}, got {n_got}"
+                ));
+            }
+        }
+        let n_late = self.deliveries().map_or(0, |it| it.n_late);
+        let oddities = [
+            (
+                "deliveries after the end of their step",
+                n_late,
+                "its lines above call them lost, the totals do not",
+            ),
+            (
+                "messages that this run did not send",
+                self.n_foreign,
+                "is another load on the same channel?",
+            ),
+            (
+                "answers that nobody waited for",
+                self.n_stray_answers,
+                "repeated ones, or to the wrong client",
+            ),
+            (
+                "echoes that came back changed",
+                self.n_altered,
+                "they count as unanswered",
+            ),
+        ];
+        let oddities = oddities.iter().filter(|(_, n, _)| *n > 0);
+        remarks.extend(oddities.map(|(what, n, comment)| format!("{what}: {n} ({comment})")));
+        if self.is_interrupted {
+            remarks.push("interrupted by the user".to_owned());
+        }
+        remarks
+    }
+
+    /// All steps' deliveries together; `None` when nothing was broadcast.
+    pub fn deliveries(&self) -> Option<DeliveryCounts> {
+        let counts = self.steps.iter().filter_map(Step::deliveries);
+        counts.reduce(|sum, it| sum.plus(&it))
+    }
+}
+
+impl Step {
+    /// Whether anything was lost or failed in this step.
+    pub fn is_faulty(&self) -> bool {
+        let n_unanswered = self.sampling.as_ref().map_or(0, |it| it.n_unanswered);
+        let n_lost = self.deliveries().map_or(0, |it| it.n_lost());
+        self.connect.failures.total() + self.drops.total() + n_unanswered + n_lost > 0
+    }
+
+    fn deliveries(&self) -> Option<DeliveryCounts> {
+        Some(self.sampling.as_ref()?.deliveries.as_ref()?.counts)
+    }
+}
+
+impl DeliveryCounts {
+    /// Expected and not arrived.
+    pub fn n_lost(&self) -> u64 {
+        self.n_expected - self.n_delivered
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            n_expected: self.n_expected + other.n_expected,
+            n_delivered: self.n_delivered + other.n_delivered,
+            n_late: self.n_late + other.n_late,
+            n_duplicated: self.n_duplicated + other.n_duplicated,
+            n_out_of_order: self.n_out_of_order + other.n_out_of_order,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod examples;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Made-up outcomes for the tests of what is printed.
+
+use std::time::UNIX_EPOCH;
+
+use plimsoll_clients::cause::{Cause, Phase};
+use plimsoll_load::histogram::Histogram;
+
+use super::*;
+use crate::meter::Watched;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// `n` samples: 1 × `unit`, 2 × `unit`, …
+fn distribution(n: u32, unit: Duration) -> Distribution {
+    let mut histogram = Histogram::new();
+    (1..=n).for_each(|i| histogram.record(unit * i));
+    Distribution::from(&histogram)
+}
+
+fn connecting(n_connected: u32) -> Connecting {
+    let watched = Watched {
+        cpu: 130 * MS,
+        rss_bytes: 34_500_000,
+        n_threads: 4,
+        n_open_files: Some(1012),
+    };
+    Connecting {
+        period: Period::example(400 * MS, 210 * MS, Some(watched)),
+        n_connected: n_connected.into(),
+        failures: Causes::default(),
+        total: distribution(n_connected, MS / 10),
+        tcp_connect: distribution(n_connected, MS / 20),
+        upgrade: distribution(n_connected, MS / 40),
+        welcome: distribution(n_connected, MS / 1000),
+        subscribe: distribution(n_connected, MS / 40),
+    }
+}
+
+/// A step of `broadcast` in which everything went well.
+pub(crate) fn broadcast_step() -> Step {
+    let watched = Watched {
+        cpu: 310 * MS,
+        rss_bytes: 35_000_000,
+        n_threads: 4,
+        n_open_files: None,
+    };
+    Step {
+        time: UNIX_EPOCH + Duration::from_secs(1_700_000_000),
+        n_clients: 1000,
+        limit_percentile: 95,
+        rtt: Some(Rtt {
+            percentile: 76 * MS,
+            min: MS / 3,
+            median: 30 * MS,
+            max: 1381 * MS + MS / 2,
+        }),
+        connect: connecting(1000),
+        sampling: Some(Sampling {
+            period: Period::example(500 * MS, 260 * MS, Some(watched)),
+            n_sent: 100,
+            n_unanswered: 0,
+            answer: distribution(100, MS / 2),
+            deliveries: Some(Deliveries {
+                counts: DeliveryCounts {
+                    n_expected: 100_000,
+                    n_delivered: 100_000,
+                    ..DeliveryCounts::default()
+                },
+                listener: distribution(1000, MS / 15),
+                last_delivery: distribution(100, MS),
+            }),
+        }),
+        drops: Causes::default(),
+        health: Health::default(),
+    }
+}
+
+/// A step of `broadcast` in which everything went wrong.
+pub(crate) fn faulty_step() -> Step {
+    let mut step = broadcast_step();
+    let sampling = step.sampling.as_mut().expect("it is a broadcast");
+    sampling.n_unanswered = 2;
+    if let Some(deliveries) = &mut sampling.deliveries {
+        deliveries.counts.n_delivered -= 7;
+        deliveries.counts.n_late = 1;
+        deliveries.counts.n_duplicated = 3;
+        deliveries.counts.n_out_of_order = 4;
+    }
+    (0..3).for_each(|_| step.connect.failures.count(Cause::Refused));
+    step.connect.failures.count(Cause::TimedOut(Phase::Upgrade));
+    step.drops.count(Cause::of_disconnect("too_slow"));
+    step.health = Health {
+        saturated: true,
+        reasons: vec!["its workers were too busy".to_owned()],
+    };
+    step
+}
+
+/// A step of `echo`.
+pub(crate) fn echo_step() -> Step {
+    let mut step = broadcast_step();
+    let sampling = step.sampling.as_mut().expect("it is a broadcast");
+    sampling.deliveries = None;
+    step
+}
+
+/// A step of `connect`.
+pub(crate) fn connect_step() -> Step {
+    Step {
+        sampling: None,
+        ..broadcast_step()
+    }
+}
+
+/// A run of these steps.
+pub(crate) fn outcome(workload: Workload, steps: Vec<Step>) -> Outcome {
+    Outcome {
+        workload,
+        setting: Setting {
+            target: "ws://127.0.0.1:8080/cable".to_owned(),
+            server_type: ServerType::ActionCable,
+            n_workers: 2,
+            seed: 7,
+        },
+        steps,
+        messages: Vec::new(),
+        elapsed: 12_345 * MS,
+        is_interrupted: false,
+        n_foreign: 0,
+        n_stray_answers: 0,
+        n_altered: 0,
+    }
+}

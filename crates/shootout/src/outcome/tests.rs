@@ -1,0 +1,55 @@
+//! Verdicts and remarks.
+
+use plimsoll_clients::cause::Cause;
+
+use super::{examples::*, *};
+
+#[test]
+fn only_losses_and_failures_are_faults() {
+    let check = |is_faulty: bool, change: fn(&mut Step)| {
+        let mut step = broadcast_step();
+        change(&mut step);
+        let outcome = outcome(Workload::Broadcast, vec![broadcast_step(), step.clone()]);
+        assert_eq!(outcome.is_faulty(), is_faulty, "{step:?}");
+    };
+    fn counts(step: &mut Step) -> &mut DeliveryCounts {
+        &mut step
+            .sampling
+            .as_mut()
+            .unwrap()
+            .deliveries
+            .as_mut()
+            .unwrap()
+            .counts
+    }
+    check(false, |_| {});
+    check(false, |step| counts(step).n_duplicated = 1);
+    check(false, |step| counts(step).n_out_of_order = 1);
+    check(true, |step| counts(step).n_delivered -= 1);
+    check(true, |step| step.sampling.as_mut().unwrap().n_unanswered = 1);
+    check(true, |step| {
+        step.drops.count(Cause::Reset);
+    });
+    check(true, |step| {
+        step.connect.failures.count(Cause::Reset);
+    });
+}
+
+#[test]
+fn remarks_name_what_is_odd() {
+    let mut outcome = outcome(Workload::Broadcast, vec![broadcast_step()]);
+    assert_eq!(outcome.remarks(), Vec::<String>::new());
+    outcome.steps.push(faulty_step());
+    outcome.n_foreign = 5;
+    outcome.is_interrupted = true;
+    assert_eq!(
+        outcome.remarks(),
+        [
+            "Missing received broadcasts: expected 200000, got 199993",
+            "Extra received broadcasts: expected 200000, got 199996",
+            "deliveries after the end of their step: 1 (its lines above call them lost, the totals do not)",
+            "messages that this run did not send: 5 (is another load on the same channel?)",
+            "interrupted by the user",
+        ]
+    );
+}

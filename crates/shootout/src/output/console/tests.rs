@@ -1,0 +1,78 @@
+//! Which words go where.
+
+use super::*;
+use crate::outcome::{Workload, examples};
+
+const BEGIN: Progress = Progress::Connecting {
+    n_done: 0,
+    n_total: 5,
+    n_connected: 0,
+};
+const MIDDLE: Progress = Progress::Connecting {
+    n_done: 3,
+    n_total: 5,
+    n_connected: 3,
+};
+
+/// Runs a short life of a console; returns (results, talk).
+fn console(talk_is_terminal: bool, format: Format) -> (String, String) {
+    let (mut results, mut talk) = (Vec::new(), Vec::new());
+    let mut console = Console::new(&mut results, &mut talk, talk_is_terminal, format);
+    console.progress(BEGIN);
+    console.progress(MIDDLE);
+    let step = examples::broadcast_step();
+    console.step(&step);
+    console.note("a remark");
+    console.progress(BEGIN);
+    console
+        .finish(&examples::outcome(Workload::Broadcast, vec![step]))
+        .unwrap();
+    (
+        String::from_utf8(results).unwrap(),
+        String::from_utf8(talk).unwrap(),
+    )
+}
+
+#[test]
+fn without_a_terminal_each_phase_is_one_line() {
+    let (results, talk) = console(false, Format::Text);
+    assert!(results.starts_with("clients:  1000"), "{results}");
+    assert_eq!(talk, "connecting 5 clients\na remark\n");
+}
+
+#[test]
+fn on_a_terminal_the_line_is_drawn_again_and_never_left_behind() {
+    let (_, talk) = console(true, Format::Text);
+    let line = "\r\x1b[2Kconnecting: 0 of 5; 0 clients";
+    assert_eq!(talk, format!("{line}\r\x1b[2Ka remark\n{line}\r\x1b[2K"));
+}
+
+#[test]
+fn json_comes_once_and_alone() {
+    let (results, _) = console(false, Format::Json);
+    assert!(
+        results.starts_with("{\n") && results.ends_with("}\n"),
+        "{results}"
+    );
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_told_at_the_end() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let (mut results, mut talk) = (Full, Vec::new());
+    let mut console = Console::new(&mut results, &mut talk, false, Format::Text);
+    console.step(&examples::broadcast_step());
+    let outcome = examples::outcome(Workload::Broadcast, vec![]);
+    assert_eq!(
+        console.finish(&outcome).unwrap_err().kind(),
+        io::ErrorKind::StorageFull
+    );
+}

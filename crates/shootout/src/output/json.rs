@@ -1,0 +1,271 @@
+//! A run as one JSON object: websocket-bench's `messages` and `steps`, so that its chart script reads it, and beside
+//! them everything else under `plimsoll`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use plimsoll_report::Distribution;
+use serde::Serialize;
+
+use super::{text::millis, timestamp::rfc3339};
+use crate::{
+    causes::Causes,
+    meter::{Period, Watched},
+    outcome::{Connecting, DeliveryCounts, Outcome, Step, Workload},
+};
+
+/// The whole document.
+#[derive(Serialize)]
+struct Document<'a> {
+    messages: &'a [String],
+    steps: Vec<StepObject>,
+    plimsoll: RunObject<'a>,
+}
+
+#[derive(Serialize)]
+struct RunObject<'a> {
+    version: &'static str,
+    workload: &'static str,
+    target: &'a str,
+    server_type: String,
+    workers: usize,
+    seed: u64,
+    seconds: f64,
+    interrupted: bool,
+    faulty: bool,
+    generator_saturated: bool,
+    deliveries: Option<CountsObject>,
+    n_foreign: u64,
+    n_stray_answers: u64,
+    n_altered: u64,
+}
+
+/// websocket-bench's figures in whole milliseconds, `null` when nothing was answered.
+#[derive(Serialize)]
+struct StepObject {
+    time: String,
+    clients: usize,
+    limit_per: u8,
+    #[serde(rename = "per-rtt")]
+    percentile_ms: Option<u64>,
+    #[serde(rename = "min-rtt")]
+    min_ms: Option<u64>,
+    #[serde(rename = "median-rtt")]
+    median_ms: Option<u64>,
+    #[serde(rename = "max-rtt")]
+    max_ms: Option<u64>,
+    plimsoll: DetailObject,
+}
+
+#[derive(Serialize)]
+struct DetailObject {
+    connect: ConnectObject,
+    sampling: Option<PeriodObject>,
+    n_dropped: u64,
+    drops: BTreeMap<String, u64>,
+    #[serde(flatten)]
+    exchange: Option<ExchangeObject>,
+    #[serde(flatten)]
+    deliveries: Option<DeliveriesObject>,
+    generator: GeneratorObject,
+}
+
+#[derive(Serialize)]
+struct ConnectObject {
+    #[serde(flatten)]
+    period: PeriodObject,
+    n_connected: u64,
+    n_failed: u64,
+    failures: BTreeMap<String, u64>,
+    latency_us: Distribution,
+    tcp_connect_us: Distribution,
+    upgrade_us: Distribution,
+    welcome_us: Distribution,
+    subscribe_us: Distribution,
+}
+
+#[derive(Serialize)]
+struct PeriodObject {
+    seconds: f64,
+    generator_cpu_seconds: f64,
+    watch: Option<WatchObject>,
+}
+
+#[derive(Serialize)]
+struct WatchObject {
+    cpu_seconds: f64,
+    rss_bytes: u64,
+    n_threads: u64,
+    n_open_files: Option<u64>,
+}
+
+/// `acknowledgement_us` is the sender's round trip: `broadcastResult`, or the echo.
+#[derive(Serialize)]
+struct ExchangeObject {
+    n_sent: u64,
+    n_unanswered: u64,
+    acknowledgement_us: Distribution,
+}
+
+#[derive(Serialize)]
+struct DeliveriesObject {
+    n_broadcasts: u64,
+    #[serde(flatten)]
+    counts: CountsObject,
+    last_delivery_us: Distribution,
+    listener_us: Distribution,
+}
+
+#[derive(Serialize)]
+struct CountsObject {
+    n_deliveries_expected: u64,
+    n_deliveries: u64,
+    n_late: u64,
+    n_lost: u64,
+    n_duplicated: u64,
+    n_out_of_order: u64,
+}
+
+#[derive(Serialize)]
+struct GeneratorObject {
+    saturated: bool,
+    reasons: Vec<String>,
+}
+
+/// The document with a line feed behind it.
+pub(super) fn document(outcome: &Outcome) -> String {
+    let Outcome { setting, .. } = outcome;
+    let document = Document {
+        messages: &outcome.messages,
+        steps: outcome.steps.iter().map(StepObject::of).collect(),
+        plimsoll: RunObject {
+            version: env!("CARGO_PKG_VERSION"),
+            workload: outcome.workload.name(),
+            target: &setting.target,
+            server_type: setting.server_type.to_string(),
+            workers: setting.n_workers,
+            seed: setting.seed,
+            seconds: seconds(outcome.elapsed),
+            interrupted: outcome.is_interrupted,
+            faulty: outcome.is_faulty(),
+            generator_saturated: outcome.is_saturated(),
+            deliveries: outcome.deliveries().map(|it| CountsObject::of(&it)),
+            n_foreign: outcome.n_foreign,
+            n_stray_answers: outcome.n_stray_answers,
+            n_altered: outcome.n_altered,
+        },
+    };
+    let json = serde_json::to_string_pretty(&document).expect("the keys are strings and no value can fail");
+    json + "\n"
+}
+
+impl StepObject {
+    fn of(step: &Step) -> Self {
+        let rtt = |pick: fn(&crate::samples::Rtt) -> Duration| step.rtt.as_ref().map(|rtt| millis(pick(rtt)));
+        Self {
+            time: rfc3339(step.time),
+            clients: step.n_clients,
+            limit_per: step.limit_percentile,
+            percentile_ms: rtt(|it| it.percentile),
+            min_ms: rtt(|it| it.min),
+            median_ms: rtt(|it| it.median),
+            max_ms: rtt(|it| it.max),
+            plimsoll: DetailObject::of(step),
+        }
+    }
+}
+
+impl DetailObject {
+    fn of(step: &Step) -> Self {
+        let sampling = step.sampling.as_ref();
+        Self {
+            connect: ConnectObject::of(&step.connect),
+            sampling: sampling.map(|it| PeriodObject::of(&it.period)),
+            n_dropped: step.drops.total(),
+            drops: groups(&step.drops),
+            exchange: sampling.map(|it| ExchangeObject {
+                n_sent: it.n_sent,
+                n_unanswered: it.n_unanswered,
+                acknowledgement_us: it.answer,
+            }),
+            deliveries: sampling.and_then(|it| {
+                it.deliveries.as_ref().map(|deliveries| DeliveriesObject {
+                    n_broadcasts: it.n_sent,
+                    counts: CountsObject::of(&deliveries.counts),
+                    last_delivery_us: deliveries.last_delivery,
+                    listener_us: deliveries.listener,
+                })
+            }),
+            generator: GeneratorObject {
+                saturated: step.health.saturated,
+                reasons: step.health.reasons.clone(),
+            },
+        }
+    }
+}
+
+impl ConnectObject {
+    fn of(connect: &Connecting) -> Self {
+        Self {
+            period: PeriodObject::of(&connect.period),
+            n_connected: connect.n_connected,
+            n_failed: connect.failures.total(),
+            failures: groups(&connect.failures),
+            latency_us: connect.total,
+            tcp_connect_us: connect.tcp_connect,
+            upgrade_us: connect.upgrade,
+            welcome_us: connect.welcome,
+            subscribe_us: connect.subscribe,
+        }
+    }
+}
+
+impl PeriodObject {
+    fn of(period: &Period) -> Self {
+        let watch = |it: Watched| WatchObject {
+            cpu_seconds: seconds(it.cpu),
+            rss_bytes: it.rss_bytes,
+            n_threads: it.n_threads,
+            n_open_files: it.n_open_files,
+        };
+        Self {
+            seconds: seconds(period.elapsed),
+            generator_cpu_seconds: seconds(period.generator_cpu),
+            watch: period.watched.map(watch),
+        }
+    }
+}
+
+impl CountsObject {
+    fn of(counts: &DeliveryCounts) -> Self {
+        Self {
+            n_deliveries_expected: counts.n_expected,
+            n_deliveries: counts.n_delivered,
+            n_late: counts.n_late,
+            n_lost: counts.n_lost(),
+            n_duplicated: counts.n_duplicated,
+            n_out_of_order: counts.n_out_of_order,
+        }
+    }
+}
+
+impl Workload {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Broadcast => "broadcast",
+            Self::Echo => "echo",
+            Self::Connect => "connect",
+        }
+    }
+}
+
+fn groups(causes: &Causes) -> BTreeMap<String, u64> {
+    causes.groups().into_iter().collect()
+}
+
+/// Rounded to microseconds: more digits say nothing and make the file hard to read.
+fn seconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests;

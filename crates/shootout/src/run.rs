@@ -1,0 +1,316 @@
+//! The coordinator of a run: it starts the workers, turns events into records, and closes the books.
+
+mod error;
+mod preflight;
+
+use std::{
+    future::pending,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use plimsoll_clients::{cause::Cause, websocket};
+use plimsoll_load::{generator::Monitor, watch::Watch};
+use tokio::time::sleep_until;
+
+pub use self::error::RunError;
+use self::preflight::Preflight;
+use crate::{
+    causes::Causes,
+    fleet::{Fleet, WorkerLost},
+    interrupt::Interrupt,
+    ledger::SendTable,
+    meter::Meter,
+    options::{BetweenSteps, Common, Pacing, Steps},
+    outcome::{Outcome, Setting, Step, Workload},
+    sampling::Messages,
+    sink::Sink,
+    wire::{self, Command, Wire},
+    worker::{Event, Opening, Report, Setup},
+};
+
+/// Everything that the coordinator holds while a run goes on.
+pub(crate) struct Run<'a> {
+    pub(crate) fleet: Fleet,
+    pub(crate) meter: Meter,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) sink: &'a mut dyn Sink,
+    pub(crate) setting: Setting,
+    pub(crate) started: Instant,
+    preflight: Preflight,
+    pacing: Pacing,
+    steps: Vec<StepRecord>,
+    drops: Causes,
+    messages: Vec<String>,
+}
+
+/// The coordinator's record of one step.
+#[derive(Debug)]
+pub(crate) struct StepRecord {
+    pub(crate) command: Command,
+    pub(crate) table: Arc<SendTable>,
+    pub(crate) messages: Messages,
+}
+
+/// What happened next.
+pub(crate) enum Turn {
+    /// A client is ready.
+    Opened(Opening),
+    /// A client did not get ready.
+    OpenFailed(Cause),
+    /// A message that was awaited has been answered or never will be.
+    Settled,
+    /// Something else; it has been recorded.
+    Recorded,
+    /// The given instant has come.
+    Due,
+    /// The user wants to end.
+    Interrupted,
+}
+
+impl<'a> Run<'a> {
+    /// Checks what can be checked before the first connection, and starts the workers.
+    pub(crate) async fn start(
+        common: &Common,
+        steps: &Steps,
+        n_padding_bytes: usize,
+        interrupt: Interrupt,
+        sink: &'a mut dyn Sink,
+    ) -> Result<Self, RunError> {
+        let addresses = common.target.resolve().await?;
+        let preflight = Preflight::new(addresses[0].ip(), &common.local_addresses);
+        preflight.check(steps.n_clients().unwrap_or(steps.n_first))?;
+        let watch = common.watch.map(Watch::attach).transpose()?;
+        let mut websocket = websocket::Options::new(common.target.clone(), addresses);
+        websocket.origin = Some(common.origin.clone());
+        websocket.protocols = common.sub_protocol.iter().cloned().collect();
+        websocket.headers = common.headers.clone();
+        websocket.deadline = common.connect_timeout;
+        websocket.max_message_bytes += n_padding_bytes;
+        let monitor = Monitor::new();
+        let wire = Wire::new(
+            common.server_type,
+            &common.channel,
+            n_padding_bytes,
+            wire_run(SystemTime::now()),
+        );
+        let setup = Setup {
+            wire: Arc::new(wire),
+            routes: preflight.routes(&websocket, steps.n_clients()),
+            subscribe_limit: common.connect_timeout,
+            monitor: monitor.clone(),
+        };
+        let fleet = Fleet::start(common.n_workers, &Arc::new(setup), common.seed).map_err(RunError::Start)?;
+        Ok(Self {
+            fleet,
+            meter: Meter::new(monitor, watch),
+            interrupt,
+            sink,
+            setting: Setting {
+                target: common.target.to_string(),
+                server_type: common.server_type,
+                n_workers: common.n_workers,
+                seed: common.seed,
+            },
+            started: Instant::now(),
+            preflight,
+            pacing: common.pacing,
+            steps: Vec::new(),
+            drops: Causes::default(),
+            messages: Vec::new(),
+        })
+    }
+
+    /// Waits for the next event, for `due`, or for the user.
+    pub(crate) async fn turn(&mut self, due: Option<Instant>) -> Result<Turn, WorkerLost> {
+        let timer = async {
+            match due {
+                Some(due) => sleep_until(due.into()).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            event = self.fleet.next_event() => Ok(self.record(event?)),
+            () = timer => Ok(Turn::Due),
+            () = self.interrupt.next() => Ok(Turn::Interrupted),
+        }
+    }
+
+    /// Whether the next command gets the delay.
+    pub(crate) fn is_delayed(&mut self) -> bool {
+        self.fleet.chance(self.pacing.chance_percent)
+    }
+
+    /// The delay of commands that get it.
+    pub(crate) fn command_delay(&self) -> Duration {
+        self.pacing.delay
+    }
+
+    /// Begins a step of at most `n_messages` messages. Returns its number, from 0.
+    pub(crate) async fn open_step(
+        &mut self,
+        command: Command,
+        n_messages: usize,
+    ) -> Result<usize, WorkerLost> {
+        let first_id = self.steps.last().map_or(1, |step| step.messages.ids().end);
+        let floor = self.steps.last().map_or(0, |step| step.messages.floor());
+        let table = Arc::new(SendTable::new(self.started, first_id, n_messages));
+        self.fleet.open_step(&table).await?;
+        self.steps.push(StepRecord {
+            command,
+            table,
+            messages: Messages::new(first_id, floor),
+        });
+        Ok(self.steps.len() - 1)
+    }
+
+    /// Lets someone send one more message of the newest step. Returns its id, or `None` when nobody is connected.
+    pub(crate) async fn send(&mut self) -> Result<Option<u64>, WorkerLost> {
+        let Some(step) = self.steps.last_mut().filter(|_| self.fleet.n_connected() > 0) else {
+            return Ok(None);
+        };
+        let n_shares = match step.command {
+            Command::Broadcast => self.fleet.n_workers_connected(),
+            Command::Echo => 0,
+        };
+        let (id, floor) = step.messages.issue(n_shares);
+        self.fleet.send_from_anyone(step.command, id, floor).await?;
+        Ok(Some(id))
+    }
+
+    /// The record of the step numbered `step_idx`.
+    pub(crate) fn step(&mut self, step_idx: usize) -> &mut StepRecord {
+        &mut self.steps[step_idx]
+    }
+
+    /// The workers' account of the step numbered `step_idx`.
+    pub(crate) async fn report(&mut self, step_idx: usize) -> Result<Report, WorkerLost> {
+        let mut events = Vec::new();
+        let report = self.fleet.report(step_idx, |event| events.push(event)).await?;
+        events.into_iter().for_each(|event| drop(self.record(event)));
+        Ok(report)
+    }
+
+    /// The drops since the last call.
+    pub(crate) fn take_drops(&mut self) -> Causes {
+        std::mem::take(&mut self.drops)
+    }
+
+    /// Says why the target is no longer watched, if it is not.
+    pub(crate) fn tell_trouble(&mut self) {
+        if let Some(trouble) = self.meter.take_trouble() {
+            self.note(format!("{trouble}; its CPU and memory are missing from here on"));
+        }
+    }
+
+    /// Whether another step with `n_more` clients can begin; waits as the user wants it between steps.
+    pub(crate) async fn may_continue(
+        &mut self,
+        n_more: usize,
+        between_steps: BetweenSteps,
+    ) -> Result<bool, WorkerLost> {
+        if let Err(error) = self.preflight.check(self.fleet.n_connected() + n_more) {
+            self.note(format!("no further step: {error}"));
+            return Ok(false);
+        }
+        if between_steps.is_interactive {
+            self.sink
+                .note("press Enter for the next step, Ctrl-C to end the run");
+        }
+        let mut pause = pin!(between_steps.pause());
+        loop {
+            if self.interrupt.is_requested() {
+                return Ok(false);
+            }
+            tokio::select! {
+                () = &mut pause => return Ok(true),
+                event = self.fleet.next_event() => drop(self.record(event?)),
+                () = self.interrupt.next() => {}
+            }
+        }
+    }
+
+    /// Closes all connections and puts the result together. `report` is the workers' last one.
+    pub(crate) fn finish(mut self, workload: Workload, steps: Vec<Step>, report: &Report) -> Outcome {
+        let elapsed = self.started.elapsed();
+        let mut outcome = Outcome {
+            workload,
+            setting: self.setting.clone(),
+            steps,
+            messages: Vec::new(),
+            elapsed,
+            is_interrupted: self.interrupt.is_requested(),
+            n_foreign: report.n_foreign,
+            n_stray_answers: report.n_stray_answers,
+            n_altered: report.n_altered,
+        };
+        outcome.remarks().into_iter().for_each(|remark| self.note(remark));
+        outcome.messages = self.messages;
+        self.fleet.finish();
+        outcome
+    }
+
+    /// Something that a reader of the figures must know: said now and kept for the result.
+    fn note(&mut self, message: String) {
+        self.sink.note(&message);
+        self.messages.push(message);
+    }
+
+    fn record(&mut self, event: Event) -> Turn {
+        match event {
+            Event::Opened { opening, .. } => return Turn::Opened(opening),
+            Event::OpenFailed { cause } => return Turn::OpenFailed(cause),
+            Event::Dropped { cause, .. } => self.drops.count(cause),
+            Event::Answered { id, latency } => {
+                if self
+                    .step_of(id)
+                    .is_some_and(|step| step.messages.answer(id, latency))
+                {
+                    return Turn::Settled;
+                }
+            }
+            Event::Unanswerable { id } => {
+                if self.step_of(id).is_some_and(|step| step.abandon(id)) {
+                    return Turn::Settled;
+                }
+            }
+            Event::Completed(completion) => {
+                if let Some(step) = self.step_of(completion.id) {
+                    step.messages.complete(completion);
+                }
+            }
+            Event::Reported(_) => {}
+        }
+        Turn::Recorded
+    }
+
+    fn step_of(&mut self, id: u64) -> Option<&mut StepRecord> {
+        self.steps
+            .iter_mut()
+            .rev()
+            .find(|step| step.messages.ids().contains(&id))
+    }
+}
+
+impl StepRecord {
+    /// No answer will come. False when none was awaited.
+    fn abandon(&mut self, id: u64) -> bool {
+        // What was sent may still arrive at the others.
+        let went_out = self.table.sent(id).is_some();
+        if went_out {
+            self.messages.give_up(id)
+        } else {
+            self.messages.cancel(id)
+        }
+    }
+}
+
+/// A token and a start that no other run on the same channel has.
+fn wire_run(now: SystemTime) -> wire::Run {
+    let start = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    wire::Run {
+        token: fastrand::u32(..),
+        start_ns: i64::try_from(start.as_nanos()).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,50 @@
+//! Why a run could not be done.
+
+use std::io;
+
+use plimsoll_clients::target::ResolveError;
+use plimsoll_load::{preflight::Problem, watch::WatchError};
+
+use crate::{causes::Causes, fleet::WorkerLost};
+
+/// The run could not be done, or not to its end. Exit code 1.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The host has no address.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// This machine's limits are too low for the run.
+    #[error("{}", join(.0))]
+    Preflight(Vec<Problem>),
+    /// The target of `--watch` cannot be watched.
+    #[error("--watch: {0}")]
+    Watch(#[from] WatchError),
+    /// The system gave no thread or no event queue.
+    #[error("start the worker threads: {0}")]
+    Start(io::Error),
+    /// Not one client of the first step got ready.
+    #[error("none of {n_clients} clients got ready: {}", groups(causes))]
+    NobodyReady {
+        /// How many tried.
+        n_clients: usize,
+        /// Why they failed.
+        causes: Causes,
+    },
+    /// A defect of this program.
+    #[error(transparent)]
+    WorkerLost(#[from] WorkerLost),
+}
+
+fn join(problems: &[Problem]) -> String {
+    problems
+        .iter()
+        .map(Problem::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn groups(causes: &Causes) -> String {
+    let groups = causes.groups();
+    let groups: Vec<_> = groups.iter().map(|(cause, n)| format!("{cause} ({n})")).collect();
+    groups.join(", ")
+}

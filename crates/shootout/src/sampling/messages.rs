@@ -1,0 +1,270 @@
+//! The messages of one step as the coordinator sees them: answered or not, arrived everywhere or not. Pure.
+
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
+
+use plimsoll_load::histogram::Histogram;
+
+use crate::{
+    ledger::{Completion, SendTable},
+    samples::Samples,
+};
+
+/// The messages of one step, by consecutive ids.
+#[derive(Debug)]
+pub(crate) struct Messages {
+    first_id: u64,
+    messages: Vec<Message>,
+    n_awaited: usize,
+    n_answered: usize,
+    n_spreading: usize,
+    /// All ids up to this one have been answered.
+    floor: u64,
+}
+
+#[derive(Debug)]
+struct Message {
+    answer: Answer,
+    /// Workers that have not reported it as arrived.
+    n_shares_missing: usize,
+    n_lost: usize,
+    last_at: Option<Instant>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Awaited,
+    Came(Duration),
+    GivenUp,
+}
+
+impl Messages {
+    /// A step whose first message is `first_id`; all earlier ids up to `floor` have been answered.
+    pub(crate) fn new(first_id: u64, floor: u64) -> Self {
+        Self {
+            first_id,
+            messages: Vec::new(),
+            n_awaited: 0,
+            n_answered: 0,
+            n_spreading: 0,
+            floor,
+        }
+    }
+
+    /// One more message goes out; `n_shares` workers will report it as arrived. Returns its id and its floor.
+    pub(crate) fn issue(&mut self, n_shares: usize) -> (u64, u64) {
+        let id = self.ids().end;
+        let answer = Answer::Awaited;
+        self.messages.push(Message {
+            answer,
+            n_shares_missing: n_shares,
+            n_lost: 0,
+            last_at: None,
+        });
+        self.n_awaited += 1;
+        self.n_spreading += usize::from(n_shares > 0);
+        (id, self.floor)
+    }
+
+    /// The sender has its answer. False when it was not awaited any more: then it counts as answered after all.
+    pub(crate) fn answer(&mut self, id: u64, latency: Duration) -> bool {
+        let Some(message) = self.get_mut(id) else {
+            return false;
+        };
+        let before = std::mem::replace(&mut message.answer, Answer::Came(latency));
+        self.n_answered += usize::from(!matches!(before, Answer::Came(_)));
+        self.n_awaited -= usize::from(before == Answer::Awaited);
+        self.raise_floor();
+        before == Answer::Awaited
+    }
+
+    /// No answer will come or it takes too long. False when it was not awaited.
+    pub(crate) fn give_up(&mut self, id: u64) -> bool {
+        let Some(message) = self.get_mut(id).filter(|it| it.answer == Answer::Awaited) else {
+            return false;
+        };
+        message.answer = Answer::GivenUp;
+        self.n_awaited -= 1;
+        true
+    }
+
+    /// The message never went out: nobody has to answer it, and nobody gets it. False when it was not awaited.
+    pub(crate) fn cancel(&mut self, id: u64) -> bool {
+        if let Some(message) = self.get_mut(id) {
+            let n_shares_missing = std::mem::take(&mut message.n_shares_missing);
+            self.n_spreading -= usize::from(n_shares_missing > 0);
+        }
+        self.give_up(id)
+    }
+
+    /// A worker's share of a broadcast has arrived.
+    pub(crate) fn complete(&mut self, completion: Completion) {
+        let Some(message) = self.get_mut(completion.id).filter(|it| it.n_shares_missing > 0) else {
+            return;
+        };
+        message.n_shares_missing -= 1;
+        message.n_lost += completion.n_lost;
+        message.last_at = message.last_at.max(completion.last_at);
+        let has_arrived = message.n_shares_missing == 0;
+        self.n_spreading -= usize::from(has_arrived);
+    }
+
+    /// The ids that have been issued.
+    pub(crate) fn ids(&self) -> Range<u64> {
+        self.first_id..self.first_id + self.messages.len() as u64
+    }
+
+    /// All ids up to this one have been answered. A message that never is answered holds it down for the rest of
+    /// the run, and arrivals are then no longer judged by order: better than to accuse wrongly.
+    pub(crate) fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    pub(crate) fn n_issued(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Issued, not answered.
+    pub(crate) fn n_unanswered(&self) -> usize {
+        self.n_issued() - self.n_answered
+    }
+
+    /// Answered or given up.
+    pub(crate) fn n_settled(&self) -> usize {
+        self.n_issued() - self.n_awaited
+    }
+
+    /// Broadcasts that have not arrived everywhere.
+    pub(crate) fn n_spreading(&self) -> usize {
+        self.n_spreading
+    }
+
+    /// From each send to its answer.
+    pub(crate) fn answers(&self) -> Samples {
+        self.latencies().collect()
+    }
+
+    /// The same as a histogram.
+    pub(crate) fn answer_histogram(&self) -> Histogram {
+        histogram(self.latencies())
+    }
+
+    /// From each send to the arrival at the last listener, for the broadcasts that arrived at all of them.
+    pub(crate) fn last_deliveries(&self, sent: &SendTable) -> Histogram {
+        let whole = self
+            .ids()
+            .zip(&self.messages)
+            .filter(|(_, it)| it.n_shares_missing == 0 && it.n_lost == 0);
+        histogram(whole.filter_map(|(id, it)| Some(it.last_at?.saturating_duration_since(sent.sent(id)?.at))))
+    }
+
+    fn latencies(&self) -> impl Iterator<Item = Duration> {
+        self.messages.iter().filter_map(|message| match message.answer {
+            Answer::Came(latency) => Some(latency),
+            Answer::Awaited | Answer::GivenUp => None,
+        })
+    }
+
+    fn raise_floor(&mut self) {
+        while self
+            .get_mut(self.floor + 1)
+            .is_some_and(|it| matches!(it.answer, Answer::Came(_)))
+        {
+            self.floor += 1;
+        }
+    }
+
+    fn get_mut(&mut self, id: u64) -> Option<&mut Message> {
+        self.messages
+            .get_mut(usize::try_from(id.checked_sub(self.first_id)?).ok()?)
+    }
+}
+
+fn histogram(durations: impl Iterator<Item = Duration>) -> Histogram {
+    let mut histogram = Histogram::new();
+    durations.for_each(|it| histogram.record(it));
+    histogram
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn the_floor_follows_the_answers_without_gaps() {
+        let mut messages = Messages::new(11, 10);
+        let issued: Vec<_> = (0..4).map(|_| messages.issue(0)).collect();
+        assert_eq!(issued, [(11, 10), (12, 10), (13, 10), (14, 10)]);
+        for (id, floor) in [(12, 10), (11, 12), (14, 12), (13, 14)] {
+            assert!(messages.answer(id, MS));
+            assert_eq!(messages.floor(), floor);
+        }
+        assert_eq!(messages.issue(0), (15, 14));
+    }
+
+    #[test]
+    fn a_step_does_not_rise_above_a_gap_in_an_earlier_one() {
+        let mut messages = Messages::new(11, 8);
+        messages.issue(0);
+        messages.answer(11, MS);
+        assert_eq!(messages.floor(), 8);
+    }
+
+    #[test]
+    fn late_answers_are_credited() {
+        let mut messages = Messages::new(1, 0);
+        messages.issue(0);
+        messages.issue(0);
+        assert!(messages.give_up(1) && !messages.give_up(1));
+        assert_eq!((messages.n_settled(), messages.n_unanswered()), (1, 2));
+        assert!(!messages.answer(1, MS), "nobody waited for it");
+        assert!(messages.answer(2, MS) && !messages.give_up(2));
+        assert!(!messages.answer(2, MS), "twice");
+        assert_eq!((messages.n_settled(), messages.n_unanswered()), (2, 0));
+        assert_eq!(messages.floor(), 2);
+    }
+
+    #[test]
+    fn what_never_went_out_is_not_waited_for() {
+        let mut messages = Messages::new(1, 0);
+        messages.issue(2);
+        assert_eq!((messages.n_spreading(), messages.n_settled()), (1, 0));
+        assert!(messages.cancel(1));
+        assert_eq!(
+            (
+                messages.n_spreading(),
+                messages.n_settled(),
+                messages.n_unanswered()
+            ),
+            (0, 1, 1)
+        );
+    }
+
+    #[test]
+    fn the_last_delivery_is_the_latest_of_all_workers() {
+        let epoch = Instant::now();
+        let sent = SendTable::new(epoch, 1, 3);
+        let mut messages = Messages::new(1, 0);
+        for n in 1..=3 {
+            let (id, floor) = messages.issue(2);
+            sent.mark_sent(id, floor, epoch + n * MS);
+        }
+        let completion = |id, n_lost, at_ms| Completion {
+            id,
+            n_lost,
+            last_at: Some(epoch + at_ms * MS),
+        };
+        messages.complete(completion(1, 0, 9));
+        messages.complete(completion(1, 0, 7));
+        messages.complete(completion(2, 1, 30)); // one listener never got it
+        messages.complete(completion(2, 0, 30));
+        messages.complete(completion(3, 0, 30)); // one worker still waits
+        assert_eq!(messages.n_spreading(), 1);
+        let histogram = messages.last_deliveries(&sent);
+        assert_eq!((histogram.count(), histogram.max()), (1, 8 * MS));
+    }
+}

@@ -1,0 +1,86 @@
+//! Who wants to hear about a run while it goes on.
+
+use std::fmt;
+
+use crate::outcome::Step;
+
+/// Receives results and talk. All methods are called on the coordinator's thread and should return soon: the
+/// closed loop waits.
+pub trait Sink {
+    /// Where the run stands; called often.
+    fn progress(&mut self, progress: Progress);
+    /// A step is over.
+    fn step(&mut self, step: &Step);
+    /// Something worth knowing.
+    fn note(&mut self, text: &str);
+}
+
+/// Where the run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Clients are getting ready.
+    Connecting {
+        /// Ready or failed, in this step.
+        n_done: usize,
+        /// Asked for in this step.
+        n_total: usize,
+        /// Connected in all.
+        n_connected: usize,
+    },
+    /// Messages are being sent.
+    Sampling {
+        /// Answered or given up.
+        n_done: usize,
+        /// Of this step.
+        n_total: usize,
+        /// Connected in all.
+        n_connected: usize,
+    },
+    /// All answers are there; the last deliveries are awaited.
+    Waiting {
+        /// Broadcasts that have not arrived everywhere.
+        n_missing: usize,
+    },
+}
+
+impl Progress {
+    /// What is beginning, for those who do not watch it go on.
+    pub(crate) fn announcement(&self) -> String {
+        match self {
+            Self::Connecting { n_total, .. } => format!("connecting {n_total} clients"),
+            Self::Sampling {
+                n_total, n_connected, ..
+            } => format!("sending {n_total} messages, {n_connected} clients"),
+            Self::Waiting { .. } => "waiting for deliveries that are missing".to_owned(),
+        }
+    }
+}
+
+/// Where it stands now, for those who do.
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connecting {
+                n_done,
+                n_total,
+                n_connected,
+            } => {
+                write!(f, "connecting: {n_done} of {n_total}; {n_connected} clients")
+            }
+            Self::Sampling {
+                n_done,
+                n_total,
+                n_connected,
+            } => {
+                write!(
+                    f,
+                    "sending: {n_done} of {n_total} answered; {n_connected} clients"
+                )
+            }
+            Self::Waiting { n_missing } => write!(
+                f,
+                "waiting: broadcasts that have not arrived everywhere: {n_missing}"
+            ),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The messages of a run as they travel: what a client sends and how it recognises what comes back.
+//!
+//! Every message has an id that is unique in the run. In JSON it is the payload's first field,
+//! `"id":"<run>.<number>"`, where `<run>` tells this run's messages from those of another load on the same
+//! channel. In the binary format, which has no place for it, the send-time field carries the start of the run
+//! in Unix nanoseconds plus the number: servers echo that field and look into nothing.
+
+mod binary;
+mod payload;
+mod reader;
+mod shape;
+
+use std::time::SystemTime;
+
+use plimsoll_websocket::Opcode;
+
+use self::payload::Payload;
+pub(crate) use self::reader::{Inbound, Reader};
+use crate::server_type::ServerType;
+
+/// What a client asks the server for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Send it back to me.
+    Echo,
+    /// Send it to everyone, then tell me.
+    Broadcast,
+}
+
+/// What a message from the server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The answer to [`Command::Echo`].
+    Echo,
+    /// A [`Command::Broadcast`] of anyone.
+    Broadcast,
+    /// The acknowledgement of one's own [`Command::Broadcast`].
+    BroadcastResult,
+}
+
+/// How the messages of one run are written.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    server_type: ServerType,
+    channel: String,
+    run: Run,
+    padding: String,
+}
+
+/// What tells one run's messages from another's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// In the id of JSON messages.
+    pub(crate) token: u32,
+    /// Added to the number of binary messages: Unix nanoseconds.
+    pub(crate) start_ns: i64,
+}
+
+impl Wire {
+    /// `channel` is the Action Cable identifier; other server types do not use it.
+    pub(crate) fn new(server_type: ServerType, channel: &str, n_padding_bytes: usize, run: Run) -> Self {
+        let padding = "1234567890".chars().cycle().take(n_padding_bytes).collect();
+        Self {
+            server_type,
+            channel: channel.to_owned(),
+            run,
+            padding,
+        }
+    }
+
+    pub(crate) fn server_type(&self) -> ServerType {
+        self.server_type
+    }
+
+    /// The Action Cable identifier.
+    pub(crate) fn channel(&self) -> &str {
+        &self.channel
+    }
+
+    /// The message that asks for `command` under the number `id`; `now` goes into `sendTime`.
+    pub(crate) fn encode(&self, command: Command, id: u64, now: SystemTime) -> (Opcode, Vec<u8>) {
+        let payload = || Payload {
+            run: self.run,
+            id,
+            now,
+            padding: &self.padding,
+        };
+        let name = command.name();
+        let text = match self.server_type {
+            ServerType::Binary => {
+                return (
+                    Opcode::Binary,
+                    binary::encode(command, id, self.run, &self.padding),
+                );
+            }
+            ServerType::Json => format!(r#"{{"type":"{name}","payload":{}}}"#, payload()),
+            ServerType::ActionCable | ServerType::ActionCableConnect => {
+                let data = format!(r#"{{"action":"{name}","payload":{}}}"#, payload());
+                plimsoll_cable::command::encode_message(&self.channel, &data)
+            }
+            ServerType::Echo => payload().to_string(),
+        };
+        (Opcode::Text, text.into_bytes())
+    }
+}
+
+impl Command {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Broadcast => "broadcast",
+        }
+    }
+}
+
+impl Kind {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "echo" => Some(Self::Echo),
+            "broadcast" => Some(Self::Broadcast),
+            "broadcastResult" => Some(Self::BroadcastResult),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

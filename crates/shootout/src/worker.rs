@@ -1,0 +1,245 @@
+//! A worker: one thread with its share of the clients.
+//!
+//! Each worker has a current-thread runtime and one small task per connection. The connections of a worker share
+//! one read buffer, one reader of messages and one ledger, so that a connection that waits costs its socket and
+//! its task. The coordinator gives orders through a bounded channel and hears back through another; per
+//! broadcast it hears once from each worker, however many clients that has.
+
+mod book;
+mod connection;
+mod mailbox;
+mod opening;
+
+use std::{
+    cell::RefCell,
+    io,
+    rc::Rc,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use plimsoll_clients::{cause::Cause, websocket};
+use plimsoll_load::generator::Monitor;
+use tokio::{
+    runtime::{Builder, LocalOptions},
+    sync::mpsc,
+    task::JoinSet,
+    time::timeout,
+};
+
+pub(crate) use self::opening::Opening;
+use self::{
+    book::Book,
+    connection::{Letter, live},
+    mailbox::Mailbox,
+};
+use crate::{
+    ledger::{Completion, SendTable, Tally},
+    wire::{Command, Wire},
+};
+
+/// Orders that wait for a worker. When it is full the coordinator waits; the worker always takes orders, even
+/// while its own channel to the coordinator is full, so the two cannot block each other.
+const N_ORDERS: usize = 1024;
+
+/// The read buffer of a worker. One read then takes all that a socket can hold in the usual case, whatever the
+/// number of broadcasts in flight.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+/// How long a worker waits for its connections to close when the run is over.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A client: its worker and its slot there. Slots are never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ClientId {
+    pub(crate) worker: usize,
+    pub(crate) slot: usize,
+}
+
+/// What all workers of a run share.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) wire: Arc<Wire>,
+    /// One per source address; without source addresses just one.
+    pub(crate) routes: Vec<websocket::Options>,
+    /// How long an answer to a subscription may take.
+    pub(crate) subscribe_limit: Duration,
+    pub(crate) monitor: Monitor,
+}
+
+/// What the coordinator wants.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Connect the client of the next slot through the route with this number.
+    Open { route: usize },
+    /// A step begins; all clients that are connected now are its listeners.
+    OpenStep(Arc<SendTable>),
+    /// Let a client send.
+    Send(SendOrder),
+    /// Tell the account of a step, numbered from 0.
+    Report { step_idx: usize },
+}
+
+/// One message to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SendOrder {
+    pub(crate) slot: usize,
+    pub(crate) command: Command,
+    pub(crate) id: u64,
+    pub(crate) floor: u64,
+}
+
+/// What a worker tells.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A client is ready.
+    Opened { client: ClientId, opening: Opening },
+    /// A client did not get ready.
+    OpenFailed { cause: Cause },
+    /// A client that was ready has lost its connection.
+    Dropped { client: ClientId, cause: Cause },
+    /// The sender of a message has its answer.
+    Answered { id: u64, latency: Duration },
+    /// The sender of a message will get no answer.
+    Unanswerable { id: u64 },
+    /// A broadcast has arrived at all clients of the worker that it can still arrive at.
+    Completed(Completion),
+    /// The answer to [`Order::Report`].
+    Reported(Box<Report>),
+}
+
+/// A worker's account of a step, and its counts of oddities in the whole run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Report {
+    pub(crate) tally: Tally,
+    /// Messages that this run did not send.
+    pub(crate) n_foreign: u64,
+    /// Answers that nobody waited for: repeated ones, and answers to somebody else's message.
+    pub(crate) n_stray_answers: u64,
+    /// Echoes that differ from what was sent.
+    pub(crate) n_altered: u64,
+}
+
+/// The coordinator's hold on a worker. The worker ends when the sender of orders is dropped.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    pub(crate) orders: mpsc::Sender<Order>,
+    pub(crate) thread: JoinHandle<()>,
+}
+
+/// Starts the worker with the number `worker_idx`.
+///
+/// # Errors
+/// The system gives no thread or no event queue (too many open files).
+pub(crate) fn spawn(worker_idx: usize, setup: Arc<Setup>, events: mpsc::Sender<Event>) -> io::Result<Handle> {
+    let (orders, incoming) = mpsc::channel(N_ORDERS);
+    let (started, has_started) = std::sync::mpsc::sync_channel(1);
+    let thread = thread::Builder::new()
+        .name(format!("bench-{worker_idx}"))
+        .spawn(move || {
+            let runtime = Builder::new_current_thread()
+                .enable_all()
+                .build_local(LocalOptions::default());
+            // The spawner is waiting; if it were not, the worker would end with its orders.
+            let (runtime, outcome) = runtime.map_or_else(|error| (None, Err(error)), |it| (Some(it), Ok(())));
+            let _ = started.send(outcome);
+            if let Some(runtime) = runtime {
+                runtime.block_on(run(worker_idx, setup, incoming, events));
+            }
+        })?;
+    has_started.recv().map_err(io::Error::other)??;
+    Ok(Handle { orders, thread })
+}
+
+/// What the tasks of a worker share.
+#[derive(Debug)]
+struct Shared {
+    worker_idx: usize,
+    setup: Arc<Setup>,
+    scratch: RefCell<Box<[u8]>>,
+    book: RefCell<Book>,
+    /// By slot; `None` while the client is not connected.
+    mailboxes: RefCell<Vec<Option<Rc<Mailbox<Letter>>>>>,
+    /// On the way to the coordinator. Bounded by what it ordered: one event per connection that opens or ends,
+    /// two per message in flight.
+    outbox: Mailbox<Event>,
+}
+
+async fn run(
+    worker_idx: usize,
+    setup: Arc<Setup>,
+    mut orders: mpsc::Receiver<Order>,
+    events: mpsc::Sender<Event>,
+) {
+    let shared = Rc::new(Shared {
+        worker_idx,
+        scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
+        book: RefCell::new(Book::new(Arc::clone(&setup.wire))),
+        mailboxes: RefCell::default(),
+        outbox: Mailbox::new(),
+        setup,
+    });
+    let monitor = shared.setup.monitor.clone();
+    let health = tokio::task::spawn_local(async move { monitor.watch_worker().await });
+    let forwarding = tokio::task::spawn_local(forward(Rc::clone(&shared), events));
+    let mut connections = JoinSet::new();
+    while let Some(order) = orders.recv().await {
+        shared.obey(order, &mut connections);
+    }
+    shared
+        .mailboxes
+        .borrow()
+        .iter()
+        .flatten()
+        .for_each(|mailbox| mailbox.post(Letter::Close));
+    // Those that are still busy by then are dropped with the runtime.
+    let _ = timeout(CLOSE_TIMEOUT, async {
+        while connections.join_next().await.is_some() {}
+    })
+    .await;
+    health.abort();
+    forwarding.abort();
+}
+
+async fn forward(shared: Rc<Shared>, events: mpsc::Sender<Event>) {
+    // An error means that the coordinator has left, and nobody wants to know any more.
+    while events.send(shared.outbox.take().await).await.is_ok() {}
+}
+
+impl Shared {
+    fn obey(self: &Rc<Self>, order: Order, connections: &mut JoinSet<()>) {
+        match order {
+            Order::Open { route } => {
+                let slot = self.add_slot();
+                connections.spawn_local(live(Rc::clone(self), slot, route));
+            }
+            Order::OpenStep(table) => {
+                let mailboxes = self.mailboxes.borrow();
+                let connected = mailboxes.iter().map(Option::is_some);
+                self.book.borrow_mut().open_step(table, connected);
+            }
+            Order::Send(order) => match self.mailboxes.borrow().get(order.slot) {
+                Some(Some(mailbox)) => mailbox.post(Letter::Send(order)),
+                _ => self.outbox.post(Event::Unanswerable { id: order.id }),
+            },
+            Order::Report { step_idx } => {
+                let report = self.book.borrow().report(step_idx);
+                self.outbox.post(Event::Reported(Box::new(report)));
+            }
+        }
+    }
+
+    fn add_slot(&self) -> usize {
+        let mut mailboxes = self.mailboxes.borrow_mut();
+        mailboxes.push(None);
+        mailboxes.len() - 1
+    }
+
+    fn client(&self, slot: usize) -> ClientId {
+        ClientId {
+            worker: self.worker_idx,
+            slot,
+        }
+    }
+}

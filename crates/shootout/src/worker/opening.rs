@@ -1,0 +1,47 @@
+//! Making one client ready, and how long each phase took.
+
+use std::time::Duration;
+
+use plimsoll_clients::{
+    cable,
+    cause::Cause,
+    websocket::{self, Connection, Timings},
+};
+
+use super::Setup;
+
+/// How long a client took to get ready, phase by phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Opening {
+    pub(crate) tcp_connect: Duration,
+    pub(crate) upgrade: Duration,
+    /// Absent for server types without a welcome.
+    pub(crate) welcome: Option<Duration>,
+    /// Absent for server types without subscriptions.
+    pub(crate) subscribe: Option<Duration>,
+    /// From before the TCP connect until the client was ready.
+    pub(crate) total: Duration,
+}
+
+/// Opens a connection and does what its server type needs before it can be used.
+pub(super) async fn open(setup: &Setup, route: usize) -> Result<(Connection, Opening), Cause> {
+    let options = setup.routes.get(route).ok_or(Cause::Unreachable)?;
+    if !setup.wire.server_type().is_cable() {
+        let (connection, timings) = websocket::connect(options).await.map_err(|error| error.cause())?;
+        return Ok((connection, opening(&timings, None, None)));
+    }
+    let (mut connection, timings, welcome) = cable::open(options).await.map_err(|error| error.cause())?;
+    let subscribe = cable::subscribe(&mut connection, setup.wire.channel(), setup.subscribe_limit).await;
+    let subscribe = subscribe.map_err(|error| error.cause())?;
+    Ok((connection, opening(&timings, Some(welcome), Some(subscribe))))
+}
+
+fn opening(timings: &Timings, welcome: Option<Duration>, subscribe: Option<Duration>) -> Opening {
+    Opening {
+        tcp_connect: timings.tcp_connect,
+        upgrade: timings.upgrade,
+        welcome,
+        subscribe,
+        total: timings.started.elapsed(),
+    }
+}
