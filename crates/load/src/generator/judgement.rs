@@ -60,8 +60,8 @@ fn busy(evidence: &Evidence) -> Option<String> {
     let is_busy = evidence.busy_time_share >= BUSY_TIME_SHARE;
     is_busy.then(|| {
         format!(
-            "a worker of the generator was at least {} busy for {} of the time (up to {}), so it could not \
-             offer more load or take replies faster; use more workers, another machine, or less load",
+            "a worker was {} busy or more for {} of the time (up to {}), so it could not offer more load or take \
+             replies faster; use more workers, another machine, or less load",
             percent(BUSY_SHARE),
             percent(evidence.busy_time_share),
             percent(evidence.busiest_share),
@@ -75,8 +75,7 @@ fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<Strin
     let share = n_late as f64 / evidence.lateness.count().max(1) as f64;
     (share >= LATE_TICK_SHARE).then(|| {
         format!(
-            "{} of the generator's clock ticks fired {} ms or more late (up to {} ms), and replies were timed \
-             as late as that; {}",
+            "{} of its clock ticks, and so of its readings, came {} ms or more late (up to {} ms), {}",
             percent(share),
             tolerance.as_millis(),
             evidence.lateness.max().as_millis(),
@@ -87,15 +86,14 @@ fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<Strin
 
 fn cause_of_lateness(evidence: &Evidence) -> &'static str {
     if evidence.busy_time_share >= BUSY_TIME_SHARE {
-        "its workers were too busy"
+        "because its workers were too busy"
     } else if evidence
         .machine_idle_share
         .is_some_and(|idle| idle < NO_IDLE_SHARE)
     {
-        "the machine had no idle CPU left for it: run the generator on another machine than the target"
+        "because no CPU was idle; run it on another machine than the target"
     } else {
-        "CPU was idle meanwhile: look for bursts of work, a CPU quota of the container, a paused virtual \
-         machine, or a virtual user that blocks its thread"
+        "although CPU was idle; look for bursts of work, a CPU quota, or a virtual user that blocks its thread"
     }
 }
 
@@ -160,8 +158,8 @@ mod tests {
         check(
             &busy,
             &expect![[r#"
-                a worker of the generator was at least 90 % busy for 40 % of the time (up to 97 %), so it could not offer more load or take replies faster; use more workers, another machine, or less load
-                10 % of the generator's clock ticks fired 20 ms or more late (up to 30 ms), and replies were timed as late as that; its workers were too busy"#]],
+                a worker was 90 % busy or more for 40 % of the time (up to 97 %), so it could not offer more load or take replies faster; use more workers, another machine, or less load
+                10 % of its clock ticks, and so of its readings, came 20 ms or more late (up to 30 ms), because its workers were too busy"#]],
         );
     }
 
@@ -170,13 +168,13 @@ mod tests {
         check(
             &evidence(0.0, &[(1, 90), (30, 10)], Some(0.01)),
             &expect![
-                "10 % of the generator's clock ticks fired 20 ms or more late (up to 30 ms), and replies were timed as late as that; the machine had no idle CPU left for it: run the generator on another machine than the target"
+                "10 % of its clock ticks, and so of its readings, came 20 ms or more late (up to 30 ms), because no CPU was idle; run it on another machine than the target"
             ],
         );
         check(
             &evidence(0.0, &[(1, 90), (30, 10)], None),
             &expect![
-                "10 % of the generator's clock ticks fired 20 ms or more late (up to 30 ms), and replies were timed as late as that; CPU was idle meanwhile: look for bursts of work, a CPU quota of the container, a paused virtual machine, or a virtual user that blocks its thread"
+                "10 % of its clock ticks, and so of its readings, came 20 ms or more late (up to 30 ms), although CPU was idle; look for bursts of work, a CPU quota, or a virtual user that blocks its thread"
             ],
         );
     }
