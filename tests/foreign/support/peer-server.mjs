@@ -1,0 +1,88 @@
+// npm `ws` as the server that our load client talks to: the benchmark contracts, and ways to break them.
+
+import { WebSocketServer } from "ws";
+
+const ACTION_CABLE = "actioncable-v1-json";
+
+/** Sends `message` to `client`. The server under a test may be given another one, which loses or repeats some. */
+const deliverOnce = (client, message) => client.send(message);
+
+/**
+ * The contracts of websocket-bench, one function per server type: what `client` gets for a message.
+ * `broadcast(make)` delivers `make(client)` to every client.
+ */
+const CONTRACTS = {
+  echo(client, data, isBinary) {
+    client.send(data, { binary: isBinary });
+  },
+
+  json(client, data, _isBinary, broadcast) {
+    const { type, payload } = JSON.parse(data);
+    if (type === "echo") return client.send(data.toString());
+    broadcast(() => JSON.stringify({ type: "broadcast", payload }));
+    client.send(JSON.stringify({ type: "broadcastResult", payload }));
+  },
+
+  binary(client, data, _isBinary, broadcast) {
+    if (data[0] === 0x65) return client.send(data);
+    broadcast(() => data);
+    const result = Buffer.from(data);
+    result[0] = 0x72;
+    client.send(result);
+  },
+
+  actioncable(client, data, _isBinary, broadcast) {
+    const { command, identifier, data: performed } = JSON.parse(data);
+    if (command === "subscribe") {
+      client.identifier = identifier;
+      return client.send(JSON.stringify({ type: "confirm_subscription", identifier }));
+    }
+    const { action, payload } = JSON.parse(performed);
+    const say = (action) => JSON.stringify({ identifier, message: { action, payload } });
+    if (action === "echo") return client.send(say("echo"));
+    broadcast(() => say("broadcast"));
+    client.send(say("broadcastResult"));
+  },
+};
+
+export class PeerServer {
+  /** Highest number of clients that were connected at the same time. */
+  n_peak = 0;
+  /** Broadcasts so far. */
+  n_broadcasts = 0;
+
+  /**
+   * A server of one of the types `echo`, `json`, `binary`, `actioncable` on a free port. `deliver(client, message,
+   * { n_broadcast, n_client })` stands between a broadcast and each of its receivers; both numbers count from 1.
+   * `greeting` is sent to every new client.
+   */
+  static async start(t, type, { deliver = deliverOnce, greeting } = {}) {
+    const peer = new PeerServer();
+    const handleProtocols = (offered) => (offered.has(ACTION_CABLE) ? ACTION_CABLE : false);
+    const server = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols });
+    const contract = CONTRACTS[type];
+    let n_clients = 0;
+    server.on("connection", (client) => {
+      client.number = ++n_clients;
+      peer.n_peak = Math.max(peer.n_peak, server.clients.size);
+      if (type === "actioncable") client.send('{"type":"welcome"}');
+      if (greeting) client.send(greeting);
+      const broadcast = (make) => {
+        const n_broadcast = ++peer.n_broadcasts;
+        for (const receiver of server.clients) {
+          if (type === "actioncable" && !receiver.identifier) continue;
+          deliver(receiver, make(receiver), { n_broadcast, n_client: receiver.number });
+        }
+      };
+      client.on("message", (data, isBinary) => contract(client, data, isBinary, broadcast));
+      client.on("error", () => {});
+    });
+    await new Promise((resolve) => server.on("listening", resolve));
+    t.after(() => {
+      server.clients.forEach((client) => client.terminate());
+      server.close();
+    });
+    peer.url = `ws://127.0.0.1:${server.address().port}/`;
+    return peer;
+  }
+}

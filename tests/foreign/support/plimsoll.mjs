@@ -1,0 +1,166 @@
+// The program under test: one-off commands, and servers that live as long as a test needs them.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { readFileSync } from "node:fs";
+import { within } from "./deadline.mjs";
+
+const BIN = process.env.PLIMSOLL_BIN;
+assert.ok(BIN, "PLIMSOLL_BIN must name the release binary; `cargo xtask test --only e2e` sets it");
+
+/** The longest that a command of these tests may take. */
+const COMMAND_PATIENCE_MS = 90_000;
+
+/** No test leaves a process behind, whatever happens to it. */
+const running = new Set();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
+/** Starts the program; `n_files` is the most that it may open, as an administrator would set it. */
+function start(args, n_files) {
+  const shell = ["sh", "-c", `ulimit -n ${n_files} && exec "$0" "$@"`];
+  const [program, ...words] = [...(n_files ? shell : []), BIN, ...args];
+  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  child.exited = once(child, "exit").then(([code, signal]) => {
+    running.delete(child);
+    return { code, signal };
+  });
+  return child;
+}
+
+/** Runs a command to its end: `{ code, signal, stdout, stderr }`. */
+export async function plimsoll(...args) {
+  const child = start(args);
+  const [stdout, stderr, exit] = await within(
+    Promise.all([text(child.stdout), text(child.stderr), child.exited]),
+    `\`plimsoll ${args.join(" ")}\``,
+    COMMAND_PATIENCE_MS,
+  );
+  return { ...exit, stdout, stderr };
+}
+
+/** Runs a command with `--format json`: `{ code, report }`, where the report is null when none was printed. */
+export async function plimsollJson(...args) {
+  const { code, stdout, stderr } = await plimsoll(...args, "--format", "json");
+  return { code, stderr, report: stdout.trim() === "" ? null : JSON.parse(stdout) };
+}
+
+/** Starts a command and leaves it running; the caller waits for `exited` or kills it. */
+export function startPlimsoll(...args) {
+  return start(args);
+}
+
+async function text(stream) {
+  stream.setEncoding("utf8");
+  let all = "";
+  for await (const chunk of stream) all += chunk;
+  return all;
+}
+
+/** A `plimsoll serve` on a free port of 127.0.0.1. */
+export class Server {
+  #args;
+  #n_files;
+  #child;
+  #address;
+  #stderr = "";
+
+  /** `args` go to `serve` as they are, for example `"--app", "chat"`. */
+  static start(...args) {
+    return Server.startWithFiles(null, ...args);
+  }
+
+  /** The same with a limit of open files. */
+  static async startWithFiles(n_files, ...args) {
+    const server = new Server();
+    server.#args = args;
+    server.#n_files = n_files;
+    await server.#listen(0);
+    return server;
+  }
+
+  async #listen(port) {
+    const args = ["serve", "--host", "127.0.0.1", "--port", String(port), "--announce", ...this.#args];
+    // Without a key broadcasts have a port of their own, which servers that run at the same time must not share.
+    if (!args.includes("--broadcast_key")) args.push("--http_broadcast_port", "0");
+    this.#child = start(args, this.#n_files);
+    this.#child.stderr.setEncoding("utf8").on("data", (chunk) => (this.#stderr += chunk));
+    const lines = createInterface({ input: this.#child.stdout });
+    const refused = this.#child.exited.then(({ code }) => {
+      throw new Error(`\`plimsoll ${args.join(" ")}\` exited with ${code}: ${this.#stderr}`);
+    });
+    const [line] = await within(Promise.race([once(lines, "line"), refused]), "the server's announcement");
+    refused.catch(() => {});
+    const announcement = JSON.parse(line);
+    assert.equal(announcement.event, "listening");
+    assert.equal(announcement.pid, this.#child.pid);
+    this.#address = announcement.address;
+  }
+
+  /** `127.0.0.1:41233` */
+  get address() {
+    return this.#address;
+  }
+
+  get port() {
+    return Number(this.#address.split(":").at(-1));
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** What the server has logged so far. */
+  get stderr() {
+    return this.#stderr;
+  }
+
+  ws(path) {
+    return `ws://${this.#address}${path}`;
+  }
+
+  http(path) {
+    return `http://${this.#address}${path}`;
+  }
+
+  /** Resident memory in bytes. */
+  get rssBytes() {
+    const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)[1]) * 1024;
+  }
+
+  get isRunning() {
+    return running.has(this.#child);
+  }
+
+  /** Publishes through `POST /_broadcast`; the server must have been started with this key. */
+  broadcast(body, key = "secret") {
+    return fetch(this.http("/_broadcast"), {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  }
+
+  /** SIGTERM, and how it went: `{ code, signal, tookMs }`. A server that does not go is killed, and that is an error. */
+  async stop() {
+    const sent = performance.now();
+    this.#child.kill("SIGTERM");
+    try {
+      const exit = await within(this.#child.exited, "the server to exit after SIGTERM", 10_000);
+      return { ...exit, tookMs: performance.now() - sent };
+    } finally {
+      this.#child.kill("SIGKILL");
+    }
+  }
+
+  /** Stops the server and starts another one on the same port. */
+  async restart() {
+    const { port } = this;
+    const { code } = await this.stop();
+    assert.equal(code, 0, `the server stopped with ${code}: ${this.#stderr}`);
+    await this.#listen(port);
+  }
+}

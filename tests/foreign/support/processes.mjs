@@ -1,0 +1,43 @@
+// Other processes of this machine, as /proc shows them.
+
+import { readFileSync, readdirSync } from "node:fs";
+import { PATIENCE_MS } from "./deadline.mjs";
+
+/** The processes that `pid` started, as numbers. */
+export function childrenOf(pid) {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((child) => parentOf(child) === pid);
+}
+
+/** Whether the process runs; one that ended and was not waited for does not. */
+export function isAlive(pid) {
+  return stateOf(pid) !== null && stateOf(pid) !== "Z";
+}
+
+/** What `look` returns as soon as that is something; /proc tells nobody when it changes, so it is looked at often. */
+export function eventually(look, what) {
+  const deadline = performance.now() + PATIENCE_MS;
+  return new Promise((resolve, reject) => {
+    const again = () => {
+      const found = look();
+      if (found) resolve(found);
+      else if (performance.now() > deadline) reject(new Error(`waited ${PATIENCE_MS} ms for ${what}`));
+      else setTimeout(again, 20);
+    };
+    again();
+  });
+}
+
+/** The fields of /proc/PID/stat after the name, which may hold anything but comes in parentheses. */
+function statOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1).split(" ");
+  } catch {
+    return null;
+  }
+}
+
+const stateOf = (pid) => statOf(pid)?.[0] ?? null;
+const parentOf = (pid) => Number(statOf(pid)?.[1] ?? -1);
