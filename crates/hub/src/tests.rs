@@ -1,3 +1,5 @@
+//! The hub as its shard uses it, and against a plain model.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;

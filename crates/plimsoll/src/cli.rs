@@ -21,7 +21,7 @@ pub(crate) struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::Options),
-    Bench(bench::Options),
+    Bench(Box<bench::Options>),
     Serve(serve::Options),
     Completion(completion::Options),
 }

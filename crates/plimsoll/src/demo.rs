@@ -78,7 +78,9 @@ enum Format {
 
 impl Options {
     pub(crate) fn execute(self) -> Result<Status, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         runtime.block_on(self.run())
     }
 
@@ -101,13 +103,20 @@ impl Options {
         let summary = self.summary(&result, &metrics, &before, &after, watch.peak_rss_bytes());
         self.print(&summary)?;
         if self.keep {
-            writeln!(talk, "\nThe server stays up: {url}. Stop it with: kill {}", server.pid())?;
+            writeln!(
+                talk,
+                "\nThe server stays up: {url}. Stop it with: kill {}",
+                server.pid()
+            )?;
         }
         Ok(verdict(&summary))
     }
 
     fn check_limits(&self) -> Result<(), Failure> {
-        let needs = Needs { n_connections: u64::from(self.users), destination: [127, 0, 0, 1].into() };
+        let needs = Needs {
+            n_connections: u64::from(self.users),
+            destination: [127, 0, 0, 1].into(),
+        };
         let plan = preflight::plan(&needs, &preflight::System::read());
         match plan.problems.into_iter().next() {
             Some(problem) => Err(Failure::Usage(format!("--users {}: {problem}", self.users))),
@@ -125,7 +134,10 @@ impl Options {
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry)?;
         let factory = Arc::new(Chat::new(target, server.address(), metrics));
-        let config = RunConfig { plan: self.plan()?, n_workers: run::default_workers() };
+        let config = RunConfig {
+            plan: self.plan()?,
+            n_workers: run::default_workers(),
+        };
         let mut line = ProgressLine::new(io::stderr().is_terminal());
         let interrupted = async { drop(tokio::signal::ctrl_c().await) };
         let run = run::run(
@@ -146,9 +158,15 @@ impl Options {
     /// The stages of the article's script.
     fn plan(&self) -> Result<RampingVus, Failure> {
         let time = f64::from(self.time);
-        let stage = |share: f64, target| Stage { duration: Duration::from_secs_f64(time * share), target };
-        let stages =
-            vec![stage(1.0 / 3.0, self.users / 4), stage(7.0 / 12.0, self.users), stage(1.0 / 12.0, 0)];
+        let stage = |share: f64, target| Stage {
+            duration: Duration::from_secs_f64(time * share),
+            target,
+        };
+        let stages = vec![
+            stage(1.0 / 3.0, self.users / 4),
+            stage(7.0 / 12.0, self.users),
+            stage(1.0 / 12.0, 0),
+        ];
         Ok(RampingVus::new((self.users / 10).max(1), stages)?)
     }
 
@@ -175,7 +193,13 @@ impl Options {
                 duplicated: account.n_duplicated,
                 out_of_order: account.n_out_of_order,
             }),
-            target: Some(TargetResources::new("server", before, after, peak_rss_bytes, self.users)),
+            target: Some(TargetResources::new(
+                "server",
+                before,
+                after,
+                peak_rss_bytes,
+                self.users,
+            )),
         })
     }
 
@@ -208,8 +232,9 @@ fn p95(histogram: &Histogram) -> Duration {
 }
 
 fn verdict(summary: &Summary) -> Status {
-    let (passes, fails) =
-        summary.checks.iter().fold((0, 0), |(passes, fails), check| (passes + check.passes, fails + check.fails));
+    let (passes, fails) = summary.checks.iter().fold((0, 0), |(passes, fails), check| {
+        (passes + check.passes, fails + check.fails)
+    });
     let has_passed = passes as f64 > LEAST_CHECKS_SHARE * (passes + fails) as f64;
     let n_lost = summary.losses.map_or(0, |losses| losses.lost);
     match has_passed && n_lost == 0 {

@@ -7,7 +7,8 @@ use plimsoll_report::{Environment, Style};
 /// The style of text that goes to `output`.
 pub(crate) fn style(output: &impl IsTerminal) -> Style {
     let variable = |name| std::env::var(name).ok();
-    let (no_color, clicolor_force, term) = (variable("NO_COLOR"), variable("CLICOLOR_FORCE"), variable("TERM"));
+    let (no_color, clicolor_force, term) =
+        (variable("NO_COLOR"), variable("CLICOLOR_FORCE"), variable("TERM"));
     Style::decide(&Environment {
         no_color: no_color.as_deref(),
         clicolor_force: clicolor_force.as_deref(),

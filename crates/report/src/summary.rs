@@ -1,3 +1,5 @@
+//! What a run came to, and its JSON:
+//!
 #![doc = include_str!("../docs/summary-json.md")]
 
 use std::collections::BTreeMap;

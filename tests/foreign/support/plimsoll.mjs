@@ -13,7 +13,7 @@ assert.ok(BIN, "PLIMSOLL_BIN must name the release binary; `cargo xtask test --o
 /** The longest that a command of these tests may take. */
 const COMMAND_PATIENCE_MS = 90_000;
 
-/** No test leaves a process behind, whatever happens to it. */
+/** No test leaves a process behind: these end with this process, and a server also when this process is killed. */
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
@@ -21,7 +21,9 @@ process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 function start(args, n_files) {
   const shell = ["sh", "-c", `ulimit -n ${n_files} && exec "$0" "$@"`];
   const [program, ...words] = [...(n_files ? shell : []), BIN, ...args];
-  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"] });
+  // Commands see an empty standard input at once; a server that is told to watches for its end.
+  const stdin = args.includes("--exit_with_stdin") ? "pipe" : "ignore";
+  const child = spawn(program, words, { stdio: [stdin, "pipe", "pipe"] });
   running.add(child);
   child.exited = once(child, "exit").then(([code, signal]) => {
     running.delete(child);
@@ -82,7 +84,8 @@ export class Server {
   }
 
   async #listen(port) {
-    const args = ["serve", "--host", "127.0.0.1", "--port", String(port), "--announce", ...this.#args];
+    const args = ["serve", "--host", "127.0.0.1", "--port", String(port), "--announce", "--exit_with_stdin"];
+    args.push(...this.#args);
     // Without a key broadcasts have a port of their own, which servers that run at the same time must not share.
     if (!args.includes("--broadcast_key")) args.push("--http_broadcast_port", "0");
     this.#child = start(args, this.#n_files);

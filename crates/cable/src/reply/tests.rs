@@ -1,3 +1,5 @@
+//! Server messages: exact bytes, and back again.
+
 use super::*;
 
 #[track_caller]

@@ -1,3 +1,5 @@
+//! Outboxes over connections that take more or fewer bytes.
+
 use std::io::{Error, ErrorKind};
 
 use super::*;

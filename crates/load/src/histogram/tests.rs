@@ -1,3 +1,5 @@
+//! Histograms: exact counts, bounded error, nothing dropped.
+
 use super::*;
 
 const US: fn(u64) -> Duration = Duration::from_micros;

@@ -1,3 +1,5 @@
+//! Plans for machines with different limits.
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use expect_test::{Expect, expect};

@@ -1,3 +1,5 @@
+//! Whole runs in virtual and real time.
+
 use std::sync::Mutex;
 
 use super::*;

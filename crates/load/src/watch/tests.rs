@@ -1,3 +1,5 @@
+//! Watching real processes of this machine.
+
 use std::{
     io::{BufRead, BufReader},
     net::{TcpListener, TcpStream},

@@ -104,7 +104,11 @@ impl Chat {
     /// A room on the server at `address`.
     pub(super) fn new(target: Target, address: SocketAddr, metrics: Metrics) -> Self {
         let options = cable::Options::new(websocket::Options::new(target, vec![address]));
-        Self { options, metrics, room: Arc::new(Room::open()) }
+        Self {
+            options,
+            metrics,
+            room: Arc::new(Room::open()),
+        }
     }
 }
 
@@ -113,8 +117,17 @@ impl VuFactory for Chat {
         let id = format!("100{vu}");
         let name = format!("Kay{id}");
         let mut options = self.options.clone();
-        options.websocket.headers.push(("Cookie".to_owned(), format!("uid={name}/{id}")));
-        Ok(Box::new(User { options, metrics: self.metrics, room: Arc::clone(&self.room), id, name }))
+        options
+            .websocket
+            .headers
+            .push(("Cookie".to_owned(), format!("uid={name}/{id}")));
+        Ok(Box::new(User {
+            options,
+            metrics: self.metrics,
+            room: Arc::clone(&self.room),
+            id,
+            name,
+        }))
     }
 }
 
@@ -140,7 +153,10 @@ impl User {
         for _ in 0..N_MESSAGES {
             visit.speak().await?;
             // 0.5 to 1.0 s in steps of 0.1 s, as the script's randomIntBetween(5, 10) / 10.
-            visit.client.pause(Duration::from_millis(100 * fastrand::u64(5..=10))).await;
+            visit
+                .client
+                .pause(Duration::from_millis(100 * fastrand::u64(5..=10)))
+                .await;
         }
         visit.leave().await;
         Ok(())
@@ -149,11 +165,16 @@ impl User {
     async fn connect<'a>(&'a self, recorder: &'a Recorder) -> Result<Visit<'a>, IterationError> {
         let connected = Client::connect(&self.options).await;
         recorder.check(self.metrics.connection, connected.is_ok());
-        let (client, timings) =
-            connected.map_err(|error| IterationError::new(format!("connection failed: {}", error.cause())))?;
+        let (client, timings) = connected
+            .map_err(|error| IterationError::new(format!("connection failed: {}", error.cause())))?;
         recorder.record(self.metrics.connecting, timings.websocket.total());
         recorder.count(self.metrics.sessions, 1);
-        Ok(Visit { user: self, recorder, client, listener: None })
+        Ok(Visit {
+            user: self,
+            recorder,
+            client,
+            listener: None,
+        })
     }
 }
 
@@ -183,12 +204,17 @@ struct NewMessage<'a> {
 impl Visit<'_> {
     async fn subscribe(&mut self) -> Result<(), IterationError> {
         let subscribed = self.client.subscribe(IDENTIFIER, RECEIVE_TIMEOUT).await;
-        self.recorder.check(self.user.metrics.subscription, subscribed.is_ok());
+        self.recorder
+            .check(self.user.metrics.subscription, subscribed.is_ok());
         subscribed.map_err(|error| IterationError::new(format!("failed to subscribe: {}", error.cause())))?;
         let room = Arc::clone(&self.user.room);
-        let heard = Arc::new(Mutex::new(Heard { listener: room.join(), ages: Vec::new() }));
+        let heard = Arc::new(Mutex::new(Heard {
+            listener: room.join(),
+            ages: Vec::new(),
+        }));
         self.listener = Some(Arc::clone(&heard));
-        self.client.observe(move |incoming| lock(&heard).note(&room, incoming));
+        self.client
+            .observe(move |incoming| lock(&heard).note(&room, incoming));
         Ok(())
     }
 
@@ -197,19 +223,25 @@ impl Visit<'_> {
         let mark = self.user.room.mark();
         let words = mark.append_to(&format!("hello from {}", self.user.name));
         let data = serde_json::json!({ "message": words }).to_string();
-        let sent_at = self.client.perform(IDENTIFIER, "speak", &data).await.map_err(|error| {
-            self.user.room.was_not_sent(mark);
-            IterationError::new(format!("could not speak: {error}"))
-        })?;
+        let sent_at = self
+            .client
+            .perform(IDENTIFIER, "speak", &data)
+            .await
+            .map_err(|error| {
+                self.user.room.was_not_sent(mark);
+                IterationError::new(format!("could not speak: {error}"))
+            })?;
         let is_own = |message: &str| {
             serde_json::from_str::<NewMessage<'_>>(message)
                 .is_ok_and(|message| message.author_id == self.user.id && message.message == words)
         };
         let received = self.client.receive(is_own, RECEIVE_TIMEOUT).await;
         self.recorder.check(metrics.own_message, received.is_ok());
-        let received = received
-            .map_err(|error| IterationError::new(format!("expected message hasn't been received: {error}")))?;
-        self.recorder.record(metrics.rtt, received.at.saturating_duration_since(sent_at));
+        let received = received.map_err(|error| {
+            IterationError::new(format!("expected message hasn't been received: {error}"))
+        })?;
+        self.recorder
+            .record(metrics.rtt, received.at.saturating_duration_since(sent_at));
         self.record_ages();
         Ok(())
     }
@@ -251,8 +283,10 @@ impl Drop for Visit<'_> {
         self.record_ages();
         let metrics = &self.user.metrics;
         let counters = self.client.counters();
-        self.recorder.count(metrics.messages_sent, counters.n_messages_out);
-        self.recorder.count(metrics.messages_received, counters.n_messages_in);
+        self.recorder
+            .count(metrics.messages_sent, counters.n_messages_out);
+        self.recorder
+            .count(metrics.messages_received, counters.n_messages_in);
         self.recorder.count(metrics.data_sent, counters.bytes_out);
         self.recorder.count(metrics.data_received, counters.bytes_in);
     }
@@ -260,8 +294,12 @@ impl Drop for Visit<'_> {
 
 impl Heard {
     fn note(&mut self, room: &Room, incoming: Incoming<'_>) {
-        let Ok(message) = serde_json::from_str::<NewMessage<'_>>(incoming.message) else { return };
-        let Some(mark) = Mark::parse(message.message) else { return };
+        let Ok(message) = serde_json::from_str::<NewMessage<'_>>(incoming.message) else {
+            return;
+        };
+        let Some(mark) = Mark::parse(message.message) else {
+            return;
+        };
         if self.listener.hear(message.author_id, mark) {
             self.ages.push(room.age(mark, incoming.at));
         }

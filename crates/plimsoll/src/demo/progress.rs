@@ -20,7 +20,14 @@ pub(super) struct ProgressLine {
 
 impl ProgressLine {
     pub(super) fn new(is_terminal: bool) -> Self {
-        Self { is_terminal, next: if is_terminal { Duration::ZERO } else { QUIET_INTERVAL } }
+        Self {
+            is_terminal,
+            next: if is_terminal {
+                Duration::ZERO
+            } else {
+                QUIET_INTERVAL
+            },
+        }
     }
 
     /// Shows the state of the run, with the latency of the broadcasts so far.
@@ -35,10 +42,14 @@ impl ProgressLine {
             progress.n_iterations_complete,
             progress.n_interrupted,
         );
-        let latency = progress.metrics.trend(latency).filter(|ages| !ages.is_empty()).map(|ages| {
-            let p95 = quantity::duration(super::p95(ages));
-            format!("; a message reaches a listener in p(95)={p95}")
-        });
+        let latency = progress
+            .metrics
+            .trend(latency)
+            .filter(|ages| !ages.is_empty())
+            .map(|ages| {
+                let p95 = quantity::duration(super::p95(ages));
+                format!("; a message reaches a listener in p(95)={p95}")
+            });
         let line = format!("{status}{}", latency.unwrap_or_default());
         // If stderr is closed, nobody watches.
         let _nobody_reads = if self.is_terminal {

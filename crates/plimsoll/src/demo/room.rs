@@ -57,17 +57,27 @@ pub(super) struct Account {
 
 impl Room {
     pub(super) fn open() -> Self {
-        Self { opened: Instant::now(), next_number: AtomicU64::new(0), unsent: Mutex::default() }
+        Self {
+            opened: Instant::now(),
+            next_number: AtomicU64::new(0),
+            unsent: Mutex::default(),
+        }
     }
 
     /// Numbers a message that is about to be sent.
     pub(super) fn mark(&self) -> Mark {
-        Mark { number: self.next_number.fetch_add(1, Ordering::SeqCst), sent: self.opened.elapsed() }
+        Mark {
+            number: self.next_number.fetch_add(1, Ordering::SeqCst),
+            sent: self.opened.elapsed(),
+        }
     }
 
     /// Takes back a number whose message did not leave.
     pub(super) fn was_not_sent(&self, mark: Mark) {
-        self.unsent.lock().unwrap_or_else(PoisonError::into_inner).insert(mark.number);
+        self.unsent
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(mark.number);
     }
 
     /// Begins an account; call it when the subscription is confirmed.
@@ -115,7 +125,10 @@ impl Mark {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (_, mark) = text.rsplit_once(" #")?;
         let (number, sent) = mark.split_once('@')?;
-        Some(Self { number: number.parse().ok()?, sent: Duration::from_nanos(sent.parse().ok()?) })
+        Some(Self {
+            number: number.parse().ok()?,
+            sent: Duration::from_nanos(sent.parse().ok()?),
+        })
     }
 }
 
@@ -123,7 +136,9 @@ impl Listener {
     /// Notes an arrival. Returns whether it counts as a new message of this account; what was spoken before
     /// the subscription does not.
     pub(super) fn hear(&mut self, author: &str, mark: Mark) -> bool {
-        let Some(bit) = mark.number.checked_sub(self.first_number) else { return false };
+        let Some(bit) = mark.number.checked_sub(self.first_number) else {
+            return false;
+        };
         if self.has_heard(mark.number) {
             self.n_duplicated += 1;
             return false;
@@ -181,7 +196,10 @@ mod tests {
         for number in unsent {
             room.was_not_sent(marks[*number as usize]);
         }
-        assert!(!listener.hear("x", before), "what was spoken before does not count");
+        assert!(
+            !listener.hear("x", before),
+            "what was spoken before does not count"
+        );
         for number in heard {
             listener.hear(&authors[*number as usize], marks[*number as usize]);
         }

@@ -46,8 +46,17 @@ impl ServerProcess {
         let mut command = Command::new(std::env::current_exe()?);
         // The broadcast key keeps broadcasts on the server's own, free port. Nobody knows this one.
         let key = format!("{:032x}", fastrand::u128(..));
-        command.args(["serve", "--host=127.0.0.1", "--port=0", "--app=chat", "--announce", "--log-level=warn"]);
-        command.arg(format!("--broadcast-key={key}")).stdout(Stdio::piped());
+        command.args([
+            "serve",
+            "--host=127.0.0.1",
+            "--port=0",
+            "--app=chat",
+            "--announce",
+            "--log-level=warn",
+        ]);
+        command
+            .arg(format!("--broadcast-key={key}"))
+            .stdout(Stdio::piped());
         // Ctrl-C is for the demo: it still wants to say goodbye to a living server.
         command.process_group(0);
         match stays {
@@ -61,11 +70,18 @@ impl ServerProcess {
             BufReader::new(stdout).read_line(&mut line)?;
         }
         match serde_json::from_str::<Announcement>(&line) {
-            Ok(Announcement { address }) => Ok(Self { child, address, _stdin: stdin, stays }),
+            Ok(Announcement { address }) => Ok(Self {
+                child,
+                address,
+                _stdin: stdin,
+                stays,
+            }),
             Err(_) => {
                 let _it_may_have_ended = child.kill();
                 child.wait()?;
-                Err(StartError::NoAddress { line: line.trim_end().to_owned() })
+                Err(StartError::NoAddress {
+                    line: line.trim_end().to_owned(),
+                })
             }
         }
     }

@@ -1,3 +1,5 @@
+//! Summaries from runs, as JSON.
+
 use std::{
     sync::Arc,
     time::{Duration, Instant, UNIX_EPOCH},

@@ -1,3 +1,5 @@
+//! Summaries as people read them.
+
 use expect_test::{Expect, expect};
 use plimsoll_load::generator::Health;
 

@@ -2,8 +2,9 @@
 //!
 //! Beyond AnyCable: the body is bounded, and a body that cannot be published is refused with a reason.
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use std::time::Duration;
+
+use http_body_util::BodyExt;
 use hyper::{Method, Request, StatusCode, body::Incoming, header};
 use plimsoll_cable::broadcast::{self, Publication};
 use subtle::ConstantTimeEq;
@@ -13,6 +14,12 @@ use crate::shard::Shard;
 
 /// The largest body. A batch of a thousand messages of a kilobyte fits.
 const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// How much of a larger one is still read, and thrown away, before the connection is closed.
+const MAX_DISCARDED_BYTES: usize = 32 << 20;
+
+/// How long a body may take: a backend on the same network sends a megabyte in milliseconds.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Publishes what the request says; `key` is what it must know, if anything.
 pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, key: Option<&String>) -> Answer {
@@ -47,25 +54,40 @@ fn is_authorized(request: &Request<Incoming>, key: &str) -> bool {
 }
 
 async fn read(request: Request<Incoming>) -> Result<Vec<Publication>, (StatusCode, String)> {
-    let body = collect(request).await?;
-    broadcast::parse(&body).map_err(|error| {
-        (
-            StatusCode::BAD_REQUEST,
-            format!("Nothing was published: {error}."),
-        )
-    })
+    let body = tokio::time::timeout(BODY_TIMEOUT, collect(request.into_body()))
+        .await
+        .unwrap_or_else(|_| {
+            Err((
+                StatusCode::REQUEST_TIMEOUT,
+                "the body did not arrive in time".to_owned(),
+            ))
+        });
+    let published = body.and_then(|body| {
+        broadcast::parse(&body).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))
+    });
+    published.map_err(|(status, reason)| (status, format!("Nothing was published: {reason}.")))
 }
 
-async fn collect(request: Request<Incoming>) -> Result<Bytes, (StatusCode, String)> {
-    match Limited::new(request.into_body(), MAX_BODY_BYTES).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err((
+/// Reads the body. Of one that is too large the rest is read too, within reason: a client that is still sending
+/// would get a broken pipe instead of the answer.
+async fn collect(mut body: Incoming) -> Result<Vec<u8>, (StatusCode, String)> {
+    let mut collected = Vec::new();
+    let mut n_read = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        n_read += data.len();
+        if n_read <= MAX_BODY_BYTES {
+            collected.extend_from_slice(&data);
+        } else if n_read > MAX_DISCARDED_BYTES {
+            break;
+        }
+    }
+    match n_read {
+        0..=MAX_BODY_BYTES => Ok(collected),
+        _ => Err((
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("Nothing was published: the body is larger than {MAX_BODY_BYTES} bytes."),
-        )),
-        Err(error) => Err((
-            StatusCode::BAD_REQUEST,
-            format!("Nothing was published: {error}."),
+            format!("the body is larger than {MAX_BODY_BYTES} bytes"),
         )),
     }
 }

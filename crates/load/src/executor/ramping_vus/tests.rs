@@ -1,3 +1,5 @@
+//! Schedules against straight lines.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Metric sets: recording, merging, deltas.
+
 use std::time::Duration;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! One worker: starts, stops and interrupts on time.
+
 use std::{cell::RefCell, time::Duration};
 
 use super::*;

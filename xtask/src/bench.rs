@@ -1,0 +1,204 @@
+//! `cargo xtask bench`: our server and our load client next to the physical limit of this machine.
+//!
+//! A figure alone says little about a program: the machine, its neighbours and its mood are in it too. So every
+//! benchmark runs a bare system-call loop (under `limit`) and the real thing in turn, round after round, and the
+//! budgets are ratios of the two. Nothing here is asserted in a test; a missed budget is printed, not hidden.
+
+mod avalanche;
+mod broadcast;
+mod budget;
+mod client;
+mod fanout;
+mod generator;
+mod idle;
+mod limit;
+mod record;
+mod server;
+mod sheet;
+mod swarm;
+
+use std::{env, io, num::NonZeroUsize, path::PathBuf};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::{BoxedError, command, repository};
+use budget::Verdict;
+use sheet::Sheet;
+
+/// What to measure, and how long.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The benchmark.
+    #[arg(value_enum)]
+    name: Name,
+    /// Numbers of connections to measure at, comma separated; each benchmark has its own default.
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    connections: Vec<NonZeroUsize>,
+    /// Rounds; each is one run of the limit loop and one of ours.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
+    /// Write the raw data to benchmarks/<date>-<name>/.
+    #[arg(long)]
+    save: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// Server CPU per delivery, with 1 and with 8 broadcasts in flight.
+    Fanout,
+    /// Server memory per subscribed connection that does nothing.
+    Idle,
+    /// Server CPU per connect and subscribe when everybody comes at once.
+    Avalanche,
+    /// Load client CPU per received delivery.
+    Client,
+    /// All of them.
+    All,
+}
+
+/// What every benchmark gets to know.
+struct Plan {
+    /// The release binary of `plimsoll`.
+    binary: PathBuf,
+    /// Empty: the benchmark's own default.
+    connections: Vec<usize>,
+    rounds: u32,
+}
+
+/// What a benchmark hands back.
+#[derive(Default)]
+struct Outcome {
+    /// For people: tables and budget lines.
+    text: String,
+    /// Every figure of every round, the verdicts, and the load client's own reports.
+    raw: Vec<Value>,
+}
+
+impl Outcome {
+    /// Adds what was measured under one set of circumstances.
+    fn add(&mut self, sheet: &Sheet, verdicts: &[Verdict<'_>], reports: &[Value]) {
+        self.text += &format!("\n{sheet}");
+        for verdict in verdicts {
+            self.text += &format!("{verdict}\n");
+        }
+        let verdicts: Vec<Value> = verdicts.iter().map(Verdict::to_json).collect();
+        self.raw
+            .push(json!({ "sheet": sheet.to_json(), "verdicts": verdicts, "reports": reports }));
+    }
+}
+
+/// Runs the benchmark that is asked for, prints its tables and saves its data if wanted.
+pub(crate) fn run(options: &Options) -> Result<(), BoxedError> {
+    if cfg!(debug_assertions) {
+        return run_optimized();
+    }
+    let plan = Plan {
+        binary: repository::build_release("plimsoll")?,
+        connections: options.connections.iter().map(|n| n.get()).collect(),
+        rounds: options.rounds,
+    };
+    for benchmark in chosen(options.name) {
+        let outcome = benchmark.run(&plan)?;
+        println!("{}", outcome.text);
+        if options.save {
+            let folder = record::save(benchmark.name(), &outcome)?;
+            println!("saved to {}", folder.display());
+        }
+    }
+    Ok(())
+}
+
+/// The limit loops have to be as optimized as what they are compared with, so the release build of this program takes
+/// over with the same arguments.
+fn run_optimized() -> Result<(), BoxedError> {
+    let optimized = repository::build_release("xtask")?;
+    Ok(command::run(
+        repository::command(optimized).args(env::args_os().skip(1)),
+    )?)
+}
+
+/// One benchmark per file.
+#[derive(Clone, Copy)]
+enum Benchmark {
+    Fanout,
+    Idle,
+    Avalanche,
+    Client,
+}
+
+fn chosen(name: Name) -> Vec<Benchmark> {
+    match name {
+        Name::Fanout => vec![Benchmark::Fanout],
+        Name::Idle => vec![Benchmark::Idle],
+        Name::Avalanche => vec![Benchmark::Avalanche],
+        Name::Client => vec![Benchmark::Client],
+        Name::All => vec![
+            Benchmark::Fanout,
+            Benchmark::Client,
+            Benchmark::Idle,
+            Benchmark::Avalanche,
+        ],
+    }
+}
+
+impl Benchmark {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fanout => "fanout",
+            Self::Idle => "idle",
+            Self::Avalanche => "avalanche",
+            Self::Client => "client",
+        }
+    }
+
+    fn run(self, plan: &Plan) -> Result<Outcome, Error> {
+        match self {
+            Self::Fanout => fanout::run(plan),
+            Self::Idle => idle::run(plan),
+            Self::Avalanche => avalanche::run(plan),
+            Self::Client => client::run(plan),
+        }
+    }
+}
+
+impl Plan {
+    /// The connection counts to measure at; at most `max` each.
+    fn connections(&self, default: &[usize], max: usize) -> Result<Vec<usize>, Error> {
+        let wanted = if self.connections.is_empty() {
+            default
+        } else {
+            &self.connections
+        };
+        match wanted.iter().find(|n| **n > max) {
+            Some(&wanted) => Err(Error::TooManyConnections { wanted, max }),
+            None => Ok(wanted.to_vec()),
+        }
+    }
+}
+
+/// Why a benchmark has no result.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error("{wanted} connections are more than this benchmark can hold in one process (at most {max})")]
+    TooManyConnections { wanted: usize, max: usize },
+    #[error("the limit loop failed")]
+    Limit(#[source] io::Error),
+    #[error("the server did not start: {0}")]
+    Server(String),
+    #[error("cannot start {program}")]
+    Start { program: String, source: io::Error },
+    #[error("`{line}` failed ({status})")]
+    Generator {
+        line: String,
+        status: std::process::ExitStatus,
+    },
+    #[error("the load client's report has no number at {pointer}")]
+    Report { pointer: String },
+    #[error("the load client's report is not JSON")]
+    Json(#[from] serde_json::Error),
+    #[error("the swarm of idle clients failed")]
+    Swarm(#[source] io::Error),
+    #[error("cannot read {path}")]
+    Proc { path: String, source: io::Error },
+}

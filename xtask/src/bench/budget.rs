@@ -1,0 +1,119 @@
+//! The budgets of the design direction (section 5): what a figure may be, and how a measured one compares.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// The most that a figure may be.
+pub(super) struct Budget {
+    what: &'static str,
+    at_most: f64,
+    unit: &'static str,
+}
+
+/// Server CPU per delivery, one broadcast in flight, as a multiple of a bare `send` loop.
+pub(super) const FANOUT_1: Budget = Budget {
+    what: "server CPU per delivery, 1 broadcast in flight",
+    at_most: 1.4,
+    unit: "× limit",
+};
+/// The same with eight in flight: several messages leave in one system call.
+pub(super) const FANOUT_8: Budget = Budget {
+    what: "server CPU per delivery, 8 broadcasts in flight",
+    at_most: 0.4,
+    unit: "× limit",
+};
+/// Resident memory of the server per subscribed connection.
+pub(super) const IDLE: Budget = Budget {
+    what: "server RSS per subscribed idle connection",
+    at_most: 3072.0,
+    unit: "bytes",
+};
+/// Server CPU of one connect and subscribe, ten thousand at once.
+pub(super) const AVALANCHE: Budget = Budget {
+    what: "server CPU per connect + subscribe",
+    at_most: 60.0,
+    unit: "µs",
+};
+/// Connections that failed in the avalanche.
+pub(super) const AVALANCHE_FAILED: Budget = Budget {
+    what: "failed connections",
+    at_most: 0.0,
+    unit: "connections",
+};
+/// Load client CPU per received delivery, as a multiple of a bare `recv` loop.
+pub(super) const CLIENT: Budget = Budget {
+    what: "load client CPU per received delivery",
+    at_most: 1.5,
+    unit: "× limit",
+};
+
+impl Budget {
+    /// Compares a measured figure, taken under the given circumstances, with the budget.
+    pub(super) fn judge(&self, circumstances: String, measured: f64) -> Verdict<'_> {
+        Verdict {
+            budget: self,
+            circumstances,
+            measured,
+        }
+    }
+}
+
+/// A budget and the figure it is held against.
+pub(super) struct Verdict<'a> {
+    budget: &'a Budget,
+    circumstances: String,
+    measured: f64,
+}
+
+impl Verdict<'_> {
+    fn is_met(&self) -> bool {
+        self.measured <= self.budget.at_most
+    }
+
+    /// The same for machines.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "budget": self.budget.what,
+            "circumstances": self.circumstances,
+            "at_most": self.budget.at_most,
+            "unit": self.budget.unit,
+            "measured": self.measured,
+            "met": self.is_met(),
+        })
+    }
+}
+
+impl fmt::Display for Verdict<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            budget: Budget { what, at_most, unit },
+            circumstances,
+            measured,
+        } = self;
+        let word = if self.is_met() { "met" } else { "MISSED" };
+        write!(
+            f,
+            "budget {word}: {what} ({circumstances}): {measured:.2} {unit}, at most {at_most} {unit}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_met_up_to_its_figure() {
+        for (measured, expected) in [(1.4, "met"), (1.39, "met"), (1.41, "MISSED")] {
+            let verdict = FANOUT_1.judge("1000 connections".into(), measured);
+            assert_eq!(
+                verdict.to_string(),
+                format!(
+                    "budget {expected}: server CPU per delivery, 1 broadcast in flight (1000 connections): \
+                     {measured:.2} × limit, at most 1.4 × limit"
+                )
+            );
+        }
+    }
+}

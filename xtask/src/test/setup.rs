@@ -1,0 +1,187 @@
+//! What the tests need from outside the Rust toolchain, installed only where it is missing.
+//!
+//! Debian packages bring Node.js, a browser and a real Action Cable, npm packages the foreign clients. On another
+//! system the programs have to be there already; the error names them.
+
+use std::{fs, io, path::Path, process::Command};
+
+use crate::{command, repository};
+
+/// Where the tests against foreign peers live, relative to the root of the repository.
+pub(super) const FOREIGN_TESTS: &str = "tests/foreign";
+
+/// `node --test` with all the options that we use.
+const MIN_NODE_MAJOR: u32 = 20;
+
+/// A copy of the lock file that `node_modules` was installed from: equal means up to date.
+const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
+
+/// Something that tests start, and the Debian packages that bring it.
+struct Need {
+    /// Commands of which one succeeds where it is installed.
+    probes: &'static [&'static [&'static str]],
+    packages: &'static [&'static str],
+}
+
+const NEEDS: [Need; 5] = [
+    Need {
+        probes: &[&["node", "--version"]],
+        packages: &["nodejs"],
+    },
+    Need {
+        probes: &[&["npm", "--version"]],
+        packages: &["npm"],
+    },
+    Need {
+        probes: &[
+            &["chromium", "--version"],
+            &["chromium-browser", "--version"],
+            &["google-chrome", "--version"],
+        ],
+        packages: &["chromium"],
+    },
+    Need {
+        probes: &[&["puma", "--version"]],
+        packages: &["puma"],
+    },
+    Need {
+        probes: &[&["ruby", "-e", "require 'rails'; require 'action_cable/engine'"]],
+        packages: &["ruby", "ruby-actioncable", "ruby-railties"],
+    },
+];
+
+/// Why the tests cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(
+        "the tests need {missing}, and this system has no apt-get: install the programs and run `cargo xtask test` again"
+    )]
+    NoAptGet { missing: String },
+    #[error(
+        "the tests need the Debian packages {missing}, and this user is neither root nor may use sudo: \
+         run `apt-get install {missing}` as root and start again"
+    )]
+    NotRoot { missing: String },
+    #[error("the tests need Node.js {MIN_NODE_MAJOR} or newer, `node --version` says `{found}`")]
+    OldNode { found: String },
+    #[error(transparent)]
+    Command(#[from] command::Error),
+    #[error("cannot prepare {FOREIGN_TESTS}")]
+    Npm(#[from] io::Error),
+}
+
+/// Installs what is missing and says what is there.
+pub(super) fn run() -> Result<(), Error> {
+    install_debian_packages(&missing_packages())?;
+    check_node_version()?;
+    install_npm_packages(&repository::root().join(FOREIGN_TESTS))
+}
+
+impl Need {
+    fn is_installed(&self) -> bool {
+        self.probes
+            .iter()
+            .any(|probe| command::succeeds(probe[0], &probe[1..]))
+    }
+}
+
+fn missing_packages() -> Vec<&'static str> {
+    let missing = NEEDS.iter().filter(|need| !need.is_installed());
+    missing.flat_map(|need| need.packages.iter().copied()).collect()
+}
+
+fn install_debian_packages(missing: &[&str]) -> Result<(), Error> {
+    if missing.is_empty() {
+        println!("Debian packages: nothing missing");
+        return Ok(());
+    }
+    let names = missing.join(" ");
+    if !command::succeeds("apt-get", &["--version"]) {
+        return Err(Error::NoAptGet { missing: names });
+    }
+    let Some(prefix) = root_prefix() else {
+        return Err(Error::NotRoot { missing: names });
+    };
+    command::run(as_root(prefix, &["update"]).arg("-qq"))?;
+    command::run(as_root(prefix, &["install", "--yes", "-qq", "--no-install-recommends"]).args(missing))?;
+    Ok(())
+}
+
+/// What to put before a command so that it runs as root: nothing for root, sudo where it asks no password.
+fn root_prefix() -> Option<&'static [&'static str]> {
+    let is_root = rustix::process::geteuid().is_root();
+    let prefix: &[_] = if is_root {
+        &[]
+    } else {
+        &["sudo", "--non-interactive"]
+    };
+    (is_root || command::succeeds("sudo", &["--non-interactive", "true"])).then_some(prefix)
+}
+
+fn as_root(prefix: &[&str], arguments: &[&str]) -> Command {
+    let words: Vec<&str> = [
+        prefix,
+        &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"],
+        arguments,
+    ]
+    .concat();
+    let mut command = repository::command(words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+fn check_node_version() -> Result<(), Error> {
+    let found = command::read(repository::command("node").arg("--version"))?;
+    if node_major(&found).is_some_and(|major| major >= MIN_NODE_MAJOR) {
+        println!("Node.js {found}");
+        return Ok(());
+    }
+    Err(Error::OldNode { found })
+}
+
+/// `v20.11.1` → 20.
+fn node_major(version: &str) -> Option<u32> {
+    version.strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+fn install_npm_packages(folder: &Path) -> Result<(), Error> {
+    let lock = fs::read(folder.join("package-lock.json"))?;
+    let installed = folder.join(INSTALLED_LOCK);
+    if fs::read(&installed).is_ok_and(|known| known == lock) {
+        println!("npm packages: up to date");
+        return Ok(());
+    }
+    let mut npm = repository::command("npm");
+    // No package here has an install script that we need, and none may fetch anything by itself.
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .current_dir(folder);
+    command::run(&mut npm)?;
+    fs::write(installed, lock)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn node_versions() {
+        for (version, expected) in [
+            ("v20.11.1", Some(20)),
+            ("v8.0.0", Some(8)),
+            ("20.1", None),
+            ("", None),
+        ] {
+            assert_eq!(node_major(version), expected, "{version}");
+        }
+    }
+
+    #[test]
+    fn sudo_goes_before_the_environment() {
+        let command = as_root(&["sudo", "-n"], &["update"]);
+        assert_eq!(
+            command::line(&command),
+            "sudo -n env DEBIAN_FRONTEND=noninteractive apt-get update"
+        );
+    }
+}

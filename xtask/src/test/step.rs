@@ -1,0 +1,107 @@
+//! The steps of `cargo xtask test`.
+
+use std::{fmt, path::Path};
+
+use clap::ValueEnum;
+
+use super::setup;
+use crate::{BoxedError, command, repository, tidy};
+
+/// One step, declared in the order in which the steps run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Step {
+    /// Install the Debian and npm packages that the later steps need.
+    Setup,
+    /// Formatting.
+    Fmt,
+    /// Lints, with warnings denied.
+    Clippy,
+    /// The rules of `cargo xtask tidy`.
+    Tidy,
+    /// Unit and integration tests of all crates.
+    Unit,
+    /// The release binary.
+    Build,
+    /// The release binary against foreign clients and servers.
+    E2e,
+}
+
+impl Step {
+    /// All steps in their order. Set-up comes first because it fails fast and everything else takes minutes.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Setup,
+        Self::Fmt,
+        Self::Clippy,
+        Self::Tidy,
+        Self::Unit,
+        Self::Build,
+        Self::E2e,
+    ];
+
+    /// One line for people.
+    pub(super) fn about(self) -> &'static str {
+        match self {
+            Self::Setup => "Debian and npm packages",
+            Self::Fmt => "formatting",
+            Self::Clippy => "lints, warnings denied",
+            Self::Tidy => "the rules that neither rustfmt nor clippy knows",
+            Self::Unit => "unit and integration tests",
+            Self::Build => "the release binary",
+            Self::E2e => "the release binary against foreign clients and servers",
+        }
+    }
+
+    /// Runs the step; what it does is printed as it happens.
+    pub(super) fn run(self) -> Result<(), BoxedError> {
+        match self {
+            Self::Setup => setup::run()?,
+            Self::Fmt => cargo(&["fmt", "--all", "--check"])?,
+            Self::Clippy => cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?,
+            Self::Tidy => tidy::run()?,
+            Self::Unit => cargo(&["test", "--workspace"])?,
+            Self::Build => {
+                repository::build_release("plimsoll")?;
+            }
+            Self::E2e => end_to_end()?,
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self
+            .to_possible_value()
+            .expect("no step is hidden from the command line");
+        f.write_str(value.get_name())
+    }
+}
+
+fn cargo(arguments: &[&str]) -> Result<(), command::Error> {
+    command::run(repository::cargo().args(arguments))
+}
+
+/// Runs the Node.js tests one file after the other: several of them fill the machine with thousands of connections.
+fn end_to_end() -> Result<(), BoxedError> {
+    setup::run()?;
+    let binary = repository::build_release("plimsoll")?;
+    let mut node = repository::command("node");
+    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
+    node.args(test_files(&repository::root().join(setup::FOREIGN_TESTS))?);
+    node.env("PLIMSOLL_BIN", &binary);
+    command::run(&mut node)?;
+    Ok(())
+}
+
+/// The test files by name, so that nothing depends on how a Node.js version searches folders.
+fn test_files(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(".test.mjs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

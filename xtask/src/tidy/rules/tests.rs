@@ -1,0 +1,104 @@
+//! Each rule with a text that breaks it and one that does not.
+
+use super::*;
+
+/// `text` at `path` has findings in exactly these lines.
+fn check(path: &str, text: &str, expected: &[usize]) {
+    let source = Source {
+        path: Path::new(path),
+        text,
+    };
+    let lines: Vec<usize> = RULES
+        .iter()
+        .flat_map(|rule| rule(&source))
+        .map(|(line, _)| line)
+        .collect();
+    assert_eq!(lines, expected, "{path}: {text:?}");
+}
+
+#[test]
+fn rust_files_start_with_docs() {
+    check("a.rs", "//! Why.\n", &[]);
+    check("a.rs", "// Why.\n", &[1]);
+    check("a.mjs", "// Why.\n", &[]);
+}
+
+#[test]
+fn trailing_whitespace() {
+    check("README.md", "a\nb \nc\t\n", &[2, 3]);
+    check("README.md", "a\r\nb\n", &[]);
+    check("README.md", "a\n\nb", &[]);
+}
+
+#[test]
+fn long_files() {
+    let text = "//! Why.\n".repeat(MAX_LINES);
+    check("a.rs", &text, &[]);
+    check("a.rs", &format!("{text}one more\n"), &[MAX_LINES + 1]);
+    check("package-lock.json", &format!("{text}one more\n"), &[]);
+}
+
+#[test]
+fn todos_have_an_issue() {
+    let mark = concat!("TO", "DO");
+    check("a.mjs", &format!("// {mark}(#12): later\n"), &[]);
+    check("a.mjs", &format!("// {mark}: later\n// {mark}(kay)\n"), &[1, 2]);
+}
+
+#[test]
+fn sleeping_tests() {
+    let nap = concat!("tokio::time::", "sleep(d).await;");
+    check("src/a.rs", &format!("//! Why.\n{nap}\n"), &[]);
+    check(
+        "src/a.rs",
+        &format!("//! Why.\n{nap}\n#[cfg(test)]\nmod tests {{\n{nap}\n}}\n"),
+        &[5],
+    );
+    let paused = "#[tokio::test(start_paused = true)]";
+    check("src/a/tests.rs", &format!("//! Why.\n{paused}\n{nap}\n"), &[]);
+    check("src/a/tests.rs", &format!("//! Why.\n{nap}\n"), &[2]);
+    check(
+        "tests/a.mjs",
+        concat!("import {setTimeout} from \"timers/", "promises\";\n"),
+        &[1],
+    );
+}
+
+#[test]
+fn ignored_tests() {
+    check(
+        "a.rs",
+        concat!("//! Why.\n#[", "ignore]\n#[", "ignore = \"slow\"]\n"),
+        &[2, 3],
+    );
+}
+
+#[test]
+fn machine_paths() {
+    for (line, expected) in [
+        (concat!("cd /", "work/main"), true),
+        (concat!("(/", "root/x)"), true),
+        (concat!("\"/", "home/kay/x\""), true),
+        (concat!("/", "tmp/x"), true),
+        ("https://example.org/work/x", false),
+        ("/workers/1", false),
+        ("target/tmp/x", false),
+        ("$HOME/x", false),
+    ] {
+        let expected: &[usize] = if expected { &[1] } else { &[] };
+        check("docs/a.md", line, expected);
+    }
+    check("a.sh", concat!("/", "tmp/x"), &[]);
+}
+
+#[test]
+fn package_sources() {
+    check("tests/package-lock.json", "{\n  \"resolved\": \"x\"\n}\n", &[2]);
+    check(".npmrc", concat!("a=https:", "//registry.example.org/\n"), &[1]);
+    check("README.md", "see https://example.org/registry\n", &[]);
+    check(
+        "Cargo.lock",
+        concat!("source = \"https:", "//registry.example.org\"\n"),
+        &[],
+    );
+}
