@@ -56,7 +56,8 @@ pub(crate) struct Options {
     /// Users at the peak.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     users: u32,
-    /// Seconds from the first user to the last: a third to a quarter of them, then up to the peak, then down.
+    /// Seconds for the whole curve: a third of the time up to a quarter of the users, more than half of it up to
+    /// all, and then down to none.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     time: u32,
     /// Leave the server running when the demo ends.

@@ -216,8 +216,6 @@ fn log_start(
     broadcasts: Option<&Listeners>,
 ) {
     tracing::info!(
-        open_file_limit = open_files.soft,
-        max_connections = config.max_connections,
         shards = config.n_shards,
         pid = std::process::id(),
         "Plimsoll {} starts; the open-file limit of {} allows about {} connections.",

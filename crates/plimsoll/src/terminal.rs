@@ -14,6 +14,11 @@ pub(crate) fn style(output: &impl IsTerminal) -> Style {
         clicolor_force: clicolor_force.as_deref(),
         term: term.as_deref(),
         is_terminal: output.is_terminal(),
-        columns: None,
+        columns: columns(),
     })
+}
+
+/// The width of the terminal now; it may change while a command runs.
+pub(crate) fn columns() -> Option<u16> {
+    terminal_size::terminal_size().map(|(width, _)| width.0)
 }
