@@ -1,5 +1,7 @@
 //! A client that can do what clients should not.
 
+use std::time::Duration;
+
 use plimsoll_websocket::{Config, Decoder, Event, Frame, Opcode, Role, encode_frame, handshake};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -9,6 +11,8 @@ use tokio::{
 use crate::server::Server;
 
 const MASK: Option<[u8; 4]> = Some([1, 2, 3, 4]);
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
 const CONFIG: Config = Config {
     role: Role::Client,
     max_message_bytes: 1 << 20,
@@ -101,7 +105,14 @@ impl Client {
         self.stream.write_all(&frame).await.unwrap();
     }
 
+    /// The next thing that the server says; a test that waits for nothing fails instead of hanging.
     pub(crate) async fn receive(&mut self) -> Received {
+        tokio::time::timeout(PATIENCE, self.next())
+            .await
+            .expect("the server says something in time")
+    }
+
+    async fn next(&mut self) -> Received {
         loop {
             let decoded = self.decoder.decode(&CONFIG, &mut self.unread).unwrap();
             let consumed = decoded.consumed;
