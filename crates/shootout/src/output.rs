@@ -3,6 +3,5 @@
 mod console;
 mod json;
 mod text;
-mod timestamp;
 
 pub(crate) use self::console::Console;

@@ -3,10 +3,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use plimsoll_report::Distribution;
+use plimsoll_report::{Distribution, rfc3339};
 use serde::Serialize;
 
-use super::{text::millis, timestamp::rfc3339};
+use super::text::millis;
 use crate::{
     causes::Causes,
     meter::{Period, Watched},

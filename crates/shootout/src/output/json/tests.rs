@@ -24,7 +24,7 @@ fn a_broadcast_run() {
               ],
               "steps": [
                 {
-                  "time": "2023-11-14T22:13:20Z",
+                  "time": "2023-11-14T22:13:20.000Z",
                   "clients": 1000,
                   "limit_per": 95,
                   "per-rtt": 76,
@@ -205,7 +205,7 @@ fn a_connect_run() {
           "messages": [],
           "steps": [
             {
-              "time": "2023-11-14T22:13:20Z",
+              "time": "2023-11-14T22:13:20.000Z",
               "clients": 1000,
               "limit_per": 95,
               "per-rtt": 76,
@@ -350,6 +350,6 @@ fn the_chart_script_of_websocket_bench_finds_its_keys() {
     );
     assert_eq!(
         (&step["time"], &json["messages"]),
-        (&"2023-11-14T22:13:20Z".into(), &serde_json::json!([]))
+        (&"2023-11-14T22:13:20.000Z".into(), &serde_json::json!([]))
     );
 }
