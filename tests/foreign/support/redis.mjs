@@ -44,7 +44,11 @@ export class RedisServer {
   }
 
   get url() {
-    return `redis://127.0.0.1:${this.#port}`;
+    return `redis://${this.address}`;
+  }
+
+  get address() {
+    return `127.0.0.1:${this.#port}`;
   }
 
   /** Starts again what was killed, with what it kept. */
@@ -73,8 +77,8 @@ export class RedisServer {
   }
 
   /** A foreign client, which ends with the test; a command fails when the server goes away meanwhile. */
-  client(t) {
-    const client = new Redis(this.#port, "127.0.0.1", { maxRetriesPerRequest: 0, retryStrategy: () => 50 });
+  client(t, options = {}) {
+    const client = new Redis(this.#port, "127.0.0.1", { maxRetriesPerRequest: 0, retryStrategy: () => 50, ...options });
     client.on("error", () => {});
     t.after(() => client.disconnect());
     return client;
