@@ -1,4 +1,5 @@
-//! What a backend publishes: `{"stream":…,"data":…}`, one or a list (AnyCable's broadcast payload).
+//! What a backend sends: messages for streams, `{"stream":…,"data":…}`, one or a list, and commands for the server
+//! (AnyCable's broadcast payload, spec §4.1).
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -37,15 +38,47 @@ impl Publication {
     }
 }
 
-/// Why a broadcast request is refused. Nothing of a refused request was published.
+/// Ends every session with these identifiers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteDisconnect {
+    /// What the application named the sessions, character for character.
+    pub identifiers: String,
+    /// Whether the clients should come back.
+    pub reconnect: bool,
+}
+
+/// One payload of a backend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broadcast {
+    /// Messages, in their order.
+    Publications(Vec<Publication>),
+    /// `{"command":"disconnect",…}`.
+    Disconnect(RemoteDisconnect),
+}
+
+/// Why a broadcast is refused. Nothing of a refused broadcast was published.
 #[derive(Debug, thiserror::Error)]
 pub enum BroadcastError {
     /// The body is no JSON of the right shape.
     #[error("{0}; expected {{\"stream\":\"name\",\"data\":\"JSON as a string\"}} or a list of those")]
     NotJson(#[from] serde_json::Error),
-    /// The body holds a command for the server, which this version does not carry out.
-    #[error("remote command {0:?} is not supported; only {{\"stream\",\"data\"}} messages are")]
-    Command(String),
+    /// A command that the server does not know.
+    #[error("remote command {0:?} is unknown; the only one is \"disconnect\"")]
+    UnknownCommand(String),
+    /// A command inside of a list.
+    #[error("message {index}: remote command {command:?} cannot be part of a list; send it alone")]
+    CommandInList {
+        /// Position in the list, from 0.
+        index: usize,
+        /// Its name.
+        command: String,
+    },
+    /// A `disconnect` that does not say whom.
+    #[error(
+        "remote command \"disconnect\" has no identifier; expected \
+         {{\"command\":\"disconnect\",\"payload\":{{\"identifier\":\"…\",\"reconnect\":true}}}}"
+    )]
+    NoIdentifier,
     /// A message lacks a field.
     #[error(
         "message {index}: {field:?} is missing; expected {{\"stream\":\"name\",\"data\":\"JSON as a string\"}}"
@@ -63,33 +96,48 @@ struct Entry {
     stream: Option<String>,
     data: Option<String>,
     command: Option<String>,
+    payload: Option<CommandPayload>,
 }
 
-/// Parses a request body: one message or a list, whose order is kept.
+#[derive(Default, Deserialize)]
+struct CommandPayload {
+    identifier: Option<String>,
+    reconnect: Option<bool>,
+}
+
+/// Parses a payload: one message, a list, whose order is kept, or one command.
 ///
 /// A batch is all or nothing: with one bad element nothing is published, so that a backend can repeat the
 /// request. (AnyCable publishes up to the first bad element.)
 ///
 /// # Errors
 /// See [`BroadcastError`].
-pub fn parse(body: &[u8]) -> Result<Vec<Publication>, BroadcastError> {
+pub fn parse(body: &[u8]) -> Result<Broadcast, BroadcastError> {
     let is_list = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
-    let entries: Vec<Entry> = if is_list {
-        serde_json::from_slice(body)?
-    } else {
-        vec![serde_json::from_slice(body)?]
-    };
-    entries
+    if !is_list {
+        return serde_json::from_slice::<Entry>(body)?.into_broadcast();
+    }
+    let entries: Vec<Entry> = serde_json::from_slice(body)?;
+    let publications: Result<_, _> = entries
         .into_iter()
         .enumerate()
         .map(|(index, entry)| entry.into_publication(index))
-        .collect()
+        .collect();
+    Ok(Broadcast::Publications(publications?))
 }
 
 impl Entry {
+    fn into_broadcast(self) -> Result<Broadcast, BroadcastError> {
+        match self.command.as_deref() {
+            None => Ok(Broadcast::Publications(vec![self.into_publication(0)?])),
+            Some("disconnect") => self.payload.unwrap_or_default().into_disconnect(),
+            Some(unknown) => Err(BroadcastError::UnknownCommand(unknown.to_owned())),
+        }
+    }
+
     fn into_publication(self, index: usize) -> Result<Publication, BroadcastError> {
         if let Some(command) = self.command {
-            return Err(BroadcastError::Command(command));
+            return Err(BroadcastError::CommandInList { index, command });
         }
         let stream = self.stream.ok_or(BroadcastError::Missing {
             index,
@@ -99,6 +147,17 @@ impl Entry {
             .data
             .ok_or(BroadcastError::Missing { index, field: "data" })?;
         Ok(Publication::from_data(stream, &data))
+    }
+}
+
+impl CommandPayload {
+    /// Without `reconnect` the clients come back, as with Rails.
+    fn into_disconnect(self) -> Result<Broadcast, BroadcastError> {
+        let identifiers = self.identifier.filter(|text| !text.is_empty());
+        Ok(Broadcast::Disconnect(RemoteDisconnect {
+            identifiers: identifiers.ok_or(BroadcastError::NoIdentifier)?,
+            reconnect: self.reconnect.unwrap_or(true),
+        }))
     }
 }
 
@@ -130,7 +189,7 @@ mod tests {
     fn check(body: &str, expected: Result<&[(&str, &str)], &str>) {
         let got = parse(body.as_bytes());
         match (got, expected) {
-            (Ok(list), Ok(wanted)) => {
+            (Ok(Broadcast::Publications(list)), Ok(wanted)) => {
                 let list: Vec<_> = list
                     .iter()
                     .map(|p| (p.stream.as_str(), p.message.as_str()))
@@ -162,6 +221,40 @@ mod tests {
             Err(r#"message 1: "stream" is missing"#),
         );
         check(r#"{"stream":"a","data":{"a":1}}"#, Err("expected a string"));
-        check(r#"{"command":"disconnect","payload":{}}"#, Err("remote command"));
+        check(
+            r#"{"command":"disconnect","payload":{}}"#,
+            Err("has no identifier"),
+        );
+        check(r#"{"command":"disconnect"}"#, Err("has no identifier"));
+        check(
+            r#"{"command":"disconnect","payload":{"identifier":""}}"#,
+            Err("has no identifier"),
+        );
+        check(r#"{"command":"restart"}"#, Err(r#""restart" is unknown"#));
+        check(
+            r#"[{"stream":"a","data":"1"},{"command":"disconnect","payload":{"identifier":"i"}}]"#,
+            Err("message 1: remote command \"disconnect\" cannot be part of a list"),
+        );
+    }
+
+    #[test]
+    fn a_disconnect_names_sessions_and_lets_them_come_back_unless_told_otherwise() {
+        for (reconnect, expected) in [
+            ("", true),
+            (r#","reconnect":true"#, true),
+            (r#","reconnect":false"#, false),
+        ] {
+            let body =
+                format!(r#"{{"command":"disconnect","payload":{{"identifier":"{{\"id\":1}}"{reconnect}}}}}"#);
+            let wanted = RemoteDisconnect {
+                identifiers: r#"{"id":1}"#.to_owned(),
+                reconnect: expected,
+            };
+            assert_eq!(
+                parse(body.as_bytes()).unwrap(),
+                Broadcast::Disconnect(wanted),
+                "{body}"
+            );
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! `plimsoll serve`: the cable server.
 
+mod ingest;
+
 use std::{
+    cell::Cell,
     io::{self, Read, Write},
     net::SocketAddr,
     num::NonZeroUsize,
@@ -20,6 +23,7 @@ use tokio::{
     sync::oneshot,
 };
 
+use self::ingest::{Ingest, IngestOptions};
 use crate::{
     exit::{Failure, Status},
     logging::{self, LogLevel},
@@ -40,6 +44,7 @@ Examples:
   plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
   plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
+  plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
 Paths: /cable (Action Cable), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
 Flags may be written with - or _.";
@@ -67,6 +72,8 @@ pub(crate) struct Options {
     /// on the main port; without one, on a port of their own.
     #[arg(long, value_name = "KEY")]
     broadcast_key: Option<String>,
+    #[command(flatten)]
+    ingest: IngestOptions,
     /// Path that takes broadcasts.
     #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
     http_broadcast_path: String,
@@ -131,21 +138,32 @@ impl Options {
         let config = self.config(&open_files);
         let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
         let broadcasts = match config.broadcast_access {
-            BroadcastAccess::Key(_) => None,
-            BroadcastAccess::SeparateListener => Some(self.bind_broadcasts(config.n_shards)?),
+            BroadcastAccess::SeparateListener if self.ingest.takes_http() => {
+                Some(self.bind_broadcasts(config.n_shards)?)
+            }
+            _ => None,
         };
         let shutdown = shutdown(self.exit_with_stdin)?;
         log_start(&config, &open_files, &clients, broadcasts.as_ref());
         if self.announce {
             announce(clients.addresses())?;
         }
-        let app = self.app;
+        let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(
             config,
             clients,
             broadcasts,
-            |publisher| app.start(publisher),
-            shutdown,
+            |publisher| {
+                ingest.set(Some(self.ingest.start(&publisher)));
+                self.app.start(publisher)
+            },
+            async {
+                shutdown.await;
+                // Before the sessions go: what was read from Redis by now still reaches them.
+                if let Some(ingest) = ingest.take() {
+                    ingest.stop().await;
+                }
+            },
         )
         .await?;
         tracing::info!("Stopped.");
@@ -165,8 +183,8 @@ impl Options {
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: match &self.broadcast_key {
-                Some(key) => BroadcastAccess::Key(key.clone()),
-                None => BroadcastAccess::SeparateListener,
+                Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key.clone()),
+                _ => BroadcastAccess::SeparateListener,
             },
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,

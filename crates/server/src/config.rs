@@ -38,6 +38,7 @@ pub struct Config {
 pub enum BroadcastAccess {
     /// Whoever sends `Authorization: Bearer <key>`.
     Key(String),
-    /// Anybody who reaches the separate broadcast listener; the main listener has no such path.
+    /// Anybody who reaches the separate broadcast listener; the main listener has no such path. Nobody, when there
+    /// is no such listener.
     SeparateListener,
 }

@@ -2,6 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
+use plimsoll_cable::broadcast::RemoteDisconnect;
 use plimsoll_hub::Portion;
 use tokio::sync::mpsc;
 
@@ -55,6 +56,23 @@ impl Shard {
                 self.send(id, frame);
                 self.flush(id);
             }
+            Letter::Disconnect(command) => {
+                tokio::task::spawn_local(Rc::clone(self).disconnect(command));
+            }
+        }
+    }
+
+    /// AnyCable closes only one session per node; Rails closes all, and so does this. What was published before
+    /// is in the outboxes already, so the sessions get it before their last words.
+    async fn disconnect(self: Rc<Self>, command: Arc<RemoteDisconnect>) {
+        let sessions = self.identities.borrow().sessions(&command.identifiers);
+        let reconnect = command.reconnect;
+        for portion in sessions.chunks(PORTION) {
+            for id in portion {
+                self.end(*id, Ending::Remote { reconnect });
+                self.flush(*id);
+            }
+            tokio::task::yield_now().await;
         }
     }
 

@@ -20,6 +20,7 @@ mod endpoint;
 mod fanout;
 mod heartbeat;
 mod http;
+mod identities;
 mod listener;
 mod mailbox;
 mod outgoing;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_cable::broadcast::Publication;
+use plimsoll_cable::broadcast::{self, Broadcast, BroadcastError, Publication, RemoteDisconnect};
 use plimsoll_hub::SessionId;
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
@@ -39,6 +39,8 @@ pub(crate) enum Letter {
     Publish(Arc<Outgoing>),
     /// For one session of this shard, after everything that was published before it.
     Direct(SessionId, Payload),
+    /// For every session of this shard with these identifiers, after everything that was published before it.
+    Disconnect(Arc<RemoteDisconnect>),
 }
 
 /// Sends publications to every shard.
@@ -77,6 +79,27 @@ impl Publisher {
     pub async fn deliver(&self, publication: Publication) {
         let Publication { stream, message } = publication;
         self.deliver_payload(stream, Payload::Json(message)).await;
+    }
+
+    /// Carries out a broadcast payload as a backend sent it. When this returns, all shards have it.
+    ///
+    /// # Errors
+    /// When the payload is not valid; nothing of it was done then.
+    pub async fn accept(&self, payload: &[u8]) -> Result<(), BroadcastError> {
+        match broadcast::parse(payload)? {
+            Broadcast::Publications(publications) => {
+                for publication in publications {
+                    self.publish(publication).await;
+                }
+            }
+            Broadcast::Disconnect(command) => {
+                let command = Arc::new(command);
+                for mailbox in self.mailboxes.iter() {
+                    post(mailbox, Letter::Disconnect(Arc::clone(&command))).await;
+                }
+            }
+        }
+        Ok(())
     }
 
     pub(crate) async fn deliver_payload(&self, stream: String, payload: Payload) {

@@ -15,6 +15,8 @@ use crate::{connection::Connection, encoding, shard::Shard};
 pub(crate) enum Ending {
     /// The server stops.
     ServerRestart,
+    /// A backend asked for it.
+    Remote { reconnect: bool },
     /// The client does not read what is sent to it.
     TooSlow,
     /// The application refused the connection; its own transmissions said why.
@@ -28,19 +30,22 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// The last message of a cable connection.
-    fn disconnect(self) -> Option<DisconnectReason> {
-        match self {
-            Self::ServerRestart => Some(DisconnectReason::ServerRestart),
-            Self::TooSlow => Some(DisconnectReason::TooSlow),
-            Self::AuthFailed | Self::NotACommand | Self::NotInContract | Self::Violation(_) => None,
-        }
+    /// The last message of a cable connection: why, and whether the client should come back.
+    fn disconnect(self) -> Option<(DisconnectReason, bool)> {
+        let reason = match self {
+            Self::ServerRestart => DisconnectReason::ServerRestart,
+            Self::Remote { reconnect } => return Some((DisconnectReason::Remote, reconnect)),
+            Self::TooSlow => DisconnectReason::TooSlow,
+            Self::AuthFailed | Self::NotACommand | Self::NotInContract | Self::Violation(_) => return None,
+        };
+        Some((reason, reason.reconnect()))
     }
 
-    /// Code and text of the Close frame; the first and third are AnyCable's (spec §2.2).
+    /// Code and text of the Close frame; all but those of `TooSlow` and of client faults are AnyCable's (spec §2.2).
     fn close(self) -> (CloseCode, Cow<'static, str>) {
         match self {
             Self::ServerRestart => (CloseCode::GOING_AWAY, "Server restart".into()),
+            Self::Remote { .. } => (CloseCode::NORMAL, "Closed remotely".into()),
             Self::TooSlow => (CloseCode::POLICY_VIOLATION, "Too slow".into()),
             Self::AuthFailed => (CloseCode::NORMAL, "Auth Failed".into()),
             Self::NotACommand => (CloseCode::UNSUPPORTED_DATA, "Command is not JSON".into()),
@@ -51,8 +56,8 @@ impl Ending {
 
     fn last_words(self, speaks_cable: bool) -> Frame {
         let mut bytes = Vec::new();
-        if let Some(reason) = self.disconnect().filter(|_| speaks_cable) {
-            let text = reply::encode_disconnect(reason, reason.reconnect());
+        if let Some((reason, reconnect)) = self.disconnect().filter(|_| speaks_cable) {
+            let text = reply::encode_disconnect(reason, reconnect);
             encode_frame(Opcode::Text, text.as_bytes(), None, &mut bytes);
         }
         let (code, reason) = self.close();

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::{
     Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding,
-    heartbeat::Heartbeat, mailbox::Outgoing,
+    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -31,6 +31,7 @@ pub(crate) struct Shard {
     pub(crate) hub: RefCell<Hub<Rc<Connection>, Arc<Outgoing>>>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
     pub(crate) closing: RefCell<Deadlines>,
+    pub(crate) identities: RefCell<Identities>,
     pub(crate) scratch: RefCell<Box<[u8]>>,
     pub(crate) deflater: RefCell<websocket::deflate::Deflater>,
     pub(crate) decoding: websocket::Config,
@@ -54,6 +55,7 @@ impl Shard {
             hub: RefCell::new(Hub::new(config.max_pending_bytes)),
             heartbeat: RefCell::new(Heartbeat::new(config.ping_interval)),
             closing: RefCell::default(),
+            identities: RefCell::default(),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
             deflater: RefCell::new(websocket::deflate::Deflater::new(
                 websocket::deflate::Direction::STATELESS,

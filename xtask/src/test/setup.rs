@@ -1,6 +1,6 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser and a real Action Cable, npm packages the foreign clients. On another
+//! Debian packages bring Node.js, a browser, Redis and a real Action Cable, npm packages the foreign clients. On another
 //! system the programs have to be there already; the error names them.
 
 use std::{fs, io, path::Path, process::Command};
@@ -23,7 +23,7 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 6] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -47,6 +47,10 @@ const NEEDS: [Need; 5] = [
     Need {
         probes: &[&["ruby", "-e", "require 'rails'; require 'action_cable/engine'"]],
         packages: &["ruby", "ruby-actioncable", "ruby-railties"],
+    },
+    Need {
+        probes: &[&["redis-server", "--version"]],
+        packages: &["redis-server"],
     },
 ];
 

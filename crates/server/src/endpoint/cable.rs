@@ -10,6 +10,7 @@ use plimsoll_hub::SessionId;
 
 use crate::{
     application::{Action, CommandReply, CommandRequest, ConnectReply, ConnectRequest},
+    identities::Identity,
     outgoing::Ending,
     shard::Shard,
 };
@@ -22,8 +23,8 @@ const MAX_SUBSCRIPTIONS: usize = 1000;
 #[derive(Debug)]
 pub(crate) struct CableSession {
     sid: Box<str>,
-    /// Who it is, in the application's words.
-    identifiers: Box<str>,
+    /// Who it is, in the application's words; none when the application has none.
+    identity: Option<Box<Identity>>,
     subscriptions: Vec<Box<str>>,
 }
 
@@ -41,7 +42,7 @@ impl CableSession {
     pub(crate) async fn connect(shard: &Rc<Shard>, id: SessionId, request: ConnectRequest) -> Self {
         let mut session = Self {
             sid: request.sid.as_str().into(),
-            identifiers: Box::default(),
+            identity: None,
             subscriptions: Vec::new(),
         };
         match shard.application.connect(&request).await {
@@ -49,7 +50,7 @@ impl CableSession {
                 identifiers,
                 transmissions,
             } => {
-                session.identifiers = identifiers.into();
+                session.identity = Identity::register(shard, id, &identifiers);
                 transmit(shard, id, &transmissions);
                 shard.heartbeat.borrow_mut().add(id, fastrand::f64());
             }
@@ -137,7 +138,7 @@ impl CableSession {
     async fn call(&self, shard: &Shard, identifier: &str, action: Action<'_>) -> CommandReply {
         let request = CommandRequest {
             sid: &self.sid,
-            identifiers: &self.identifiers,
+            identifiers: self.identity.as_ref().map_or("", |identity| identity.text()),
             identifier,
             action,
         };

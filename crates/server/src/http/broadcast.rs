@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use hyper::{Method, Request, StatusCode, body::Incoming, header};
-use plimsoll_cable::broadcast::{self, Publication};
 use subtle::ConstantTimeEq;
 
 use super::{Answer, text, with_header};
@@ -34,14 +33,9 @@ pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, key: Optio
         );
         return with_header(refusal, header::WWW_AUTHENTICATE, "Bearer");
     }
-    match read(request).await {
-        Ok(publications) => {
-            for publication in publications {
-                shard.publisher.publish(publication).await;
-            }
-            text(StatusCode::CREATED, "Published.")
-        }
-        Err((status, reason)) => text(status, &reason),
+    match publish(shard, request).await {
+        Ok(()) => text(StatusCode::CREATED, "Published."),
+        Err((status, reason)) => text(status, &format!("Nothing was published: {reason}.")),
     }
 }
 
@@ -53,7 +47,7 @@ fn is_authorized(request: &Request<Incoming>, key: &str) -> bool {
     token.is_some_and(|token| token.ct_eq(key.as_bytes()).into())
 }
 
-async fn read(request: Request<Incoming>) -> Result<Vec<Publication>, (StatusCode, String)> {
+async fn publish(shard: &Shard, request: Request<Incoming>) -> Result<(), (StatusCode, String)> {
     let body = tokio::time::timeout(BODY_TIMEOUT, collect(request.into_body()))
         .await
         .unwrap_or_else(|_| {
@@ -62,10 +56,8 @@ async fn read(request: Request<Incoming>) -> Result<Vec<Publication>, (StatusCod
                 "the body did not arrive in time".to_owned(),
             ))
         });
-    let published = body.and_then(|body| {
-        broadcast::parse(&body).map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))
-    });
-    published.map_err(|(status, reason)| (status, format!("Nothing was published: {reason}.")))
+    let published = shard.publisher.accept(&body?).await;
+    published.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// Reads the body. Of one that is too large the rest is read too, within reason: a client that is still sending

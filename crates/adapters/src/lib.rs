@@ -1,0 +1,20 @@
+//! How broadcasts reach the server other than over HTTP: from Redis, by publish/subscribe or from a stream.
+//!
+//! An adapter stays connected for as long as the process lives ([`supervisor`]), takes payloads from Redis and
+//! hands them to a [`Sink`], one at a time and in order. While the sink takes its time nothing is read, so what
+//! waits here is bounded: pressure reaches Redis, which has limits for it.
+//!
+//! This is the only crate that knows Redis. It must know neither sessions nor what a payload says.
+
+mod backoff;
+mod connection;
+mod pubsub;
+mod sink;
+mod stream;
+mod supervisor;
+mod target;
+
+pub use pubsub::Channel;
+pub use sink::Sink;
+pub use stream::{Group, Stream};
+pub use target::{Target, TargetError};

@@ -1,0 +1,181 @@
+//! Staying connected: one attempt after the other, for as long as the process lives.
+//!
+//! AnyCable gives up after five attempts and exits. A server with thousands of clients must outlive its Redis.
+
+use std::{future::Future, time::Duration};
+
+use tokio::{sync::watch, time::Instant};
+
+use crate::{backoff::Backoff, connection::ConnectionError};
+
+/// How long a connection has to last before the next wait is a short one again. A server that takes connections and
+/// drops them at once is asked, and written about, ever more rarely.
+const STABLE: Duration = Duration::from_secs(10);
+
+/// Becomes true, or loses its sender, when the adapter has to stop.
+pub(crate) type Stop = watch::Receiver<bool>;
+
+/// What is done with one connection.
+pub(crate) trait Session: Send {
+    /// Connects, says so to `link`, and works until it is told to stop.
+    ///
+    /// # Errors
+    /// When the connection could not be made or was lost.
+    fn run(
+        &mut self,
+        link: &mut Link,
+        stop: &mut Stop,
+    ) -> impl Future<Output = Result<(), ConnectionError>> + Send;
+}
+
+/// The state of the connection as far as people are told: one line when it goes, one when it is there (again).
+#[derive(Debug)]
+pub(crate) struct Link {
+    name: &'static str,
+    is_reported_down: bool,
+    up_since: Option<Instant>,
+    backoff: Backoff,
+}
+
+impl Link {
+    pub(crate) fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            is_reported_down: false,
+            up_since: None,
+            backoff: Backoff::default(),
+        }
+    }
+
+    /// The session works.
+    pub(crate) fn is_up(&mut self) {
+        tracing::info!("Broadcasts are taken from {}.", self.name);
+        self.is_reported_down = false;
+        self.up_since = Some(Instant::now());
+    }
+
+    /// The session ended; returns how long to wait.
+    fn is_down(&mut self, error: &ConnectionError, jitter: f64) -> Duration {
+        if self.is_reported_down {
+            tracing::debug!(%error, "No broadcasts from {} yet.", self.name);
+        } else {
+            tracing::warn!(
+                "No broadcasts from {}: {error}. Trying until it is back.",
+                self.name
+            );
+            self.is_reported_down = true;
+        }
+        if self
+            .up_since
+            .take()
+            .is_some_and(|since| since.elapsed() >= STABLE)
+        {
+            self.backoff.reset();
+        }
+        self.backoff.next(jitter)
+    }
+}
+
+/// Runs sessions until one ends because it was told to.
+pub(crate) async fn keep(mut link: Link, mut session: impl Session, mut stop: Stop) {
+    while let Err(error) = session.run(&mut link, &mut stop).await {
+        let wait = link.is_down(&error, fastrand::f64());
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = stopped(&mut stop) => return,
+        }
+    }
+}
+
+/// Completes when the adapter has to stop.
+pub(crate) async fn stopped(stop: &mut Stop) {
+    // Without a sender nobody is left to ask for anything else.
+    let _told_or_orphaned = stop.wait_for(|is_stopping| *is_stopping).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails at once, `n_failures` times; then is up for a while and fails once more; then stays up.
+    struct Flaky {
+        n_failures: usize,
+        uptime: Duration,
+        attempts: Vec<Instant>,
+        report: tokio::sync::mpsc::UnboundedSender<Vec<Instant>>,
+    }
+
+    impl Session for Flaky {
+        async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
+            self.attempts.push(Instant::now());
+            if self.attempts.len() > self.n_failures {
+                link.is_up();
+                tokio::time::sleep(self.uptime).await;
+            }
+            if self.attempts.len() <= self.n_failures + 1 {
+                return Err(ConnectionError::Silent(Duration::ZERO));
+            }
+            self.report.send(self.attempts.clone()).expect("the test listens");
+            stopped(stop).await;
+            Ok(())
+        }
+    }
+
+    /// The waits between attempts when a server is away for 30 of them, then there for `uptime`.
+    async fn waits(uptime: Duration) -> Vec<Duration> {
+        let (report, mut reports) = tokio::sync::mpsc::unbounded_channel();
+        let (stop, stopped) = watch::channel(false);
+        let session = Flaky {
+            n_failures: 30,
+            uptime,
+            attempts: Vec::new(),
+            report,
+        };
+        let kept = tokio::spawn(keep(Link::new("a test"), session, stopped));
+        let attempts = reports.recv().await.expect("a report");
+        stop.send_replace(true);
+        kept.await.expect("the adapter stops");
+        attempts.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
+    #[track_caller]
+    fn check_wait(wait: Duration, whole_ms: u64) {
+        let whole = Duration::from_millis(whole_ms);
+        // Timers of tokio have a resolution of a millisecond.
+        let allowed = whole / 2..=whole + Duration::from_millis(2);
+        assert!(allowed.contains(&wait), "{wait:?} is not in {allowed:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn attempts_go_on_for_ever_at_growing_distances_and_start_over_after_success() {
+        let uptime = Duration::from_secs(60);
+        let waits = waits(uptime).await;
+        for (n, wait) in waits[..30].iter().enumerate() {
+            check_wait(*wait, 250 << n.min(5));
+        }
+        check_wait(waits[30] - uptime, 250);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_is_dropped_at_once_is_no_success() {
+        check_wait(waits(Duration::ZERO).await[30], 8000);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stop_ends_the_wait_for_a_server_that_is_away() {
+        let (report, _reports) = tokio::sync::mpsc::unbounded_channel();
+        let (stop, stopped) = watch::channel(false);
+        let session = Flaky {
+            n_failures: usize::MAX - 1,
+            uptime: Duration::ZERO,
+            attempts: Vec::new(),
+            report,
+        };
+        let kept = tokio::spawn(keep(Link::new("a test"), session, stopped));
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let asked = Instant::now();
+        stop.send_replace(true);
+        kept.await.expect("the adapter stops");
+        assert_eq!(asked.elapsed(), Duration::ZERO);
+    }
+}

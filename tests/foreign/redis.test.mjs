@@ -1,0 +1,324 @@
+// Broadcasts through a real Redis, published by ioredis.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { BENCHMARK, CableClient } from "./support/cable.mjs";
+import { within } from "./support/deadline.mjs";
+import { Server, plimsoll } from "./support/plimsoll.mjs";
+import { eventually } from "./support/processes.mjs";
+import { RedisServer, freePort } from "./support/redis.mjs";
+
+const KEY = "__anycable__";
+const GROUP = "bx";
+
+/** What the server logs when an adapter is connected. */
+const READY = { redis: /taken from Redis publish\/subscribe/, redisx: /taken from the Redis stream/ };
+
+const times = (text, pattern) => text.match(new RegExp(pattern, "g"))?.length ?? 0;
+
+/** A server that takes broadcasts from Redis; returned when it does. */
+async function startServer(t, redis, adapter, ...args) {
+  const server = await Server.start("--broadcast_adapter", adapter, "--redis_url", redis.url, ...args);
+  t.after(() => server.isRunning && server.stop());
+  await ready(server, adapter);
+  return server;
+}
+
+const ready = (server, adapter, n = 1) =>
+  eventually(() => adapter.split(",").every((name) => !READY[name] || times(server.stderr, READY[name]) >= n), `adapter ${adapter}`);
+
+async function subscribe(t, server) {
+  const client = await CableClient.subscribed(server.ws("/cable"));
+  t.after(() => client.close());
+  return client;
+}
+
+/** Sends a payload in the way of an adapter. */
+const publishers = {
+  redis: (client, payload) => client.publish(KEY, payload),
+  redisx: (client, payload) => client.xadd(KEY, "*", "payload", payload),
+};
+
+const message = (data) => JSON.stringify({ stream: "all", data: JSON.stringify(data) });
+const payloadOf = (frame) => JSON.parse(frame).message;
+
+/** Waits until Redis has nothing left of what was published. */
+async function nothingLeft(client) {
+  for (;;) {
+    const [[n_pending], length] = [await client.xpending(KEY, GROUP), await client.xlen(KEY)];
+    if (n_pending === 0 && length === 0) return;
+  }
+}
+
+/**
+ * What a client still gets of what Redis has been told is done. That is in the mailboxes of the shards, and so is the
+ * echo behind it; an answer without a broadcast could be faster than both.
+ */
+async function rest(client) {
+  client.perform(BENCHMARK, { action: "echo", payload: "the end" });
+  const messages = [];
+  for (;;) {
+    const message = payloadOf(await client.frames.next());
+    if (message.action === "echo") return messages;
+    messages.push(message);
+  }
+}
+
+const consumers = async (client) => (await client.xinfo("CONSUMERS", KEY, GROUP)).map((fields) => fields[fields.indexOf("name") + 1]);
+
+for (const adapter of ["redis", "redisx"]) {
+  describe(`adapter ${adapter}`, () => {
+    test("messages arrive in order, one by one and in batches", async (t) => {
+      const redis = await RedisServer.start(t);
+      const backend = redis.client(t);
+      const server = await startServer(t, redis, adapter);
+      const client = await subscribe(t, server);
+      const publish = (payload) => publishers[adapter](backend, payload);
+      const singles = Array.from({ length: 1000 }, (_, n) => n);
+      await Promise.all(singles.map((n) => publish(message(n))));
+      await publish(JSON.stringify([1000, 1001, 1002].map((n) => ({ stream: "all", data: String(n) }))));
+      const frames = await client.frames.take(1003);
+      assert.equal(frames[0], `{"identifier":${JSON.stringify(BENCHMARK)},"message":0}`);
+      assert.deepEqual(frames.map(payloadOf), [...singles, 1000, 1001, 1002]);
+      if (adapter === "redisx") await within(nothingLeft(backend), "the acknowledgements");
+    });
+
+    test("payloads that are not valid are named in the log, and those behind them arrive", async (t) => {
+      const redis = await RedisServer.start(t);
+      const backend = redis.client(t);
+      const server = await startServer(t, redis, adapter);
+      const client = await subscribe(t, server);
+      const invalid = ["nonsense", "", '{"stream":"all"}', '{"command":"restart"}', Buffer.from([0xff, 0xfe])];
+      for (const payload of invalid) await publishers[adapter](backend, payload);
+      if (adapter === "redisx") {
+        await backend.xadd(KEY, "*", "other", message("lost"));
+        await backend.xadd(KEY, "*", Buffer.from([0xff]), Buffer.from([0xff]));
+      }
+      await publishers[adapter](backend, message("behind"));
+      assert.equal(payloadOf(await client.frames.next()), "behind");
+      assert.equal(times(server.stderr, /A broadcast from Redis is dropped/), invalid.length, server.stderr);
+      assert.match(server.stderr, /"data" is missing/);
+      assert.match(server.stderr, /"restart" is unknown/);
+      if (adapter === "redisx") {
+        assert.equal(times(server.stderr, /has no field "payload"/), 2, server.stderr);
+        await within(nothingLeft(backend), "the acknowledgements");
+      }
+    });
+
+    test("without Redis the server serves, and it connects when Redis is there", async (t) => {
+      const port = await freePort();
+      const url = `redis://127.0.0.1:${port}`;
+      const server = await Server.start("--broadcast_adapter", adapter, "--redis_url", url);
+      t.after(() => server.stop());
+      await eventually(() => times(server.stderr, /No broadcasts from/) > 0, "the warning");
+      assert.equal((await fetch(server.http("/health"))).status, 200);
+      const client = await subscribe(t, server);
+      const redis = await RedisServer.start(t, { port });
+      await ready(server, adapter);
+      await publishers[adapter](redis.client(t), message("at last"));
+      assert.equal(payloadOf(await client.frames.next()), "at last");
+      assert.equal(times(server.stderr, /No broadcasts from/), 1, server.stderr);
+    });
+
+    test("when Redis goes and comes back there is one warning and one line about its return", async (t) => {
+      const redis = await RedisServer.start(t);
+      const server = await startServer(t, redis, adapter, "--log_level", "debug");
+      const client = await subscribe(t, server);
+      await redis.kill();
+      await eventually(() => times(server.stderr, /DEBUG.*No broadcasts from/) >= 3, "three attempts");
+      client.perform(BENCHMARK, { action: "echo", payload: "alive" });
+      assert.equal(payloadOf(await client.frames.next()).payload, "alive");
+      await redis.resume();
+      const backend = redis.client(t);
+      // Redis lost everything, the group too; what it takes before the server is back must still arrive.
+      if (adapter === "redisx") await publishers.redisx(backend, message("early"));
+      await ready(server, adapter, 2);
+      await publishers[adapter](backend, message("back"));
+      if (adapter === "redisx") assert.equal(payloadOf(await client.frames.next()), "early");
+      assert.equal(payloadOf(await client.frames.next()), "back");
+      assert.equal(times(server.stderr, /WARN.*No broadcasts from/), 1, server.stderr);
+      assert.equal(times(server.stderr, READY[adapter]), 2, server.stderr);
+    });
+
+    test("password and database are those of the URL; a wrong password is named in the log", async (t) => {
+      const redis = await RedisServer.start(t, { options: ["--requirepass", "open sesame"] });
+      const server = await startServer(t, { url: `redis://:open%20sesame@${redis.address}/2` }, adapter);
+      const client = await subscribe(t, server);
+      await publishers[adapter](redis.client(t, { password: "open sesame", db: 2 }), message("in"));
+      assert.equal(payloadOf(await client.frames.next()), "in");
+      const burglar = await Server.start("--broadcast_adapter", adapter, "--redis_url", `redis://:guess@${redis.address}`);
+      t.after(() => burglar.stop());
+      await eventually(() => /No broadcasts from.*WRONGPASS/.test(burglar.stderr), "the refusal");
+      assert.doesNotMatch(burglar.stderr, /guess/);
+    });
+
+    test("HTTP broadcasts are off unless they are asked for", async (t) => {
+      const redis = await RedisServer.start(t);
+      const server = await startServer(t, redis, adapter, "--broadcast_key", "secret");
+      assert.equal((await server.broadcast({ stream: "all", data: "1" })).status, 404);
+      const both = await startServer(t, redis, `http,${adapter}`, "--broadcast_key", "secret");
+      assert.equal((await both.broadcast({ stream: "all", data: "1" })).status, 201);
+    });
+  });
+}
+
+describe("adapter redisx with several servers", () => {
+  test("each message is handled by one server of the group", async (t) => {
+    const redis = await RedisServer.start(t);
+    const backend = redis.client(t);
+    const servers = [await startServer(t, redis, "redisx"), await startServer(t, redis, "redisx")];
+    const clients = await Promise.all(servers.map((server) => subscribe(t, server)));
+    const all = Array.from({ length: 500 }, (_, n) => n);
+    for (const n of all) await publishers.redisx(backend, message(n));
+    await within(nothingLeft(backend), "the acknowledgements");
+    const heard = await Promise.all(clients.map(rest));
+    assert.deepEqual(heard.flat().sort((a, b) => a - b), all);
+    for (const part of heard) assert.deepEqual(part, part.toSorted((a, b) => a - b), "each server keeps the order");
+  });
+
+  test("what a server had when it was killed is taken over by another one", async (t) => {
+    const redis = await RedisServer.start(t);
+    const backend = redis.client(t);
+    const survivor = await startServer(t, redis, "redisx");
+    const client = await subscribe(t, survivor);
+    // Frozen, the survivor does not ask again, so that the next message goes to the other one.
+    process.kill(survivor.pid, "SIGSTOP");
+    await within(nobodyWaits(backend), "the survivor's last read to end");
+    const victim = await startServer(t, redis, "redisx");
+    await frozenWhileItWaits(backend, victim);
+    await publishers.redisx(backend, message("inherited"));
+    const [n_pending] = await backend.xpending(KEY, GROUP);
+    assert.equal(n_pending, 1, "the victim has the message and cannot acknowledge it");
+    process.kill(victim.pid, "SIGKILL");
+    process.kill(survivor.pid, "SIGCONT");
+    assert.equal(payloadOf(await client.frames.next()), "inherited");
+    await within(nothingLeft(backend), "the acknowledgement");
+    assert.deepEqual(await rest(client), [], "it comes once");
+  });
+
+  const n_waiting = async (client) => times(await client.client("LIST"), /cmd=xreadgroup/);
+  const blocked = async (client) => times(await client.client("LIST"), /flags=\w*b/);
+
+  async function nobodyWaits(client) {
+    while ((await blocked(client)) > 0);
+  }
+
+  /** Stops the process at a moment when it waits for a message. */
+  async function frozenWhileItWaits(client, server) {
+    for (;;) {
+      process.kill(server.pid, "SIGSTOP");
+      if ((await n_waiting(client)) > 0 && (await blocked(client)) > 0) return;
+      process.kill(server.pid, "SIGCONT");
+    }
+  }
+
+  test("a server that stops leaves the group and loses nothing", async (t) => {
+    const redis = await RedisServer.start(t);
+    const backend = redis.client(t);
+    const server = await startServer(t, redis, "redisx");
+    assert.equal((await consumers(backend)).length, 1);
+    const { code, tookMs } = await server.stop();
+    assert.equal(code, 0, server.stderr);
+    assert.ok(tookMs < 1500, `stopping took ${Math.round(tookMs)} ms`);
+    assert.deepEqual(await consumers(backend), []);
+    await publishers.redisx(backend, message("meanwhile"));
+    await startServer(t, redis, "redisx");
+    await within(nothingLeft(backend), "the next server to take what came meanwhile");
+  });
+});
+
+describe("adapter redisx and a Redis that is killed", () => {
+  test("nothing that Redis has acknowledged is lost, doubled or out of order", async (t) => {
+    const redis = await RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "always"] });
+    const backend = redis.client(t);
+    const server = await startServer(t, redis, "redisx");
+    const client = await subscribe(t, server);
+    const acknowledged = [];
+    let publishing = true;
+    const published = (async () => {
+      for (let n = 0; publishing; n++) {
+        await publishers.redisx(backend, message(n)).then(
+          () => acknowledged.push(n),
+          () => {},
+        );
+      }
+    })();
+    const heard = [];
+    const hear = async (n) => heard.push(...(await client.frames.take(n)).map(payloadOf));
+    for (let kill = 1; kill <= 3; kill++) {
+      await hear(200);
+      await redis.kill();
+      await redis.resume();
+      await ready(server, "redisx", kill + 1);
+    }
+    await hear(200);
+    publishing = false;
+    await published;
+    await within(nothingLeft(backend), "the acknowledgements");
+    heard.push(...(await rest(client)));
+    assert.deepEqual(heard, heard.toSorted((a, b) => a - b), "in order");
+    const known = new Set(heard);
+    assert.equal(known.size, heard.length, "nothing comes twice");
+    const missing = acknowledged.filter((n) => !known.has(n));
+    assert.deepEqual(missing, [], `${acknowledged.length} were acknowledged`);
+  });
+});
+
+describe("remote disconnect", () => {
+  const KAY = '{"name":"Kay","id":"1"}';
+
+  const ways = {
+    http: (server, _backend, payload) => server.broadcast(payload),
+    redis: (_server, backend, payload) => publishers.redis(backend, payload),
+    redisx: (_server, backend, payload) => publishers.redisx(backend, payload),
+  };
+
+  for (const [way, reconnect] of [
+    ["http", true],
+    ["redis", false],
+    ["redisx", true],
+  ]) {
+    test(`over ${way} ends every session with these identifiers, and no other (reconnect: ${reconnect})`, async (t) => {
+      const redis = await RedisServer.start(t);
+      const args = ["--app", "chat", "--shards", "4", "--broadcast_key", "secret"];
+      const server = await startServer(t, redis, "http,redis,redisx", ...args);
+      const connect = async (uid) => {
+        const client = await CableClient.connect(server.ws("/cable"), { headers: { cookie: `uid=${uid}` } });
+        assert.match(await client.frames.next(), /"type":"welcome"/);
+        return client;
+      };
+      const kays = await Promise.all(["Kay/1", "Kay/1", "Kay/1"].map(connect));
+      const others = await Promise.all(["Kay/11", "Ka/1"].map(connect));
+      const command = { command: "disconnect", payload: { identifier: KAY, reconnect } };
+      await ways[way](server, redis.client(t), JSON.stringify(command));
+      for (const kay of kays) {
+        assert.equal(await kay.frames.next(), `{"type":"disconnect","reason":"remote","reconnect":${reconnect}}`);
+        assert.deepEqual(await within(kay.closed, "the close"), { code: 1000, reason: "Closed remotely" });
+      }
+      for (const other of others) {
+        assert.deepEqual(await other.settle(), []);
+        await other.close();
+      }
+      const again = await connect("Kay/1");
+      assert.deepEqual(await again.settle(), [], "who comes back may stay");
+      await again.close();
+    });
+  }
+});
+
+describe("wrong use", () => {
+  for (const [args, expected] of [
+    [["--redis_url", "rediss://localhost:6379"], /TLS.*not supported/],
+    [["--redis_url", "redis://a:1,redis://b:1"], /Cluster.*not supported/],
+    [["--redis_url", "http://localhost"], /not a Redis URL/],
+    [["--redis_sentinels", "a:26379"], /redis.sentinels/],
+    [["--broadcast_adapter", "redisxx"], /redisx/],
+    [["--broadcast_adapter", "nats"], /http, redis, redisx/],
+  ]) {
+    test(`${args.join(" ")}: exit code 2, and what is possible`, async () => {
+      const { code, stderr } = await plimsoll("serve", ...args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, expected);
+    });
+  }
+});
