@@ -22,7 +22,7 @@ pub(crate) struct CommandLine {
 enum Command {
     Demo(demo::Options),
     Bench(Box<bench::Options>),
-    Serve(serve::Options),
+    Serve(Box<serve::Options>),
     Completion(completion::Options),
 }
 

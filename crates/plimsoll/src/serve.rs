@@ -1,5 +1,7 @@
 //! `plimsoll serve`: the cable server.
 
+mod remote;
+
 use std::{
     io::{self, Read, Write},
     net::SocketAddr,
@@ -39,6 +41,7 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
   plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
+  plimsoll serve --rpc_host localhost:50051        a Rails application with AnyCable's RPC server
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
 
 Paths: /cable (Action Cable), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
@@ -63,6 +66,8 @@ pub(crate) struct Options {
     /// The embedded application that decides about connections and channels.
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
+    #[command(flatten)]
+    remote: remote::Options,
     /// Key that backends must send to broadcast (`Authorization: Bearer KEY`). With a key, broadcasts are taken
     /// on the main port; without one, on a port of their own.
     #[arg(long, value_name = "KEY")]
@@ -139,15 +144,10 @@ impl Options {
         if self.announce {
             announce(clients.addresses())?;
         }
+        let remote = self.remote.start()?;
         let app = self.app;
-        plimsoll_server::run(
-            config,
-            clients,
-            broadcasts,
-            |publisher| app.start(publisher),
-            shutdown,
-        )
-        .await?;
+        let application = |publisher| remote.unwrap_or_else(|| app.start(publisher));
+        plimsoll_server::run(config, clients, broadcasts, application, shutdown).await?;
         tracing::info!("Stopped.");
         Ok(Status::Success)
     }
@@ -173,6 +173,7 @@ impl Options {
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
+            proxied_headers: self.remote.proxied_headers(),
             drain_timeout: DRAIN_TIMEOUT,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
