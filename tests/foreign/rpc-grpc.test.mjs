@@ -243,7 +243,12 @@ describe("Command", () => {
       Command: () => ({ status: "SUCCESS", disconnect: true, transmissions: [goodbye] }),
     });
     const client = await welcomed(url);
-    assert.equal(await client.subscribe(CHAT), goodbye);
+    // Both commands in one packet: the second comes too late.
+    client.socket._socket.cork();
+    client.send({ command: "subscribe", identifier: CHAT });
+    client.send({ command: "subscribe", identifier: '{"channel":"TooLate"}' });
+    client.socket._socket.uncork();
+    assert.equal(await client.frames.next(), goodbye);
     const closed = await within(client.closed, "the close");
     assert.deepEqual(closed, { code: 1000, reason: "Closed by the application" });
     assert.deepEqual((await app.calls.Disconnect.next()).subscriptions, [CHAT]);
