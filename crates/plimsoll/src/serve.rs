@@ -66,8 +66,6 @@ pub(crate) struct Options {
     /// The embedded application that decides about connections and channels.
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
-    #[command(flatten)]
-    remote: remote::Options,
     /// Key that backends must send to broadcast (`Authorization: Bearer KEY`). With a key, broadcasts are taken
     /// on the main port; without one, on a port of their own.
     #[arg(long, value_name = "KEY")]
@@ -111,6 +109,9 @@ pub(crate) struct Options {
     /// Stop when standard input ends: a parent process that dies takes its server with it.
     #[arg(long, hide = true)]
     exit_with_stdin: bool,
+    // Last, because its heading holds for everything that follows.
+    #[command(flatten)]
+    remote: remote::Options,
 }
 
 /// The embedded applications.

@@ -14,6 +14,7 @@ use plimsoll_server::{ProxiedHeaders, application::Application};
 /// How to reach an application over gRPC, and what it gets.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Application over gRPC")]
+#[group(id = "remote")]
 pub(super) struct Options {
     /// Ask an application with AnyCable's RPC server: host:port, dns:///host:port or grpc-list://a:1,b:2.
     #[arg(long, value_name = "HOST", conflicts_with = "app")]
