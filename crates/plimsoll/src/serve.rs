@@ -1,6 +1,7 @@
 //! `plimsoll serve`: the cable server.
 
 mod ingest;
+mod remote;
 
 use std::{
     cell::Cell,
@@ -43,6 +44,7 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
   plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
+  plimsoll serve --rpc_host localhost:50051        a Rails application with AnyCable's RPC server
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
@@ -113,6 +115,9 @@ pub(crate) struct Options {
     /// Stop when standard input ends: a parent process that dies takes its server with it.
     #[arg(long, hide = true)]
     exit_with_stdin: bool,
+    // Last, because its heading holds for everything that follows.
+    #[command(flatten)]
+    remote: remote::Options,
 }
 
 /// The embedded applications.
@@ -148,6 +153,7 @@ impl Options {
         if self.announce {
             announce(clients.addresses())?;
         }
+        let remote = self.remote.start()?;
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(
             config,
@@ -155,7 +161,7 @@ impl Options {
             broadcasts,
             |publisher| {
                 ingest.set(Some(self.ingest.start(&publisher)));
-                self.app.start(publisher)
+                remote.unwrap_or_else(|| self.app.start(publisher))
             },
             async {
                 shutdown.await;
@@ -191,6 +197,7 @@ impl Options {
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
+            proxied_headers: self.remote.proxied_headers(),
             drain_timeout: DRAIN_TIMEOUT,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,

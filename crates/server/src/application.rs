@@ -4,14 +4,16 @@
 //! them, and replies that say which streams to join and which messages to transmit verbatim. Two applications
 //! are embedded; remote ones take the same seam.
 
-use std::{future::Future, net::IpAddr, pin::Pin};
+use std::{collections::BTreeMap, future::Future, pin::Pin};
 
 mod benchmark;
 mod channel;
 mod chat;
+mod environment;
 
 pub use benchmark::Benchmark;
 pub use chat::Chat;
+pub use environment::{Environment, REMOTE_ADDRESS, State, StateChanges};
 
 /// A call under way. It stays on the session's shard, so it need not be `Send`.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -26,6 +28,22 @@ pub trait Application: Send + Sync {
 
     /// A client subscribes, unsubscribes or performs an action.
     fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply>;
+
+    /// Whether sessions keep their environment and state for the application and tell it when they end. An
+    /// application that keeps things itself says no, and its sessions stay small.
+    fn keeps_state_in_sessions(&self) -> bool {
+        false
+    }
+
+    /// A session that was accepted is over; comes once per session, and only when
+    /// [`Self::keeps_state_in_sessions`]. It must not wait: what takes time is queued.
+    fn disconnect(&self, _request: DisconnectRequest) {}
+
+    /// All sessions are over and the server is about to stop: completes when everything that was queued is
+    /// done. The server waits for a limited time only.
+    fn finish(&self) -> Reply<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// A new connection, as the application sees it.
@@ -33,22 +51,8 @@ pub trait Application: Send + Sync {
 pub struct ConnectRequest {
     /// The session's id, made by the server.
     pub sid: String,
-    /// The full URL of the request, with its query.
-    pub url: String,
-    /// The request's `Cookie` header.
-    pub cookies: Option<String>,
-    /// The peer's address.
-    pub remote_address: IpAddr,
-}
-
-impl ConnectRequest {
-    /// The value of one cookie, as it stands in the header.
-    pub fn cookie(&self, name: &str) -> Option<&str> {
-        let pairs = self.cookies.as_deref()?.split(';');
-        pairs
-            .filter_map(|pair| pair.trim().split_once('='))
-            .find_map(|(key, value)| (key == name).then_some(value))
-    }
+    /// Where the client came from.
+    pub environment: Environment,
 }
 
 /// What became of a connection.
@@ -60,12 +64,16 @@ pub enum ConnectReply {
         identifiers: String,
         /// Messages for the client, sent verbatim, the welcome among them.
         transmissions: Vec<String>,
+        /// The first state of the connection.
+        cstate: StateChanges,
     },
     /// The client is not welcome.
     Refused {
         /// Messages for the client, sent verbatim before the connection closes.
         transmissions: Vec<String>,
     },
+    /// The application did not decide. It has logged why.
+    Failed,
 }
 
 /// One command of a client.
@@ -79,6 +87,11 @@ pub struct CommandRequest<'a> {
     pub identifier: &'a str,
     /// What the client wants.
     pub action: Action<'a>,
+    /// Where the client came from and the connection's state; empty unless
+    /// [`Application::keeps_state_in_sessions`].
+    pub environment: &'a Environment,
+    /// The subscription's state; empty as above.
+    pub istate: &'a State,
 }
 
 /// What a client wants of a channel.
@@ -92,38 +105,51 @@ pub enum Action<'a> {
     Perform(&'a str),
 }
 
-/// What a command led to. Applied in the order of the fields.
+/// What a command led to. Applied in the order of the fields (spec §3.2).
 #[derive(Debug, Default)]
 pub struct CommandReply {
-    /// Whether a subscription is granted. Of no meaning for other actions.
-    pub accepted: bool,
+    /// What the application decided.
+    pub status: Status,
+    /// Whether the subscription leaves all its streams.
+    pub stops_streams: bool,
+    /// Streams that the subscription leaves.
+    pub stopped_streams: Vec<String>,
     /// Streams that the subscription hears from now on.
     pub streams: Vec<String>,
+    /// Changes of the subscription's state.
+    pub istate: StateChanges,
+    /// Changes of the connection's state.
+    pub cstate: StateChanges,
     /// Messages for the client, sent verbatim: a confirmation or rejection, and whatever else.
     pub transmissions: Vec<String>,
+    /// Whether the connection ends after the transmissions.
+    pub disconnects: bool,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What an application decided about a command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Status {
+    /// The subscription is granted.
+    Accepted,
+    /// The subscription is not granted; of no meaning for other actions.
+    #[default]
+    Refused,
+    /// The application did not decide and has logged why; the rest of the reply is empty. A subscription is
+    /// rejected then, so that its client need not wait for its own timeout.
+    Failed,
+}
 
-    #[track_caller]
-    fn check(cookies: Option<&str>, name: &str, expected: Option<&str>) {
-        let request = ConnectRequest {
-            sid: String::new(),
-            url: String::new(),
-            cookies: cookies.map(str::to_owned),
-            remote_address: IpAddr::from([127, 0, 0, 1]),
-        };
-        assert_eq!(request.cookie(name), expected, "{cookies:?}");
-    }
-
-    #[test]
-    fn finds_every_cookie() {
-        check(None, "uid", None);
-        check(Some("uid=kay/1"), "uid", Some("kay/1"));
-        check(Some("a=1; uid=kay/1;b=2"), "uid", Some("kay/1"));
-        check(Some("a=1; b=x=y=="), "b", Some("x=y=="));
-        check(Some("xuid=1; uid"), "uid", None);
-    }
+/// A session that is over.
+#[derive(Debug)]
+pub struct DisconnectRequest {
+    /// The session's id.
+    pub sid: Box<str>,
+    /// What `connect` returned.
+    pub identifiers: Box<str>,
+    /// The subscriptions that the application had granted.
+    pub subscriptions: Vec<Box<str>>,
+    /// Where the client came from, and the connection's state.
+    pub environment: Environment,
+    /// The state of each subscription that has one.
+    pub istate: BTreeMap<Box<str>, State>,
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::ProxiedHeaders;
+
 /// The settings of one server.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -23,7 +25,10 @@ pub struct Config {
     pub ping_interval: Duration,
     /// How long a client may take to send its whole request head.
     pub handshake_timeout: Duration,
-    /// How long the sessions get to say goodbye at shutdown before they are cut.
+    /// What the application gets of a client's request.
+    pub proxied_headers: ProxiedHeaders,
+    /// How long the sessions get to say goodbye at shutdown before they are cut. The application gets what they
+    /// leave of it to finish, and half a second at the least.
     pub drain_timeout: Duration,
     /// Whether `/echo` greets a client before it echoes.
     pub greets_echo: bool,

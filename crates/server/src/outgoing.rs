@@ -21,6 +21,10 @@ pub(crate) enum Ending {
     TooSlow,
     /// The application refused the connection; its own transmissions said why.
     AuthFailed,
+    /// The application could not be asked who the client is.
+    AuthError,
+    /// The application ends the connection in reply to a command.
+    ClosedByApplication,
     /// A frame on a cable connection is no JSON command.
     NotACommand,
     /// A message on `/json` or `/binary` that their contract does not know.
@@ -36,18 +40,27 @@ impl Ending {
             Self::ServerRestart => DisconnectReason::ServerRestart,
             Self::Remote { reconnect } => return Some((DisconnectReason::Remote, reconnect)),
             Self::TooSlow => DisconnectReason::TooSlow,
-            Self::AuthFailed | Self::NotACommand | Self::NotInContract | Self::Violation(_) => return None,
+            Self::AuthFailed
+            | Self::AuthError
+            | Self::ClosedByApplication
+            | Self::NotACommand
+            | Self::NotInContract
+            | Self::Violation(_) => return None,
         };
         Some((reason, reason.reconnect()))
     }
 
-    /// Code and text of the Close frame; all but those of `TooSlow` and of client faults are AnyCable's (spec §2.2).
+    /// Code and text of the Close frame; AnyCable's where it has one that may be sent (spec §2.2), but for
+    /// `TooSlow` and the faults of clients.
     fn close(self) -> (CloseCode, Cow<'static, str>) {
         match self {
             Self::ServerRestart => (CloseCode::GOING_AWAY, "Server restart".into()),
             Self::Remote { .. } => (CloseCode::NORMAL, "Closed remotely".into()),
             Self::TooSlow => (CloseCode::POLICY_VIOLATION, "Too slow".into()),
             Self::AuthFailed => (CloseCode::NORMAL, "Auth Failed".into()),
+            Self::AuthError => (CloseCode::INTERNAL_ERROR, "Auth Error".into()),
+            // AnyCable says 1006 here, which must not be sent (RFC 6455 §7.4.1).
+            Self::ClosedByApplication => (CloseCode::NORMAL, "Closed by the application".into()),
             Self::NotACommand => (CloseCode::UNSUPPORTED_DATA, "Command is not JSON".into()),
             Self::NotInContract => (CloseCode::UNSUPPORTED_DATA, "Unknown message".into()),
             Self::Violation(error) => (error.close_code(), error.to_string().into()),

@@ -1,10 +1,11 @@
 //! Starting and stopping the shards.
 
-use std::{future::Future, io, net::TcpListener, rc::Rc, sync::Arc, thread};
+use std::{future::Future, io, net::TcpListener, rc::Rc, sync::Arc, thread, time::Duration};
 
 use tokio::{
     sync::{mpsc, watch},
     task::LocalSet,
+    time::Instant,
 };
 
 use crate::{
@@ -17,6 +18,10 @@ use crate::{
     shard::{OpenConnections, Shard},
     ticker,
 };
+
+/// What the application gets at least to finish when the sessions took all the time: enough for a few calls, and
+/// short enough for process supervisors that wait three seconds.
+const MIN_FINISH: Duration = Duration::from_millis(500);
 
 /// The sockets of one shard, by purpose.
 struct Sockets {
@@ -39,8 +44,10 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let config = Arc::new(config);
+    let drain_timeout = config.drain_timeout;
     let (publisher, mailboxes) = Publisher::new(config.n_shards);
     let application = application(publisher.clone());
+    let finishing = Arc::clone(&application);
     let open_connections = OpenConnections::default();
     let (stop, stopped) = watch::channel(false);
     let (all_ended, mut ends) = mpsc::channel::<()>(1);
@@ -80,8 +87,14 @@ pub async fn run(
         // A shard that ends by itself could not start; its error is below.
         _ = ends.recv() => {}
     }
+    let stopped_at = Instant::now();
     stop.send_replace(true);
     while ends.recv().await.is_some() {}
+    let time_left = drain_timeout.saturating_sub(stopped_at.elapsed());
+    let finished = tokio::time::timeout(time_left.max(MIN_FINISH), finishing.finish());
+    if finished.await.is_err() {
+        tracing::warn!("The application did not learn of all ended sessions before the server had to stop.");
+    }
     threads.into_iter().try_for_each(|thread| {
         thread
             .join()

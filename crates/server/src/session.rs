@@ -42,6 +42,10 @@ pub(crate) async fn serve(
             }
         };
         for task in tasks {
+            // Commands behind the one that ended the session came too late.
+            if shard.is_ending(*id) {
+                break;
+            }
             endpoint.perform(shard, *id, task).await;
             shard.flush(*id);
         }

@@ -16,7 +16,7 @@ use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 use crate::{
     accept::Purpose,
-    application::ConnectRequest,
+    application::{ConnectRequest, Environment, State},
     connection::Connection,
     endpoint::{Endpoint, Kind, cable::CableSession},
     session,
@@ -164,23 +164,21 @@ impl Shard {
             kind,
             response: upgrade.response(protocol, deflate.as_ref(), &[]),
             deflate,
-            request: connect_request(&request, peer),
+            request: self.connect_request(&request, peer),
             early: bytes[head_len..].to_vec(),
         }))))
     }
-}
 
-fn connect_request(request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
-    let cookies: Vec<_> = request.headers("Cookie").collect();
-    ConnectRequest {
-        sid: sid::generate(),
-        url: format!(
-            "http://{}{}",
-            request.header("Host").unwrap_or_default(),
-            request.target()
-        ),
-        cookies: (!cookies.is_empty()).then(|| cookies.join("; ")),
-        remote_address: peer.ip(),
+    fn connect_request(&self, request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
+        let host = request.header("Host").unwrap_or_default();
+        ConnectRequest {
+            sid: sid::generate(),
+            environment: Environment {
+                url: format!("http://{host}{}", request.target()),
+                headers: self.config.proxied_headers.select(request, peer.ip()),
+                cstate: State::EMPTY,
+            },
+        }
     }
 }
 

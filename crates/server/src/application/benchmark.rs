@@ -5,7 +5,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, channel::Channel,
+    Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, StateChanges,
+    Status, channel::Channel,
 };
 use crate::mailbox::Publisher;
 
@@ -56,6 +57,7 @@ impl Application for Benchmark {
         Box::pin(std::future::ready(ConnectReply::Accepted {
             identifiers: String::new(),
             transmissions: vec![reply::encode_welcome(&request.sid)],
+            cstate: StateChanges::new(),
         }))
     }
 
@@ -80,9 +82,10 @@ fn message(stream: String, action: &str, payload: &RawValue) -> Publication {
 fn subscribe(request: &CommandRequest<'_>) -> CommandReply {
     match Channel::parse(request.identifier) {
         Some(channel) if channel.name == "BenchmarkChannel" => CommandReply {
-            accepted: true,
+            status: Status::Accepted,
             streams: vec![own_stream(request), shared_stream(request.identifier)],
             transmissions: vec![reply::encode_confirm(request.identifier)],
+            ..CommandReply::default()
         },
         _ => CommandReply {
             transmissions: vec![reply::encode_reject(request.identifier)],

@@ -4,7 +4,8 @@ use plimsoll_cable::{broadcast::Publication, disconnect::DisconnectReason, reply
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, channel::Channel,
+    Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, StateChanges,
+    Status, channel::Channel,
 };
 use crate::mailbox::Publisher;
 
@@ -74,10 +75,11 @@ impl Chat {
 
 impl Application for Chat {
     fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
-        let reply = match request.cookie("uid").and_then(parse_uid) {
+        let reply = match request.environment.cookie("uid").and_then(parse_uid) {
             Some(user) => ConnectReply::Accepted {
                 identifiers: serde_json::to_string(&user).expect("a struct of strings always serialises"),
                 transmissions: vec![reply::encode_welcome(&request.sid)],
+                cstate: StateChanges::new(),
             },
             None => ConnectReply::Refused {
                 transmissions: vec![reply::encode_disconnect(
@@ -106,9 +108,10 @@ impl Application for Chat {
 fn subscribe(identifier: &str) -> CommandReply {
     match stream(identifier) {
         Some(stream) => CommandReply {
-            accepted: true,
+            status: Status::Accepted,
             streams: vec![stream],
             transmissions: vec![reply::encode_confirm(identifier)],
+            ..CommandReply::default()
         },
         None => CommandReply {
             transmissions: vec![reply::encode_reject(identifier)],

@@ -1,6 +1,6 @@
 //! One Action Cable session: its commands, its subscriptions, its calls to the application.
 
-use std::rc::Rc;
+use std::{collections::BTreeMap, future::poll_fn, rc::Rc, sync::Arc};
 
 use plimsoll_cable::{
     command::{Command, CommandError},
@@ -9,7 +9,10 @@ use plimsoll_cable::{
 use plimsoll_hub::SessionId;
 
 use crate::{
-    application::{Action, CommandReply, CommandRequest, ConnectReply, ConnectRequest},
+    application::{
+        Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
+        Environment, State, StateChanges, Status,
+    },
     identities::Identity,
     outgoing::Ending,
     shard::Shard,
@@ -26,6 +29,17 @@ pub(crate) struct CableSession {
     /// Who it is, in the application's words; none when the application has none.
     identity: Option<Box<Identity>>,
     subscriptions: Vec<Box<str>>,
+    /// Only for an application that wants it: an idle session of any other stays small.
+    memory: Option<Box<Memory>>,
+}
+
+/// What a session remembers for an application that remembers nothing itself.
+struct Memory {
+    /// To be told of the session's end.
+    application: Arc<dyn Application>,
+    environment: Environment,
+    /// By the subscription's identifier; no entry is an empty state.
+    istate: BTreeMap<Box<str>, State>,
 }
 
 /// A command that needs the application.
@@ -38,19 +52,33 @@ pub(crate) enum Request {
 }
 
 impl CableSession {
-    /// Asks the application whether the client may stay, and sends what it says.
+    /// Asks the application whether the client may stay, and sends what it says. While the application makes up
+    /// its mind, the client already gets what is queued for it: the answer to its upgrade.
     pub(crate) async fn connect(shard: &Rc<Shard>, id: SessionId, request: ConnectRequest) -> Self {
+        let mut call = shard.application.connect(&request);
+        let reply = poll_fn(|context| {
+            let polled = call.as_mut().poll(context);
+            if polled.is_pending() {
+                shard.flush(id);
+            }
+            polled
+        })
+        .await;
+        drop(call);
         let mut session = Self {
-            sid: request.sid.as_str().into(),
+            sid: request.sid.into(),
             identity: None,
             subscriptions: Vec::new(),
+            memory: None,
         };
-        match shard.application.connect(&request).await {
+        match reply {
             ConnectReply::Accepted {
                 identifiers,
                 transmissions,
+                cstate,
             } => {
                 session.identity = Identity::register(shard, id, &identifiers);
+                session.memory = Memory::new(&shard.application, request.environment, cstate);
                 transmit(shard, id, &transmissions);
                 shard.heartbeat.borrow_mut().add(id, fastrand::f64());
             }
@@ -58,6 +86,7 @@ impl CableSession {
                 transmit(shard, id, &transmissions);
                 shard.end(id, Ending::AuthFailed);
             }
+            ConnectReply::Failed => shard.end(id, Ending::AuthError),
         }
         session
     }
@@ -95,7 +124,7 @@ impl CableSession {
                     return;
                 }
                 let reply = self.call(shard, &identifier, Action::Perform(&data)).await;
-                apply(shard, id, &identifier, &reply);
+                self.apply(shard, id, &identifier, reply);
             }
             Request::Ping => shard.send_text(id, &reply::encode_pong()),
         }
@@ -117,32 +146,78 @@ impl CableSession {
             shard.send_text(id, &reply::encode_reject(&identifier));
             return;
         }
-        let reply = self.call(shard, &identifier, Action::Subscribe).await;
-        apply(shard, id, &identifier, &reply);
-        if reply.accepted {
-            self.subscriptions.push(identifier);
+        let mut reply = self.call(shard, &identifier, Action::Subscribe).await;
+        match reply.status {
+            Status::Accepted => self.subscriptions.push(identifier.clone()),
+            // Without a subscription there is nothing that could hear streams or have a state.
+            Status::Refused | Status::Failed => {
+                reply.streams.clear();
+                reply.istate.clear();
+            }
         }
+        if reply.status == Status::Failed {
+            reply.transmissions.push(reply::encode_reject(&identifier));
+        }
+        self.apply(shard, id, &identifier, reply);
     }
 
+    /// Whatever the application says, the subscription is over, with its streams and its state.
     async fn unsubscribe(&mut self, shard: &Rc<Shard>, id: SessionId, identifier: &str) {
         let Some(position) = self.subscriptions.iter().position(|known| **known == *identifier) else {
             tracing::debug!(sid = &*self.sid, %identifier, "An unsubscribe without a subscription is ignored.");
             return;
         };
-        let reply = self.call(shard, identifier, Action::Unsubscribe).await;
-        transmit(shard, id, &reply.transmissions);
-        shard.hub.borrow_mut().unsubscribe_all(id, Some(identifier));
+        let mut reply = self.call(shard, identifier, Action::Unsubscribe).await;
+        reply.stops_streams = true;
+        reply.streams.clear();
+        reply.istate.clear();
         self.subscriptions.swap_remove(position);
+        if let Some(memory) = &mut self.memory {
+            memory.istate.remove(identifier);
+        }
+        self.apply(shard, id, identifier, reply);
     }
 
     async fn call(&self, shard: &Shard, identifier: &str, action: Action<'_>) -> CommandReply {
+        let memory = self.memory.as_deref();
         let request = CommandRequest {
             sid: &self.sid,
-            identifiers: self.identity.as_ref().map_or("", |identity| identity.text()),
+            identifiers: self.identifiers(),
             identifier,
             action,
+            environment: memory.map_or(&NO_ENVIRONMENT, |memory| &memory.environment),
+            istate: memory
+                .and_then(|memory| memory.istate.get(identifier))
+                .unwrap_or(&NO_STATE),
         };
         shard.application.command(&request).await
+    }
+
+    /// Applies a reply in the order of its fields: streams are joined before the confirmation goes out, so that
+    /// nothing published in between is missed.
+    fn apply(&mut self, shard: &Shard, id: SessionId, identifier: &str, reply: CommandReply) {
+        let mut hub = shard.hub.borrow_mut();
+        if reply.stops_streams {
+            hub.unsubscribe_all(id, Some(identifier));
+        }
+        for stream in &reply.stopped_streams {
+            hub.unsubscribe(id, Some(identifier), stream);
+        }
+        for stream in &reply.streams {
+            hub.subscribe(id, Some(identifier), stream);
+        }
+        drop(hub);
+        if let Some(memory) = &mut self.memory {
+            memory.merge(identifier, reply.istate, reply.cstate);
+        }
+        transmit(shard, id, &reply.transmissions);
+        if reply.disconnects {
+            shard.end(id, Ending::ClosedByApplication);
+        }
+    }
+
+    fn identifiers(&self) -> &str {
+        self.identity.as_ref().map_or("", |identity| identity.text())
     }
 
     fn is_subscribed(&self, identifier: &str) -> bool {
@@ -150,12 +225,67 @@ impl CableSession {
     }
 }
 
-/// Joins streams before the confirmation goes out, so that nothing published in between is missed.
-fn apply(shard: &Shard, id: SessionId, identifier: &str, reply: &CommandReply) {
-    for stream in &reply.streams {
-        shard.hub.borrow_mut().subscribe(id, Some(identifier), stream);
+/// However the session's task ends, its application hears of it once.
+impl Drop for CableSession {
+    fn drop(&mut self) {
+        let Some(memory) = self.memory.take() else {
+            return;
+        };
+        let Memory {
+            application,
+            environment,
+            istate,
+        } = *memory;
+        application.disconnect(DisconnectRequest {
+            sid: std::mem::take(&mut self.sid),
+            identifiers: self.identifiers().into(),
+            subscriptions: std::mem::take(&mut self.subscriptions),
+            environment,
+            istate,
+        });
     }
-    transmit(shard, id, &reply.transmissions);
+}
+
+static NO_ENVIRONMENT: Environment = Environment::EMPTY;
+static NO_STATE: State = State::EMPTY;
+
+impl Memory {
+    /// `None` for an application that does not want it.
+    fn new(
+        application: &Arc<dyn Application>,
+        mut environment: Environment,
+        cstate: StateChanges,
+    ) -> Option<Box<Self>> {
+        if !application.keeps_state_in_sessions() {
+            return None;
+        }
+        environment.cstate.merge(cstate);
+        Some(Box::new(Self {
+            application: Arc::clone(application),
+            environment,
+            istate: BTreeMap::new(),
+        }))
+    }
+
+    fn merge(&mut self, identifier: &str, istate: StateChanges, cstate: StateChanges) {
+        if !istate.is_empty() {
+            let state = self.istate.entry(identifier.into()).or_default();
+            state.merge(istate);
+            if state.is_empty() {
+                self.istate.remove(identifier);
+            }
+        }
+        self.environment.cstate.merge(cstate);
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory")
+            .field("environment", &self.environment)
+            .field("istate", &self.istate)
+            .finish_non_exhaustive()
+    }
 }
 
 fn transmit(shard: &Shard, id: SessionId, transmissions: &[String]) {

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex};
 use plimsoll_cable::{broadcast::Publication, disconnect::DisconnectReason, reply};
 use plimsoll_server::{
     Publisher,
-    application::{Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply},
+    application::{
+        Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, StateChanges,
+        Status,
+    },
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -85,6 +88,7 @@ impl Application for GatedApplication {
         Box::pin(std::future::ready(ConnectReply::Accepted {
             identifiers: "tester".to_owned(),
             transmissions: vec![reply::encode_welcome(&request.sid)],
+            cstate: StateChanges::new(),
         }))
     }
 
@@ -95,9 +99,10 @@ impl Application for GatedApplication {
                 Action::Subscribe => {
                     self.gate.pass("subscribe".to_owned()).await;
                     CommandReply {
-                        accepted: true,
+                        status: Status::Accepted,
                         streams: vec!["test".to_owned()],
                         transmissions: vec![reply::encode_confirm(request.identifier)],
+                        ..CommandReply::default()
                     }
                 }
                 Action::Unsubscribe => {

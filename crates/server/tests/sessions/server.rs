@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_server::{BroadcastAccess, Config, Listeners, Publisher};
+use plimsoll_server::{BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
 use tokio::sync::oneshot;
 
 use crate::application::Starts;
@@ -32,6 +32,7 @@ pub(crate) fn config() -> Config {
         // No ping may come between the messages of a test.
         ping_interval: Duration::from_secs(3600),
         handshake_timeout: Duration::from_secs(10),
+        proxied_headers: ProxiedHeaders::default(),
         drain_timeout: Duration::from_millis(200),
         greets_echo: false,
         compresses: false,

@@ -1,0 +1,140 @@
+//! Where the application listens, as `--rpc_host` says it.
+
+use std::{fmt, str::FromStr};
+
+use http::uri::Authority;
+
+/// One or more addresses of a gRPC application: `host:port`, `dns:///host:port`, or `grpc-list://a:1,b:2`.
+///
+/// Calls take turns over the addresses of a list. A host name is resolved whenever a connection is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hosts(Vec<Authority>);
+
+/// Why a text names no application.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum HostsError {
+    /// The other kind of RPC.
+    #[error(
+        "applications over HTTP are not supported yet; give the address of a gRPC one, for example localhost:50051"
+    )]
+    Http,
+    /// A scheme that is none of ours.
+    #[error(
+        "unknown scheme {scheme:?}; valid are host:port, dns:///host:port and grpc-list://host:port,host:port"
+    )]
+    Scheme {
+        /// What stands before `://`.
+        scheme: String,
+    },
+    /// No host, no port, or neither.
+    #[error("{text:?} is no host and port; an example is localhost:50051")]
+    Address {
+        /// The part that is wrong.
+        text: String,
+    },
+}
+
+impl Hosts {
+    /// The addresses, at least one.
+    pub(crate) fn authorities(&self) -> &[Authority] {
+        &self.0
+    }
+}
+
+impl FromStr for Hosts {
+    type Err = HostsError;
+
+    fn from_str(text: &str) -> Result<Self, HostsError> {
+        let addresses = match text.split_once("://") {
+            None => vec![text],
+            // Between the slashes a name server could stand, which AnyCable does not take either.
+            Some(("dns", rest)) => vec![rest.strip_prefix('/').unwrap_or(rest)],
+            Some(("grpc-list", rest)) => rest.split(',').map(str::trim).collect(),
+            Some(("http" | "https", _)) => return Err(HostsError::Http),
+            Some((scheme, _)) => {
+                let scheme = scheme.to_owned();
+                return Err(HostsError::Scheme { scheme });
+            }
+        };
+        addresses
+            .into_iter()
+            .map(parse_address)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+/// With commas between the addresses.
+impl fmt::Display for Hosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<_> = self.0.iter().map(Authority::as_str).collect();
+        f.write_str(&texts.join(","))
+    }
+}
+
+fn parse_address(text: &str) -> Result<Authority, HostsError> {
+    let is_complete = |authority: &Authority| {
+        !authority.host().is_empty() && authority.port_u16().is_some() && !text.contains('@')
+    };
+    let authority = text.parse().ok().filter(is_complete);
+    authority.ok_or_else(|| HostsError::Address {
+        text: text.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Result<&[&str], &str>) {
+        let hosts: Result<Hosts, _> = text.parse();
+        let got = hosts.map(|hosts| hosts.0.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let expected = expected.map(|hosts| hosts.iter().map(|host| (*host).to_owned()).collect());
+        assert_eq!(
+            got.map_err(|error| error.to_string()),
+            expected.map_err(str::to_owned)
+        );
+    }
+
+    #[test]
+    fn addresses_and_lists_of_them() {
+        check("localhost:50051", Ok(&["localhost:50051"]));
+        check("[::1]:50051", Ok(&["[::1]:50051"]));
+        check("dns:///rpc.internal:50051", Ok(&["rpc.internal:50051"]));
+        check("grpc-list://a:1,b:2", Ok(&["a:1", "b:2"]));
+        check("grpc-list://a:1, b:2", Ok(&["a:1", "b:2"]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        check(
+            "localhost",
+            Err(r#""localhost" is no host and port; an example is localhost:50051"#),
+        );
+        check(
+            "grpc-list://a:1,b",
+            Err(r#""b" is no host and port; an example is localhost:50051"#),
+        );
+        check(
+            ":50051",
+            Err(r#"":50051" is no host and port; an example is localhost:50051"#),
+        );
+        check(
+            "",
+            Err(r#""" is no host and port; an example is localhost:50051"#),
+        );
+        check(
+            "http://localhost:3000/_anycable",
+            Err(
+                "applications over HTTP are not supported yet; give the address of a gRPC one, for example localhost:50051",
+            ),
+        );
+        check(
+            "grpc://a:1",
+            Err(
+                r#"unknown scheme "grpc"; valid are host:port, dns:///host:port and grpc-list://host:port,host:port"#,
+            ),
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Between the server's words and the contract's.
+
+use plimsoll_server::application::{
+    Action, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Environment,
+    State, Status,
+};
+
+use crate::proto;
+
+pub(crate) fn connection_request(request: &ConnectRequest) -> proto::ConnectionRequest {
+    proto::ConnectionRequest {
+        env: Some(environment(&request.environment)),
+    }
+}
+
+/// `Err` is the application's text about its own failure.
+pub(crate) fn connect_reply(response: proto::ConnectionResponse) -> Result<ConnectReply, String> {
+    match response.status() {
+        proto::Status::Success => Ok(ConnectReply::Accepted {
+            identifiers: response.identifiers,
+            transmissions: response.transmissions,
+            cstate: response.env.unwrap_or_default().cstate,
+        }),
+        proto::Status::Failure => Ok(ConnectReply::Refused {
+            transmissions: response.transmissions,
+        }),
+        proto::Status::Error => Err(response.error_msg),
+    }
+}
+
+pub(crate) fn command_message(request: &CommandRequest<'_>) -> proto::CommandMessage {
+    let (command, data) = match request.action {
+        Action::Subscribe => ("subscribe", ""),
+        Action::Unsubscribe => ("unsubscribe", ""),
+        Action::Perform(data) => ("message", data),
+    };
+    proto::CommandMessage {
+        command: command.to_owned(),
+        identifier: request.identifier.to_owned(),
+        connection_identifiers: request.identifiers.to_owned(),
+        data: data.to_owned(),
+        env: Some(proto::Env {
+            istate: request.istate.entries().clone(),
+            ..environment(request.environment)
+        }),
+    }
+}
+
+/// `Err` as in [`connect_reply`].
+pub(crate) fn command_reply(response: proto::CommandResponse) -> Result<CommandReply, String> {
+    let status = match response.status() {
+        proto::Status::Success => Status::Accepted,
+        proto::Status::Failure => Status::Refused,
+        proto::Status::Error => return Err(response.error_msg),
+    };
+    let state = response.env.unwrap_or_default();
+    Ok(CommandReply {
+        status,
+        stops_streams: response.stop_streams,
+        stopped_streams: response.stopped_streams,
+        streams: response.streams,
+        istate: state.istate,
+        cstate: state.cstate,
+        transmissions: response.transmissions,
+        disconnects: response.disconnect,
+    })
+}
+
+/// The state of a subscription travels as JSON here, because there are several (spec §3.1).
+pub(crate) fn disconnect_request(request: DisconnectRequest) -> proto::DisconnectRequest {
+    let as_json =
+        |state: State| serde_json::to_string(state.entries()).expect("a map of strings always serialises");
+    let istate = request.istate.into_iter();
+    proto::DisconnectRequest {
+        identifiers: request.identifiers.into(),
+        subscriptions: request.subscriptions.into_iter().map(String::from).collect(),
+        env: Some(proto::Env {
+            url: request.environment.url,
+            headers: request.environment.headers,
+            cstate: request.environment.cstate.into_entries(),
+            istate: istate
+                .map(|(identifier, state)| (identifier.into(), as_json(state)))
+                .collect(),
+        }),
+    }
+}
+
+fn environment(environment: &Environment) -> proto::Env {
+    proto::Env {
+        url: environment.url.clone(),
+        headers: environment.headers.clone(),
+        cstate: environment.cstate.entries().clone(),
+        ..proto::Env::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_status_that_the_contract_does_not_know_is_a_failure_of_the_application() {
+        let response = proto::CommandResponse {
+            status: 7,
+            error_msg: "from the future".to_owned(),
+            ..proto::CommandResponse::default()
+        };
+        assert_eq!(command_reply(response).err().as_deref(), Some("from the future"));
+    }
+
+    #[test]
+    fn disconnect_lists_subscriptions_and_their_states_as_json() {
+        let changes: BTreeMap<_, _> = [("count".to_owned(), "\"3\"".to_owned())].into();
+        let mut state = State::EMPTY;
+        state.merge(changes.clone());
+        let mut environment = Environment::EMPTY;
+        environment.cstate.merge(changes.clone());
+        let message = disconnect_request(DisconnectRequest {
+            sid: "s".into(),
+            identifiers: "user".into(),
+            subscriptions: vec!["a".into(), "b".into()],
+            environment,
+            istate: [("b".into(), state)].into(),
+        });
+        assert_eq!(message.identifiers, "user");
+        assert_eq!(message.subscriptions, ["a", "b"]);
+        let env = message.env.expect("it always comes with an environment");
+        assert_eq!(env.cstate, changes);
+        assert_eq!(
+            env.istate.into_iter().collect::<Vec<_>>(),
+            [("b".to_owned(), r#"{"count":"\"3\""}"#.to_owned())]
+        );
+    }
+}

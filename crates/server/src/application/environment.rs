@@ -1,0 +1,127 @@
+//! What a stateless application gets with every call: where the client came from, and what the application
+//! asked the session to remember.
+
+use std::collections::BTreeMap;
+
+/// The name under which [`Environment::headers`] has the peer's address, as Rack calls it.
+pub const REMOTE_ADDRESS: &str = "REMOTE_ADDR";
+
+/// What an application wants to be remembered, by key. Values are the application's business.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State(BTreeMap<String, String>);
+
+/// Values to set; an empty value removes its key.
+pub type StateChanges = BTreeMap<String, String>;
+
+/// The request that opened a session, and the connection's state.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// The full URL of the request, with its query.
+    pub url: String,
+    /// The headers that the application gets, by lower-case name, and [`REMOTE_ADDRESS`].
+    pub headers: BTreeMap<String, String>,
+    /// The connection's state.
+    pub cstate: State,
+}
+
+impl State {
+    /// No state at all.
+    pub const EMPTY: Self = Self(BTreeMap::new());
+
+    /// Applies changes: an empty value removes its key, any other replaces what was there (spec §3.2).
+    pub fn merge(&mut self, changes: StateChanges) {
+        for (key, value) in changes {
+            if value.is_empty() {
+                self.0.remove(&key);
+            } else {
+                self.0.insert(key, value);
+            }
+        }
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is remembered.
+    pub fn entries(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+
+    /// What is remembered, given away.
+    pub fn into_entries(self) -> BTreeMap<String, String> {
+        self.0
+    }
+}
+
+impl Environment {
+    /// Nothing known.
+    pub const EMPTY: Self = Self {
+        url: String::new(),
+        headers: BTreeMap::new(),
+        cstate: State::EMPTY,
+    };
+
+    /// The value of one cookie, as it stands in the header.
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        let pairs = self.headers.get("cookie")?.split(';');
+        pairs
+            .filter_map(|pair| pair.trim().split_once('='))
+            .find_map(|(key, value)| (key == name).then_some(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_cookie(cookies: Option<&str>, name: &str, expected: Option<&str>) {
+        let environment = Environment {
+            headers: cookies
+                .map(|cookies| ("cookie".to_owned(), cookies.to_owned()))
+                .into_iter()
+                .collect(),
+            ..Environment::default()
+        };
+        assert_eq!(environment.cookie(name), expected, "{cookies:?}");
+    }
+
+    #[test]
+    fn finds_every_cookie() {
+        check_cookie(None, "uid", None);
+        check_cookie(Some("uid=kay/1"), "uid", Some("kay/1"));
+        check_cookie(Some("a=1; uid=kay/1;b=2"), "uid", Some("kay/1"));
+        check_cookie(Some("a=1; b=x=y=="), "b", Some("x=y=="));
+        check_cookie(Some("xuid=1; uid"), "uid", None);
+    }
+
+    #[track_caller]
+    fn check_merge(before: &[(&str, &str)], changes: &[(&str, &str)], expected: &[(&str, &str)]) {
+        let map = |entries: &[(&str, &str)]| -> BTreeMap<_, _> {
+            let owned = entries
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            owned.collect()
+        };
+        let mut state = State(map(before));
+        state.merge(map(changes));
+        assert_eq!(state.into_entries(), map(expected));
+    }
+
+    #[test]
+    fn an_empty_value_deletes_and_any_other_replaces() {
+        check_merge(&[], &[], &[]);
+        check_merge(&[], &[("a", "1")], &[("a", "1")]);
+        check_merge(&[("a", "1"), ("b", "2")], &[], &[("a", "1"), ("b", "2")]);
+        check_merge(
+            &[("a", "1"), ("b", "2")],
+            &[("a", "3")],
+            &[("a", "3"), ("b", "2")],
+        );
+        check_merge(&[("a", "1"), ("b", "2")], &[("a", "")], &[("b", "2")]);
+        check_merge(&[("a", "1")], &[("b", "")], &[("a", "1")]);
+        check_merge(&[("a", "1")], &[("a", "null")], &[("a", "null")]);
+    }
+}

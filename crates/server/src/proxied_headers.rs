@@ -1,0 +1,121 @@
+//! Which headers of a client's request the application gets.
+
+use std::{collections::BTreeMap, net::IpAddr};
+
+use plimsoll_websocket::handshake::server::Request;
+
+use crate::application::REMOTE_ADDRESS;
+
+/// The headers, and within `Cookie` the cookies, that are passed on.
+#[derive(Debug, Clone)]
+pub struct ProxiedHeaders {
+    /// Names in lower case.
+    names: Vec<String>,
+    /// Names of cookies; none: all cookies.
+    cookies: Vec<String>,
+}
+
+impl ProxiedHeaders {
+    /// Passes on the headers called `names`, in any case, and of the cookies those in `cookies` (all of them
+    /// when there is no name). Names of cookies are case-sensitive (RFC 6265 §4.1.1).
+    pub fn new(names: impl IntoIterator<Item = String>, cookies: Vec<String>) -> Self {
+        let names = names.into_iter().map(|name| name.to_ascii_lowercase());
+        Self {
+            names: names.collect(),
+            cookies,
+        }
+    }
+
+    /// What the application gets of a request: lower-case names, and the peer's address in any case.
+    pub(crate) fn select(&self, request: &Request<'_>, peer: IpAddr) -> BTreeMap<String, String> {
+        let selected = self.names.iter().filter_map(|name| {
+            let values: Vec<_> = request.headers(name).collect();
+            let value = match (values.is_empty(), name.as_str()) {
+                (true, _) => return None,
+                (false, "cookie") => filter_cookies(&values.join("; "), &self.cookies),
+                // Several lines of one header mean the same as one line with commas (RFC 9110 §5.3).
+                (false, _) => values.join(", "),
+            };
+            Some((name.clone(), value)).filter(|(_, value)| !value.is_empty())
+        });
+        let address = (REMOTE_ADDRESS.to_owned(), peer.to_string());
+        selected.chain([address]).collect()
+    }
+}
+
+impl Default for ProxiedHeaders {
+    /// All cookies and nothing else.
+    fn default() -> Self {
+        Self::new(["cookie".to_owned()], Vec::new())
+    }
+}
+
+/// Keeps the cookies called one of `names`, wherever they stand and whatever their values hold. Their order and
+/// their values stay as they are.
+fn filter_cookies(cookies: &str, names: &[String]) -> String {
+    if names.is_empty() {
+        return cookies.to_owned();
+    }
+    let kept: Vec<_> = cookies
+        .split(';')
+        .map(str::trim)
+        .filter(|pair| {
+            let name = pair.split_once('=').map_or(*pair, |(name, _)| name);
+            names.iter().any(|wanted| wanted == name)
+        })
+        .collect();
+    kept.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_cookies(cookies: &str, names: &[&str], expected: &str) {
+        let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(filter_cookies(cookies, &names), expected, "{cookies:?} {names:?}");
+    }
+
+    #[test]
+    fn cookies_are_kept_by_name_wherever_they_stand() {
+        check_cookies("a=1; b=2", &[], "a=1; b=2");
+        check_cookies("a=1; b=2; c=3", &["b", "c"], "b=2; c=3");
+        check_cookies("a=1;b=2;  c=3", &["c"], "c=3");
+        check_cookies(
+            "_session=abc==; b=x=y",
+            &["_session", "b"],
+            "_session=abc==; b=x=y",
+        );
+        check_cookies("ab=1; a=2; A=3", &["a"], "a=2");
+        check_cookies("a=1; a=2", &["a"], "a=1; a=2");
+        check_cookies("flag; a=", &["flag", "a"], "flag; a=");
+        check_cookies("a=1", &["b"], "");
+        check_cookies("", &["b"], "");
+    }
+
+    #[track_caller]
+    fn check_headers(proxied: &ProxiedHeaders, head: &str, expected: &[(&str, &str)]) {
+        let head = format!("GET /cable HTTP/1.1\r\n{head}\r\n");
+        let (request, _) = Request::parse(head.as_bytes())
+            .expect("the head is valid")
+            .expect("the head is complete");
+        let selected = proxied.select(&request, IpAddr::from([10, 0, 0, 7]));
+        let selected: Vec<_> = selected.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(selected, expected);
+    }
+
+    #[test]
+    fn headers_have_lower_case_names_and_the_address_is_always_there() {
+        let head = "Host: x\r\nX-Request-Id: 1\r\nCOOKIE: a=1\r\nCookie: b=2\r\nAccept: x\r\nAccept: y\r\n";
+        let proxied = ProxiedHeaders::new(["Cookie".to_owned(), "ACCEPT".to_owned()], vec!["b".to_owned()]);
+        let address = (REMOTE_ADDRESS, "10.0.0.7");
+        check_headers(&proxied, head, &[address, ("accept", "x, y"), ("cookie", "b=2")]);
+        check_headers(
+            &ProxiedHeaders::default(),
+            head,
+            &[address, ("cookie", "a=1; b=2")],
+        );
+        check_headers(&ProxiedHeaders::default(), "Host: x\r\n", &[address]);
+    }
+}
