@@ -2,7 +2,7 @@
 
 use std::{io, ops::ControlFlow, rc::Rc};
 
-use plimsoll_hub::SessionId;
+use plimsoll_hub::{Frame, SessionId};
 use plimsoll_websocket::{CloseFrame, Decoded, Decoder, Event, Opcode, encode_close};
 use smallvec::SmallVec;
 
@@ -16,6 +16,10 @@ use crate::{
 
 /// Work that one read may lead to. One command a read is the rule, so one lives inline.
 type Tasks = SmallVec<[Task; 1]>;
+
+/// Whether the connection is over, and the frame to go out before the server closes it (RFC 6455 §7.1.1). It
+/// goes out behind the answers to everything that was read with it.
+type Over = ControlFlow<Option<Frame>>;
 
 /// Serves a session until either side ends it. Bytes that came along with the request are `early`.
 ///
@@ -49,10 +53,12 @@ pub(crate) async fn serve(
             endpoint.perform(shard, *id, task).await;
             shard.flush(*id);
         }
-        shard.flush(*id);
-        if state.is_break() {
+        if let ControlFlow::Break(last_frame) = state {
+            last_frame.into_iter().for_each(|frame| shard.send(*id, frame));
+            shard.flush(*id);
             return;
         }
+        shard.flush(*id);
     }
 }
 
@@ -65,17 +71,17 @@ impl Shard {
         decoder: &mut Decoder,
         endpoint: &mut Endpoint,
         tasks: &mut Tasks,
-    ) -> ControlFlow<()> {
+    ) -> Over {
         let mut scratch = self.scratch.borrow_mut();
         match connection.try_read(&mut scratch) {
-            Ok(0) => ControlFlow::Break(()),
+            Ok(0) => ControlFlow::Break(None),
             Ok(n_read) => self.decode(id, &mut scratch[..n_read], decoder, endpoint, tasks),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
+            Err(_) => ControlFlow::Break(None),
         }
     }
 
-    /// Decodes what was read. `Break` means that the connection is over.
+    /// Decodes what was read.
     fn decode(
         self: &Rc<Self>,
         id: SessionId,
@@ -83,7 +89,7 @@ impl Shard {
         decoder: &mut Decoder,
         endpoint: &mut Endpoint,
         tasks: &mut Tasks,
-    ) -> ControlFlow<()> {
+    ) -> Over {
         if self.is_ending(id) {
             return self.await_close(input, decoder);
         }
@@ -102,7 +108,7 @@ impl Shard {
                 Some(Event::Text(text)) => endpoint.receive(self, id, Opcode::Text, text.as_bytes(), tasks),
                 Some(Event::Binary(bytes)) => endpoint.receive(self, id, Opcode::Binary, bytes, tasks),
                 Some(Event::Ping(bytes)) => self.send(id, encoding::frame(Opcode::Pong, bytes)),
-                Some(Event::Close(frame)) => return self.answer_close(id, frame),
+                Some(Event::Close(frame)) => return ControlFlow::Break(Some(answer_to_close(frame))),
             }
             if self.is_ending(id) {
                 return ControlFlow::Continue(());
@@ -111,28 +117,15 @@ impl Shard {
         }
     }
 
-    /// Echoes the peer's code (RFC 6455 §5.5.1); then the server closes first (§7.1.1).
-    fn answer_close(self: &Rc<Self>, id: SessionId, frame: Option<CloseFrame<'_>>) -> ControlFlow<()> {
-        let mut answer = Vec::new();
-        let echoed = frame.map(|frame| CloseFrame {
-            code: frame.code,
-            reason: "",
-        });
-        encode_close(echoed, None, &mut answer);
-        self.send(id, answer.into());
-        self.flush(id);
-        ControlFlow::Break(())
-    }
-
     /// Our Close frame is out: everything but the peer's is ignored. After a protocol error the decoder is
     /// lost, and only the end of the stream (or the deadline) ends the wait.
-    fn await_close(&self, mut input: &mut [u8], decoder: &mut Decoder) -> ControlFlow<()> {
+    fn await_close(&self, mut input: &mut [u8], decoder: &mut Decoder) -> Over {
         loop {
             let consumed = match decoder.decode(&self.decoding, input) {
                 Ok(Decoded {
                     event: Some(Event::Close(_)),
                     ..
-                }) => return ControlFlow::Break(()),
+                }) => return ControlFlow::Break(None),
                 Ok(Decoded {
                     event: Some(_),
                     consumed,
@@ -142,4 +135,15 @@ impl Shard {
             input = &mut input[consumed..];
         }
     }
+}
+
+/// Echoes the peer's code (RFC 6455 §5.5.1).
+fn answer_to_close(frame: Option<CloseFrame<'_>>) -> Frame {
+    let mut answer = Vec::new();
+    let echoed = frame.map(|frame| CloseFrame {
+        code: frame.code,
+        reason: "",
+    });
+    encode_close(echoed, None, &mut answer);
+    answer.into()
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use plimsoll_websocket::{Config, Decoder, Event, Frame, Opcode, Role, encode_frame, handshake};
+use plimsoll_websocket::{
+    CloseCode, CloseFrame, Config, Decoder, Event, Frame, Opcode, Role, encode_close, encode_frame, handshake,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -66,6 +68,18 @@ impl Client {
 
     pub(crate) async fn send(&mut self, text: &str) {
         self.send_frame(Opcode::Text, text.as_bytes()).await;
+    }
+
+    /// A message and a Close in one write.
+    pub(crate) async fn send_and_close(&mut self, text: &str) {
+        let mut frames = Vec::new();
+        encode_frame(Opcode::Text, text.as_bytes(), MASK, &mut frames);
+        let close = CloseFrame {
+            code: CloseCode::NORMAL,
+            reason: "bye",
+        };
+        encode_close(Some(close), MASK, &mut frames);
+        self.stream.write_all(&frames).await.unwrap();
     }
 
     pub(crate) async fn send_binary(&mut self, bytes: &[u8]) {

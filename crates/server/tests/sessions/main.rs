@@ -78,6 +78,20 @@ async fn commands_of_one_connection_run_one_at_a_time_in_order() {
 }
 
 #[tokio::test]
+async fn what_came_before_a_close_is_answered_before_it() {
+    let gate = Gate::opened();
+    let server = Server::start(config(), gate.application());
+    let mut client = Client::connect(&server, "/cable").await;
+    client
+        .send_and_close(&command::encode_subscribe(IDENTIFIER))
+        .await;
+    assert_eq!(client.receive().await, text(CONFIRM));
+    assert_eq!(client.receive().await, Received::Close(1000, String::new()));
+    assert_eq!(client.receive().await, Received::End, "nothing follows a Close");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_refused_client_hears_why_and_is_closed() {
     let server = Server::start(config(), Refusing);
     let mut client = Client::connect_without_welcome(&server, "/cable").await;
