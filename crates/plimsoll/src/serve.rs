@@ -19,6 +19,7 @@ use plimsoll_server::{
     BroadcastAccess, Config, Listeners, Publisher,
     application::{Application, Benchmark, Chat},
 };
+use plimsoll_telemetry::Registry;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::oneshot,
@@ -140,7 +141,8 @@ impl Options {
 
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
-        let config = self.config(&open_files);
+        let registry = Registry::default();
+        let config = self.config(&open_files, registry);
         let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
         let broadcasts = match config.broadcast_access {
             BroadcastAccess::SeparateListener if self.ingest.takes_http() => {
@@ -176,7 +178,7 @@ impl Options {
         Ok(Status::Success)
     }
 
-    fn config(&self, open_files: &OpenFileLimit) -> Config {
+    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Config {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
             allowed
@@ -202,6 +204,7 @@ impl Options {
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
             n_shards: self.shards.unwrap_or(n_cores).get(),
+            registry,
         }
     }
 

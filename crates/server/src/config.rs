@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use plimsoll_telemetry::Registry;
+
 use crate::ProxiedHeaders;
 
 /// The settings of one server.
@@ -36,6 +38,8 @@ pub struct Config {
     pub compresses: bool,
     /// Number of shards (threads), at least one.
     pub n_shards: usize,
+    /// Where the server makes its metrics, and reads all of them when it is asked.
+    pub registry: Registry,
 }
 
 /// Who may publish through `POST /_broadcast`.

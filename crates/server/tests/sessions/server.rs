@@ -7,6 +7,7 @@ use std::{
 };
 
 use plimsoll_server::{BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
+use plimsoll_telemetry::Registry;
 use tokio::sync::oneshot;
 
 use crate::application::Starts;
@@ -37,6 +38,7 @@ pub(crate) fn config() -> Config {
         greets_echo: false,
         compresses: false,
         n_shards: 2,
+        registry: Registry::default(),
     }
 }
 
