@@ -1,6 +1,7 @@
 //! `plimsoll serve`: the cable server.
 
 mod ingest;
+mod listener;
 mod remote;
 
 use std::{
@@ -25,7 +26,10 @@ use tokio::{
     sync::oneshot,
 };
 
-use self::ingest::{Ingest, IngestOptions};
+use self::{
+    ingest::{Ingest, IngestOptions},
+    listener::ListenerOptions,
+};
 use crate::{
     exit::{Failure, Status},
     logging::{self, LogLevel},
@@ -86,6 +90,8 @@ pub(crate) struct Options {
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]
     max_conn: u64,
+    #[command(flatten)]
+    listener: ListenerOptions,
     /// Seconds between pings.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
     ping_interval: u64,
@@ -197,6 +203,7 @@ impl Options {
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
             proxied_headers: self.remote.proxied_headers(),

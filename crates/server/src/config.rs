@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plimsoll_telemetry::Registry;
 
-use crate::ProxiedHeaders;
+use crate::{AllowedOrigins, ProxiedHeaders};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct Config {
     pub max_pending_bytes: usize,
     /// Connections beyond this number are answered 503.
     pub max_connections: usize,
+    /// Whose pages may open a WebSocket; others are answered 403.
+    pub allowed_origins: AllowedOrigins,
     /// Time between pings of a cable connection, at least a second.
     pub ping_interval: Duration,
     /// How long a client may take to send its whole request head.

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_server::{BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
+use plimsoll_server::{AllowedOrigins, BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
 use plimsoll_telemetry::Registry;
 use tokio::sync::oneshot;
 
@@ -30,6 +30,7 @@ pub(crate) fn config() -> Config {
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
         max_connections: 100,
+        allowed_origins: AllowedOrigins::default(),
         // No ping may come between the messages of a test.
         ping_interval: Duration::from_secs(3600),
         handshake_timeout: Duration::from_secs(10),
