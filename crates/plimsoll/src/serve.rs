@@ -210,6 +210,7 @@ impl Options {
             drain_timeout: DRAIN_TIMEOUT,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
+            stats_interval: Duration::from_secs(5),
             n_shards: self.shards.unwrap_or(n_cores).get(),
             registry,
         }

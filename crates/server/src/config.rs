@@ -38,6 +38,8 @@ pub struct Config {
     pub greets_echo: bool,
     /// Whether permessage-deflate is agreed to when a client offers it.
     pub compresses: bool,
+    /// Time between two counts of streams and distinct clients for the metrics.
+    pub stats_interval: Duration,
     /// Number of shards (threads), at least one.
     pub n_shards: usize,
     /// Where the server makes its metrics, and reads all of them when it is asked.

@@ -70,18 +70,29 @@ impl Endpoint {
     ) {
         match self {
             Self::Cable(session) => match session.receive(message) {
-                Ok(request) => tasks.extend(request.map(Task::Cable)),
+                Ok(request) => {
+                    shard.metrics.client_messages.increment();
+                    tasks.extend(request.map(Task::Cable));
+                }
                 Err(error) => {
                     tracing::debug!(%error, "A client sent something that is no command.");
                     shard.end(id, Ending::NotACommand);
                 }
             },
-            Self::Echo => shard.send(id, encoding::frame(opcode, message)),
-            Self::Shootout(contract) => match contract.receive(opcode, message) {
-                Some(shootout::Request::Echo) => shard.send(id, encoding::frame(opcode, message)),
-                Some(shootout::Request::Broadcast(broadcast)) => tasks.push(Task::Broadcast(broadcast)),
-                None => shard.end(id, Ending::NotInContract),
-            },
+            Self::Echo => {
+                shard.metrics.client_messages.increment();
+                shard.send(id, encoding::frame(opcode, message));
+            }
+            Self::Shootout(contract) => {
+                let Some(request) = contract.receive(opcode, message) else {
+                    return shard.end(id, Ending::NotInContract);
+                };
+                shard.metrics.client_messages.increment();
+                match request {
+                    shootout::Request::Echo => shard.send(id, encoding::frame(opcode, message)),
+                    shootout::Request::Broadcast(broadcast) => tasks.push(Task::Broadcast(broadcast)),
+                }
+            }
         }
     }
 

@@ -11,6 +11,7 @@
 
 mod accept;
 pub mod application;
+mod census;
 mod config;
 mod connection;
 mod deadlines;
@@ -23,6 +24,7 @@ mod http;
 mod identities;
 mod listener;
 mod mailbox;
+mod metrics;
 mod origins;
 mod outgoing;
 mod proxied_headers;

@@ -12,9 +12,11 @@ use crate::{
     Config, Listeners, Publisher,
     accept::{self, Purpose},
     application::Application,
+    census::{self, Census},
     drain, fanout,
     heartbeat::TICK,
     mailbox::Letter,
+    metrics::TASKS_HELP,
     shard::{OpenConnections, Shard},
     ticker,
 };
@@ -49,6 +51,11 @@ pub async fn run(
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
     let open_connections = OpenConnections::default();
+    let counted = open_connections.clone();
+    config
+        .registry
+        .gauge_fn("goroutines_num", TASKS_HELP, move || counted.n_open() as f64);
+    let census = Census::new(config.n_shards, &config.registry);
     let (stop, stopped) = watch::channel(false);
     let (all_ended, mut ends) = mpsc::channel::<()>(1);
 
@@ -59,7 +66,7 @@ pub async fn run(
         let sockets = Sockets { clients, broadcasts };
         let (config, application, publisher) = (config.clone(), application.clone(), publisher.clone());
         let (open_connections, stopped) = (open_connections.clone(), stopped.clone());
-        let all_ended = all_ended.clone();
+        let (census, all_ended) = (census.clone(), all_ended.clone());
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -72,7 +79,7 @@ pub async fn run(
                 publisher,
                 open_connections,
             ));
-            LocalSet::new().block_on(&runtime, serve(shard, sockets, mailbox, stopped))
+            LocalSet::new().block_on(&runtime, serve(shard, census, sockets, mailbox, stopped))
         };
         threads.push(
             thread::Builder::new()
@@ -104,6 +111,7 @@ pub async fn run(
 
 async fn serve(
     shard: Rc<Shard>,
+    census: Arc<Census>,
     sockets: Sockets,
     mailbox: mpsc::Receiver<Letter>,
     mut stopped: watch::Receiver<bool>,
@@ -120,6 +128,7 @@ async fn serve(
     }
     tokio::task::spawn_local(fanout::run(Rc::clone(&shard), mailbox));
     tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));
+    tokio::task::spawn_local(census::run(Rc::clone(&shard), census));
     // The sender lives until after the stop, so this is the stop.
     let _stopped = stopped.changed().await;
     drain::run(&shard).await;

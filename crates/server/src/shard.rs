@@ -2,6 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeSet,
     rc::Rc,
     sync::{
         Arc,
@@ -15,7 +16,7 @@ use tokio::sync::Notify;
 
 use crate::{
     Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding,
-    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing,
+    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing, metrics::Metrics,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -36,6 +37,9 @@ pub(crate) struct Shard {
     pub(crate) deflater: RefCell<websocket::deflate::Deflater>,
     pub(crate) decoding: websocket::Config,
     pub(crate) open_connections: OpenConnections,
+    pub(crate) metrics: Metrics,
+    /// Sessions whose connection takes no more bytes at the moment.
+    pub(crate) blocked: RefCell<BTreeSet<SessionId>>,
     /// Set once at shutdown; new sessions are refused from then on.
     pub(crate) is_draining: Cell<bool>,
     /// Told whenever the last session is gone.
@@ -67,6 +71,8 @@ impl Shard {
             },
             application,
             publisher,
+            metrics: Metrics::new(&config.registry),
+            blocked: RefCell::default(),
             config,
             open_connections,
             is_draining: Cell::new(false),
@@ -81,6 +87,7 @@ impl Shard {
         agreed: Option<&Agreed>,
     ) -> OpenSession {
         let id = self.hub.borrow_mut().insert(connection, encoding::format(agreed));
+        self.metrics.clients.add(1);
         OpenSession {
             shard: Rc::clone(self),
             id,
@@ -96,8 +103,13 @@ pub(crate) struct OpenSession {
 
 impl Drop for OpenSession {
     fn drop(&mut self) {
+        let metrics = &self.shard.metrics;
         let mut hub = self.shard.hub.borrow_mut();
+        if let Some((_, outbox)) = hub.get_mut(self.id) {
+            metrics.failed_server_messages.add(outbox.n_frames() as u64);
+        }
         drop(hub.remove(self.id));
+        metrics.clients.sub(1);
         if hub.is_empty() {
             self.shard.emptied.notify_waiters();
         }
@@ -109,6 +121,11 @@ impl Drop for OpenSession {
 pub(crate) struct OpenConnections(Arc<AtomicUsize>);
 
 impl OpenConnections {
+    /// How many there are.
+    pub(crate) fn n_open(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Counts one more, for as long as the result lives.
     pub(crate) fn enter(&self) -> OpenConnection {
         let n_open = self.0.fetch_add(1, Ordering::Relaxed) + 1;

@@ -20,7 +20,8 @@ pub(crate) async fn run(shard: Rc<Shard>, tick: Duration) {
     // A stalled shard must not send the pings of several ticks at once.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
+        let due = ticks.tick().await;
+        shard.metrics.loop_lag.observe(due.elapsed());
         shard.cut_overdue();
         shard.ping_due().await;
     }
@@ -52,7 +53,7 @@ impl Shard {
         let ping = encoding::frame(Opcode::Text, reply::encode_ping(now).as_bytes());
         for portion in due.chunks(PORTION) {
             for id in portion {
-                self.send(*id, ping.clone());
+                self.send_aside(*id, ping.clone());
                 self.flush(*id);
             }
             tokio::task::yield_now().await;

@@ -64,18 +64,20 @@ pub(crate) async fn receive(
     counted: OpenConnection,
 ) {
     let max_connections = shard.config.max_connections;
+    shard.metrics.accepted_connections.increment();
     if counted.n_open > max_connections + MAX_REFUSALS {
+        shard.metrics.count_dropped();
         return;
     }
     let timeout = shard.config.handshake_timeout;
     let routed = tokio::time::timeout(timeout, read_head(&shard, &stream, peer, purpose)).await;
     match routed.unwrap_or_else(|_| Err(Refusal::timeout())) {
         Ok(_) if counted.n_open > max_connections || shard.is_draining.get() => {
-            Refusal::unavailable().send(&mut stream).await;
+            Refusal::unavailable().send(&mut stream, &shard).await;
         }
         Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
         Ok(Route::Http(bytes)) => crate::http::serve(shard, stream, bytes, purpose).await,
-        Err(refusal) => refusal.send(&mut stream).await,
+        Err(refusal) => refusal.send(&mut stream, &shard).await,
     }
 }
 
@@ -91,7 +93,7 @@ async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: 
     let connection = Rc::new(Connection::new(stream, kind == Kind::Cable, counted));
     let opened = shard.open_session(Rc::clone(&connection), deflate.as_ref());
     let id = opened.id;
-    shard.send(id, response.into());
+    shard.send_aside(id, response.into());
     let endpoint = match kind {
         Kind::Cable => Endpoint::Cable(CableSession::connect(&shard, id, request).await),
         Kind::Echo => Endpoint::Echo,
@@ -214,7 +216,7 @@ impl Refusal {
     }
 
     /// Best effort: a peer that does not take a few hundred bytes at once gets none.
-    async fn send(self, stream: &mut TcpStream) {
+    async fn send(self, stream: &mut TcpStream, shard: &Shard) {
         let Self::Answer {
             status,
             headers,
@@ -223,6 +225,7 @@ impl Refusal {
         else {
             return;
         };
+        shard.metrics.count_refusal(status);
         let mut answer = format!("HTTP/1.1 {status}\r\n");
         for (name, value) in headers {
             answer.push_str(&format!("{name}: {value}\r\n"));

@@ -9,6 +9,7 @@
 
 mod counter;
 mod dependency;
+mod distinct;
 mod gauge;
 mod histogram;
 mod prometheus;
@@ -18,6 +19,7 @@ mod tags;
 
 pub use counter::Counter;
 pub use dependency::{Dependency, DependencyStatus};
+pub use distinct::Distinct;
 pub use gauge::Gauge;
 pub use histogram::{BUCKET_BOUNDS, Histogram};
 pub use prometheus::CONTENT_TYPE;

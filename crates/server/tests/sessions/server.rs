@@ -38,6 +38,7 @@ pub(crate) fn config() -> Config {
         drain_timeout: Duration::from_millis(200),
         greets_echo: false,
         compresses: false,
+        stats_interval: Duration::from_secs(3600),
         n_shards: 2,
         registry: Registry::default(),
     }
