@@ -3,6 +3,7 @@
 mod ingest;
 mod listener;
 mod remote;
+mod secrets;
 
 use std::{
     cell::Cell,
@@ -29,6 +30,7 @@ use tokio::{
 use self::{
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
+    secrets::Secrets,
 };
 use crate::{
     exit::{Failure, Status},
@@ -75,10 +77,8 @@ pub(crate) struct Options {
     /// The embedded application that decides about connections and channels.
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
-    /// Key that backends must send to broadcast (`Authorization: Bearer KEY`). With a key, broadcasts are taken
-    /// on the main port; without one, on a port of their own.
-    #[arg(long, value_name = "KEY")]
-    broadcast_key: Option<String>,
+    #[command(flatten)]
+    secrets: Secrets,
     #[command(flatten)]
     ingest: IngestOptions,
     /// Path that takes broadcasts.
@@ -196,8 +196,8 @@ impl Options {
             paths: self.path.clone(),
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
-            broadcast_access: match &self.broadcast_key {
-                Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key.clone()),
+            broadcast_access: match self.secrets.broadcast_key() {
+                Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
             max_message_bytes: self.max_message_size,
