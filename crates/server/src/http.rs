@@ -1,4 +1,4 @@
-//! Plain HTTP on the server's ports: hello, health, and broadcasts from backends.
+//! Plain HTTP on the server's ports: hello, health, metrics, and broadcasts from backends.
 
 use std::{convert::Infallible, io, pin::Pin, rc::Rc, task, time::Duration};
 
@@ -16,6 +16,7 @@ use tokio::{
 use crate::{accept::Purpose, config::BroadcastAccess, endpoint::Kind, shard::Shard};
 
 mod broadcast;
+mod observation;
 
 /// How long an idle keep-alive connection may think about its next request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -49,17 +50,20 @@ pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream, already_read: Vec
 async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> Answer {
     let config = &shard.config;
     let path = request.uri().path();
+    if let Some(answer) = observation::answer(shard, &request, purpose) {
+        return answer;
+    }
+    if purpose == Purpose::Metrics {
+        return text(StatusCode::NOT_FOUND, "Nothing is served on this path.");
+    }
     if path == config.broadcast_path {
         match (&config.broadcast_access, purpose) {
             (BroadcastAccess::Key(key), _) => return broadcast::answer(shard, request, Some(key)).await,
             (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
                 return broadcast::answer(shard, request, None).await;
             }
-            (BroadcastAccess::SeparateListener, Purpose::Clients) => {}
+            (BroadcastAccess::SeparateListener, Purpose::Clients | Purpose::Metrics) => {}
         }
-    }
-    if path == config.health_path {
-        return text(StatusCode::OK, "OK");
     }
     if Kind::of_path(path, &config.paths).is_some() {
         return upgrade_required();
@@ -90,9 +94,13 @@ fn upgrade_required() -> Answer {
 }
 
 fn text(status: StatusCode, text: &str) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from(format!("{text}\n"))));
+    answer_of(status, "text/plain; charset=utf-8", format!("{text}\n"))
+}
+
+fn answer_of(status: StatusCode, content_type: &'static str, body: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body)));
     *answer.status_mut() = status;
-    with_header(answer, header::CONTENT_TYPE, "text/plain; charset=utf-8")
+    with_header(answer, header::CONTENT_TYPE, content_type)
 }
 
 fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str) -> Answer {

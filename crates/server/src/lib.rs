@@ -35,9 +35,9 @@ mod sid;
 mod ticker;
 mod upgrade;
 
-pub use config::{BroadcastAccess, Config};
+pub use config::{BroadcastAccess, Config, MetricsPage};
 pub use listener::{BindError, Listeners};
 pub use mailbox::Publisher;
 pub use origins::{AllowedOrigins, OriginError};
 pub use proxied_headers::ProxiedHeaders;
-pub use server::run;
+pub use server::{Ports, run};

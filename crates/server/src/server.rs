@@ -25,28 +25,34 @@ use crate::{
 /// short enough for process supervisors that wait three seconds.
 const MIN_FINISH: Duration = Duration::from_millis(500);
 
-/// The sockets of one shard, by purpose.
-struct Sockets {
-    clients: Vec<TcpListener>,
-    broadcasts: Vec<TcpListener>,
+/// The listeners of a server, each on a port of its own.
+#[derive(Debug)]
+pub struct Ports {
+    /// For clients, and for everything that has no port of its own.
+    pub clients: Listeners,
+    /// For broadcasts without a key, if they are taken.
+    pub broadcasts: Option<Listeners>,
+    /// For metrics, if clients must not see them.
+    pub metrics: Option<Listeners>,
 }
+
+/// The sockets of one shard, by purpose.
+type Sockets = Vec<(Purpose, TcpListener)>;
 
 /// Serves until `shutdown` completes, then drains the sessions and returns.
 ///
-/// `broadcasts` are the listeners of the separate broadcast port, if there is one. `application` is made with
-/// the publisher that its broadcasts go through.
+/// `application` is made with the publisher that its broadcasts go through.
 ///
 /// # Errors
 /// When a shard's thread or runtime cannot be started.
 pub async fn run(
     config: Config,
-    clients: Listeners,
-    broadcasts: Option<Listeners>,
+    ports: Ports,
     application: impl FnOnce(Publisher) -> Arc<dyn Application>,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let config = Arc::new(config);
-    let drain_timeout = config.drain_timeout;
+    let shutdown_timeout = config.shutdown_timeout;
     let (publisher, mailboxes) = Publisher::new(config.n_shards);
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
@@ -59,11 +65,9 @@ pub async fn run(
     let (stop, stopped) = watch::channel(false);
     let (all_ended, mut ends) = mpsc::channel::<()>(1);
 
-    let mut broadcasts = broadcasts.map(Listeners::into_shards);
     let mut threads = Vec::new();
-    for (number, (clients, mailbox)) in clients.into_shards().zip(mailboxes).enumerate() {
-        let broadcasts = broadcasts.as_mut().and_then(Iterator::next).unwrap_or_default();
-        let sockets = Sockets { clients, broadcasts };
+    let sockets = ports.into_shards(config.n_shards);
+    for (number, (sockets, mailbox)) in sockets.into_iter().zip(mailboxes).enumerate() {
         let (config, application, publisher) = (config.clone(), application.clone(), publisher.clone());
         let (open_connections, stopped) = (open_connections.clone(), stopped.clone());
         let (census, all_ended) = (census.clone(), all_ended.clone());
@@ -97,7 +101,7 @@ pub async fn run(
     let stopped_at = Instant::now();
     stop.send_replace(true);
     while ends.recv().await.is_some() {}
-    let time_left = drain_timeout.saturating_sub(stopped_at.elapsed());
+    let time_left = shutdown_timeout.saturating_sub(stopped_at.elapsed());
     let finished = tokio::time::timeout(time_left.max(MIN_FINISH), finishing.finish());
     if finished.await.is_err() {
         tracing::warn!("The application did not learn of all ended sessions before the server had to stop.");
@@ -109,6 +113,24 @@ pub async fn run(
     })
 }
 
+impl Ports {
+    fn into_shards(self, n_shards: usize) -> Vec<Sockets> {
+        let mut by_shard: Vec<Sockets> = (0..n_shards).map(|_| Vec::new()).collect();
+        let ports = [
+            (Purpose::Clients, Some(self.clients)),
+            (Purpose::Broadcasts, self.broadcasts),
+            (Purpose::Metrics, self.metrics),
+        ];
+        for (purpose, listeners) in ports {
+            let sockets = listeners.into_iter().flat_map(Listeners::into_shards);
+            for (shard, sockets) in by_shard.iter_mut().zip(sockets) {
+                shard.extend(sockets.into_iter().map(|socket| (purpose, socket)));
+            }
+        }
+        by_shard
+    }
+}
+
 async fn serve(
     shard: Rc<Shard>,
     census: Arc<Census>,
@@ -116,15 +138,9 @@ async fn serve(
     mailbox: mpsc::Receiver<Letter>,
     mut stopped: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    let listeners = [
-        (Purpose::Clients, sockets.clients),
-        (Purpose::Broadcasts, sockets.broadcasts),
-    ];
-    for (purpose, sockets) in listeners {
-        for socket in sockets {
-            let listener = tokio::net::TcpListener::from_std(socket)?;
-            tokio::task::spawn_local(accept::run(Rc::clone(&shard), listener, purpose, stopped.clone()));
-        }
+    for (purpose, socket) in sockets {
+        let listener = tokio::net::TcpListener::from_std(socket)?;
+        tokio::task::spawn_local(accept::run(Rc::clone(&shard), listener, purpose, stopped.clone()));
     }
     tokio::task::spawn_local(fanout::run(Rc::clone(&shard), mailbox));
     tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));

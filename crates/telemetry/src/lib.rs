@@ -14,7 +14,9 @@ mod gauge;
 mod histogram;
 mod prometheus;
 mod registry;
+mod report;
 mod snapshot;
+mod statsd;
 mod tags;
 
 pub use counter::Counter;
@@ -24,5 +26,7 @@ pub use gauge::Gauge;
 pub use histogram::{BUCKET_BOUNDS, Histogram};
 pub use prometheus::CONTENT_TYPE;
 pub use registry::Registry;
+pub use report::{Amount, Reading, log_line};
 pub use snapshot::{HistogramValue, Kind, Metric, Series, Snapshot, Value};
+pub use statsd::{StatsdFormat, TagsFormat, UnknownTagsFormat};
 pub use tags::{TagError, Tags};

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_server::{AllowedOrigins, BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
+use plimsoll_server::{AllowedOrigins, BroadcastAccess, Config, Listeners, Ports, ProxiedHeaders, Publisher};
 use plimsoll_telemetry::Registry;
 use tokio::sync::oneshot;
 
@@ -25,6 +25,8 @@ pub(crate) fn config() -> Config {
     Config {
         paths: vec!["/cable".to_owned()],
         health_path: "/health".to_owned(),
+        ready_path: "/ready".to_owned(),
+        metrics_page: None,
         broadcast_path: "/_broadcast".to_owned(),
         broadcast_access: BroadcastAccess::Key("key".to_owned()),
         max_message_bytes: 65_536,
@@ -36,6 +38,7 @@ pub(crate) fn config() -> Config {
         handshake_timeout: Duration::from_secs(10),
         proxied_headers: ProxiedHeaders::default(),
         drain_timeout: Duration::from_millis(200),
+        shutdown_timeout: Duration::from_millis(200),
         greets_echo: false,
         compresses: false,
         stats_interval: Duration::from_secs(3600),
@@ -60,9 +63,14 @@ impl Server {
                 give_publisher.send(publisher.clone()).unwrap();
                 application.start(publisher)
             };
+            let ports = Ports {
+                clients: listeners,
+                broadcasts: None,
+                metrics: None,
+            };
             let shutdown = async { stopped.await.unwrap() };
             runtime
-                .block_on(plimsoll_server::run(config, listeners, None, start, shutdown))
+                .block_on(plimsoll_server::run(config, ports, start, shutdown))
                 .unwrap();
             end.send(()).unwrap();
         });
