@@ -2,13 +2,16 @@
 
 mod ingest;
 mod listener;
+mod monitoring;
 mod remote;
+mod reporter;
 mod secrets;
 pub(crate) mod settings;
+mod stopping;
 
 use std::{
     cell::Cell,
-    io::{self, Read, Write},
+    io::{self, Write},
     net::SocketAddr,
     num::NonZeroUsize,
     path::PathBuf,
@@ -20,23 +23,21 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    BroadcastAccess, Config, Listeners, Publisher,
+    BroadcastAccess, Config, Listeners, Ports, Publisher,
     application::{Application, Benchmark, Chat},
 };
 use plimsoll_telemetry::Registry;
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::oneshot,
-};
 
 use self::{
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
+    monitoring::MonitoringOptions,
     secrets::Secrets,
+    stopping::{Orders, StoppingOptions},
 };
 use crate::{
     exit::{Failure, Status},
-    logging::{self, LogLevel},
+    logging::{self, LogFormat, LogLevel},
 };
 
 /// Open files that are not clients: listeners, event queues, standard streams, refusals under way.
@@ -44,10 +45,6 @@ const RESERVED_FILES: u64 = 64;
 
 /// AnyCable's port for broadcasts without a key.
 const OPEN_BROADCAST_PORT: u16 = 8090;
-
-/// Time for clients to say goodbye at shutdown. Together with the rest it stays under three seconds, which
-/// process supervisors and the Action Cable conformance suite allow.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,6 +117,9 @@ pub(crate) struct Options {
     /// How much to log.
     #[arg(long, value_enum, default_value_t = LogLevel::Info)]
     log_level: LogLevel,
+    /// How log lines are written: for people, or as one JSON object per line.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
     /// Log what clients do wrong, too; the same as --log_level debug.
     #[arg(long)]
     debug: bool,
@@ -135,9 +135,10 @@ pub(crate) struct Options {
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
     #[arg(long)]
     announce: bool,
-    /// Stop when standard input ends: a parent process that dies takes its server with it.
-    #[arg(long, hide = true)]
-    exit_with_stdin: bool,
+    #[command(flatten)]
+    stopping: StoppingOptions,
+    #[command(flatten)]
+    monitoring: MonitoringOptions,
     // Last, because its heading holds for everything that follows.
     #[command(flatten)]
     remote: remote::Options,
@@ -155,7 +156,7 @@ enum App {
 impl Options {
     /// `warnings` are what was found while the settings were read.
     pub(crate) fn execute(self, warnings: &[String]) -> Result<Status, Failure> {
-        logging::start(self.log_level());
+        logging::start(self.log_level(), self.log_format);
         for warning in warnings {
             tracing::warn!("{warning}");
         }
@@ -175,38 +176,33 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
-        let config = self.config(&open_files, registry);
-        let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
-        let broadcasts = match config.broadcast_access {
-            BroadcastAccess::SeparateListener if self.ingest.takes_http() => {
-                Some(self.bind_broadcasts(config.n_shards)?)
-            }
-            _ => None,
-        };
-        let shutdown = shutdown(self.exit_with_stdin)?;
-        log_start(&config, &open_files, &clients, broadcasts.as_ref());
+        let config = self.config(&open_files, registry.clone());
+        let ports = self.bind(&config)?;
+        let Orders { stop, end } = self.stopping.listen()?;
+        log_start(&config, &open_files, &ports);
+        let server = registry.dependency("server");
+        server.up();
         if self.announce {
-            announce(clients.addresses())?;
+            announce(ports.clients.addresses())?;
         }
+        self.monitoring.start(&registry);
         let remote = self.remote.start()?;
         let ingest: Cell<Option<Ingest>> = Cell::default();
-        plimsoll_server::run(
-            config,
-            clients,
-            broadcasts,
-            |publisher| {
-                ingest.set(Some(self.ingest.start(&publisher)));
-                remote.unwrap_or_else(|| self.app.start(publisher))
-            },
-            async {
-                shutdown.await;
-                // Before the sessions go: what was read from Redis by now still reaches them.
-                if let Some(ingest) = ingest.take() {
-                    ingest.stop().await;
-                }
-            },
-        )
-        .await?;
+        let application = |publisher: Publisher| {
+            ingest.set(Some(self.ingest.start(&publisher)));
+            remote.unwrap_or_else(|| self.app.start(publisher))
+        };
+        let shutdown = async {
+            self.stopping.wait(stop, &server).await;
+            // Before the sessions go: what was read from Redis by now still reaches them.
+            if let Some(ingest) = ingest.take() {
+                ingest.stop().await;
+            }
+        };
+        tokio::select! {
+            served = plimsoll_server::run(config, ports, application, shutdown) => served?,
+            Ok(reason) = end => return Err(hurried(reason)),
+        }
         tracing::info!("Stopped.");
         Ok(Status::Success)
     }
@@ -222,6 +218,8 @@ impl Options {
         Config {
             paths: self.path.clone(),
             health_path: self.health_path.clone(),
+            ready_path: self.monitoring.ready_path.clone(),
+            metrics_page: self.monitoring.metrics_page(&self.host, self.port),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: match self.secrets.broadcast_key() {
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
@@ -234,13 +232,26 @@ impl Options {
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
             proxied_headers: self.remote.proxied_headers(),
-            drain_timeout: DRAIN_TIMEOUT,
+            drain_timeout: self.stopping.drain_timeout(),
+            shutdown_timeout: self.stopping.shutdown_timeout(),
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
-            stats_interval: Duration::from_secs(5),
+            stats_interval: self.monitoring.stats_interval(),
             n_shards: self.shards.unwrap_or(n_cores).get(),
             registry,
         }
+    }
+
+    fn bind(&self, config: &Config) -> Result<Ports, Failure> {
+        let takes_open_broadcasts =
+            config.broadcast_access == BroadcastAccess::SeparateListener && self.ingest.takes_http();
+        Ok(Ports {
+            clients: Listeners::bind(&self.host, self.port, config.n_shards)?,
+            broadcasts: takes_open_broadcasts
+                .then(|| self.bind_broadcasts(config.n_shards))
+                .transpose()?,
+            metrics: self.monitoring.bind(&self.host, self.port, config.n_shards)?,
+        })
     }
 
     fn bind_broadcasts(&self, n_shards: usize) -> Result<Listeners, Failure> {
@@ -272,12 +283,13 @@ fn absolute_path(text: &str) -> Result<String, String> {
     }
 }
 
-fn log_start(
-    config: &Config,
-    open_files: &OpenFileLimit,
-    clients: &Listeners,
-    broadcasts: Option<&Listeners>,
-) {
+fn hurried(reason: &str) -> Failure {
+    Failure::Runtime(
+        format!("ended at once because of a second signal, {reason}, before everything had stopped").into(),
+    )
+}
+
+fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
     tracing::info!(
         shards = config.n_shards,
         pid = std::process::id(),
@@ -286,12 +298,12 @@ fn log_start(
         open_files.soft,
         config.max_connections,
     );
-    for address in clients.addresses() {
+    for address in ports.clients.addresses() {
         for path in &config.paths {
             tracing::info!("Action Cable clients are served on ws://{address}{path}.");
         }
     }
-    for address in broadcasts.map(Listeners::addresses).unwrap_or_default() {
+    for address in ports.broadcasts.iter().flat_map(Listeners::addresses) {
         tracing::info!(
             "Broadcasts are taken without a key on http://{address}{}.",
             config.broadcast_path
@@ -309,37 +321,4 @@ fn announce(addresses: &[SocketAddr]) -> io::Result<()> {
     let mut stdout = io::stdout();
     writeln!(stdout, "{line}")?;
     stdout.flush()
-}
-
-/// Completes when the process is told to stop. The handlers are set before anybody learns that the server
-/// is up.
-fn shutdown(exits_with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let stdin = exits_with_stdin.then(stdin_end);
-    let stdin_ended = async move {
-        match stdin {
-            Some(end) => drop(end.await),
-            None => std::future::pending().await,
-        }
-    };
-    Ok(async move {
-        let reason = tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-            () = stdin_ended => "the end of standard input",
-        };
-        tracing::info!("Stopping because of {reason}.");
-    })
-}
-
-/// Standard input can only be awaited by a thread; it ends with the process.
-fn stdin_end() -> oneshot::Receiver<()> {
-    let (ended, end) = oneshot::channel();
-    thread::spawn(move || {
-        // An error ends the input as well.
-        let _end_or_error = io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink());
-        let _the_server_may_have_stopped = ended.send(());
-    });
-    end
 }

@@ -46,6 +46,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("allowed-origins", "server.allowed_origins"),
     setting("max-conn", "server.max_conn"),
     setting("health-path", "server.health_path"),
+    setting("ready-path", "server.ready_path"),
     setting("handshake-timeout-ms", "server.handshake_timeout_ms"),
     setting("shards", "server.shards"),
     setting("ssl-cert", "server.ssl.cert_path"),
