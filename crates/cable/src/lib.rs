@@ -9,6 +9,7 @@
 
 pub mod broadcast;
 pub mod command;
+pub mod derived_key;
 pub mod disconnect;
 pub mod reply;
 pub mod subprotocol;

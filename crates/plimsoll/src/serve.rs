@@ -1,7 +1,9 @@
 //! `plimsoll serve`: the cable server.
 
 mod ingest;
+mod listener;
 mod remote;
+mod secrets;
 
 use std::{
     cell::Cell,
@@ -19,12 +21,17 @@ use plimsoll_server::{
     BroadcastAccess, Config, Listeners, Publisher,
     application::{Application, Benchmark, Chat},
 };
+use plimsoll_telemetry::Registry;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::oneshot,
 };
 
-use self::ingest::{Ingest, IngestOptions};
+use self::{
+    ingest::{Ingest, IngestOptions},
+    listener::ListenerOptions,
+    secrets::Secrets,
+};
 use crate::{
     exit::{Failure, Status},
     logging::{self, LogLevel},
@@ -70,10 +77,8 @@ pub(crate) struct Options {
     /// The embedded application that decides about connections and channels.
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
-    /// Key that backends must send to broadcast (`Authorization: Bearer KEY`). With a key, broadcasts are taken
-    /// on the main port; without one, on a port of their own.
-    #[arg(long, value_name = "KEY")]
-    broadcast_key: Option<String>,
+    #[command(flatten)]
+    secrets: Secrets,
     #[command(flatten)]
     ingest: IngestOptions,
     /// Path that takes broadcasts.
@@ -85,6 +90,8 @@ pub(crate) struct Options {
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]
     max_conn: u64,
+    #[command(flatten)]
+    listener: ListenerOptions,
     /// Seconds between pings.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
     ping_interval: u64,
@@ -140,7 +147,8 @@ impl Options {
 
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
-        let config = self.config(&open_files);
+        let registry = Registry::default();
+        let config = self.config(&open_files, registry);
         let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
         let broadcasts = match config.broadcast_access {
             BroadcastAccess::SeparateListener if self.ingest.takes_http() => {
@@ -176,7 +184,7 @@ impl Options {
         Ok(Status::Success)
     }
 
-    fn config(&self, open_files: &OpenFileLimit) -> Config {
+    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Config {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
             allowed
@@ -188,13 +196,14 @@ impl Options {
             paths: self.path.clone(),
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
-            broadcast_access: match &self.broadcast_key {
-                Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key.clone()),
+            broadcast_access: match self.secrets.broadcast_key() {
+                Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
             proxied_headers: self.remote.proxied_headers(),
@@ -202,6 +211,7 @@ impl Options {
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
             n_shards: self.shards.unwrap_or(n_cores).get(),
+            registry,
         }
     }
 

@@ -41,7 +41,7 @@ pub struct Options {
 /// Whether the application hears of ended sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisconnectMode {
-    /// Of those that it was asked about when they connected: all sessions of a remote application.
+    /// Of those that it has dealt with: it was asked about their connection or about one of their commands.
     Auto,
     /// Of all.
     Always,
@@ -58,6 +58,7 @@ pub struct Remote {
     calls: Arc<Calls>,
     runtime: Handle,
     farewells: Option<Farewells>,
+    hears_of_every_end: bool,
     /// The thread ends when this is dropped.
     _alive: oneshot::Sender<()>,
 }
@@ -89,6 +90,7 @@ impl Remote {
             calls,
             runtime: handle.clone(),
             farewells,
+            hears_of_every_end: options.disconnect_mode == DisconnectMode::Always,
             _alive: alive,
         })
     }
@@ -143,6 +145,10 @@ impl Application for Remote {
 
     fn keeps_state_in_sessions(&self) -> bool {
         true
+    }
+
+    fn hears_of_every_end(&self) -> bool {
+        self.hears_of_every_end
     }
 
     fn disconnect(&self, request: DisconnectRequest) {

@@ -20,6 +20,7 @@ pub(crate) fn connect_reply(response: proto::ConnectionResponse) -> Result<Conne
             identifiers: response.identifiers,
             transmissions: response.transmissions,
             cstate: response.env.unwrap_or_default().cstate,
+            hears_of_end: true,
         }),
         proto::Status::Failure => Ok(ConnectReply::Refused {
             transmissions: response.transmissions,
@@ -63,6 +64,7 @@ pub(crate) fn command_reply(response: proto::CommandResponse) -> Result<CommandR
         cstate: state.cstate,
         transmissions: response.transmissions,
         disconnects: response.disconnect,
+        hears_of_end: true,
     })
 }
 

@@ -29,14 +29,19 @@ pub trait Application: Send + Sync {
     /// A client subscribes, unsubscribes or performs an action.
     fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply>;
 
-    /// Whether sessions keep their environment and state for the application and tell it when they end. An
-    /// application that keeps things itself says no, and its sessions stay small.
+    /// Whether sessions keep their environment for the application. An application that keeps things itself says
+    /// no, and its sessions stay small.
     fn keeps_state_in_sessions(&self) -> bool {
         false
     }
 
-    /// A session that was accepted is over; comes once per session, and only when
-    /// [`Self::keeps_state_in_sessions`]. It must not wait: what takes time is queued.
+    /// Whether it wants to hear of the end even of sessions that it never dealt with.
+    fn hears_of_every_end(&self) -> bool {
+        false
+    }
+
+    /// A session is over; comes once per session, and only when a reply asked for it (`hears_of_end`). It must
+    /// not wait: what takes time is queued.
     fn disconnect(&self, _request: DisconnectRequest) {}
 
     /// All sessions are over and the server is about to stop: completes when everything that was queued is
@@ -66,6 +71,8 @@ pub enum ConnectReply {
         transmissions: Vec<String>,
         /// The first state of the connection.
         cstate: StateChanges,
+        /// Whether the application wants to hear of the session's end.
+        hears_of_end: bool,
     },
     /// The client is not welcome.
     Refused {
@@ -87,10 +94,10 @@ pub struct CommandRequest<'a> {
     pub identifier: &'a str,
     /// What the client wants.
     pub action: Action<'a>,
-    /// Where the client came from and the connection's state; empty unless
-    /// [`Application::keeps_state_in_sessions`].
+    /// Where the client came from, which is empty unless [`Application::keeps_state_in_sessions`], and the
+    /// connection's state.
     pub environment: &'a Environment,
-    /// The subscription's state; empty as above.
+    /// The subscription's state.
     pub istate: &'a State,
 }
 
@@ -124,6 +131,8 @@ pub struct CommandReply {
     pub transmissions: Vec<String>,
     /// Whether the connection ends after the transmissions.
     pub disconnects: bool,
+    /// Whether the application wants to hear of the session's end from now on; there is no way back.
+    pub hears_of_end: bool,
 }
 
 /// What an application decided about a command.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::ProxiedHeaders;
+use plimsoll_telemetry::Registry;
+
+use crate::{AllowedOrigins, ProxiedHeaders};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
@@ -21,6 +23,8 @@ pub struct Config {
     pub max_pending_bytes: usize,
     /// Connections beyond this number are answered 503.
     pub max_connections: usize,
+    /// Whose pages may open a WebSocket; others are answered 403.
+    pub allowed_origins: AllowedOrigins,
     /// Time between pings of a cable connection, at least a second.
     pub ping_interval: Duration,
     /// How long a client may take to send its whole request head.
@@ -36,6 +40,8 @@ pub struct Config {
     pub compresses: bool,
     /// Number of shards (threads), at least one.
     pub n_shards: usize,
+    /// Where the server makes its metrics, and reads all of them when it is asked.
+    pub registry: Registry,
 }
 
 /// Who may publish through `POST /_broadcast`.

@@ -152,6 +152,9 @@ impl Shard {
         let Some(kind) = kind.filter(|_| request.is_upgrade() && purpose == Purpose::Clients) else {
             return Ok(Some(Route::Http(bytes.to_vec())));
         };
+        if !self.config.allowed_origins.allows(request.header("Origin")) {
+            return Err(Refusal::foreign_origin());
+        }
         let upgrade = Upgrade::from_request(&request)?;
         let protocol = match kind {
             Kind::Cable => subprotocol::choose(upgrade.protocols()),
@@ -189,6 +192,15 @@ impl Refusal {
         let text = "The request head did not arrive in time.".to_owned();
         Self::Answer {
             status: StatusCode::REQUEST_TIMEOUT,
+            headers: &[],
+            text,
+        }
+    }
+
+    fn foreign_origin() -> Self {
+        let text = "Pages of this origin may not connect; see --allowed_origins.".to_owned();
+        Self::Answer {
+            status: StatusCode::FORBIDDEN,
             headers: &[],
             text,
         }

@@ -1,14 +1,18 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser, Redis and a real Action Cable, npm packages the foreign clients. On another
-//! system the programs have to be there already; the error names them.
+//! Debian packages bring Node.js, a browser, Redis, a real Action Cable and gRPC for Ruby, npm packages the foreign
+//! clients and what the Node.js example needs. On another system the programs have to be there already; the error
+//! names them.
 
-use std::{fs, io, path::Path, process::Command};
+use std::{fs, io, process::Command};
 
 use crate::{command, repository};
 
 /// Where the tests against foreign peers live, relative to the root of the repository.
 pub(super) const FOREIGN_TESTS: &str = "tests/foreign";
+
+/// The folders with a `package-lock.json`, relative to the root of the repository.
+const NPM_FOLDERS: [&str; 2] = [FOREIGN_TESTS, "examples/apps/node"];
 
 /// `node --test` with all the options that we use.
 const MIN_NODE_MAJOR: u32 = 20;
@@ -23,7 +27,7 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 6] = [
+const NEEDS: [Need; 8] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -52,6 +56,14 @@ const NEEDS: [Need; 6] = [
         probes: &[&["redis-server", "--version"]],
         packages: &["redis-server"],
     },
+    Need {
+        probes: &[&["ruby", "-e", "require 'grpc'; require 'redis'"]],
+        packages: &["ruby", "ruby-grpc", "ruby-redis"],
+    },
+    Need {
+        probes: &[&["python3", "--version"]],
+        packages: &["python3"],
+    },
 ];
 
 /// Why the tests cannot be prepared.
@@ -70,7 +82,7 @@ pub(crate) enum Error {
     OldNode { found: String },
     #[error(transparent)]
     Command(#[from] command::Error),
-    #[error("cannot prepare {FOREIGN_TESTS}")]
+    #[error("cannot read or keep the lock file of the npm packages")]
     Npm(#[from] io::Error),
 }
 
@@ -78,7 +90,7 @@ pub(crate) enum Error {
 pub(super) fn run() -> Result<(), Error> {
     install_debian_packages(&missing_packages())?;
     check_node_version()?;
-    install_npm_packages(&repository::root().join(FOREIGN_TESTS))
+    NPM_FOLDERS.into_iter().try_for_each(install_npm_packages)
 }
 
 impl Need {
@@ -148,17 +160,18 @@ fn node_major(version: &str) -> Option<u32> {
     version.strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
-fn install_npm_packages(folder: &Path) -> Result<(), Error> {
-    let lock = fs::read(folder.join("package-lock.json"))?;
-    let installed = folder.join(INSTALLED_LOCK);
+fn install_npm_packages(folder: &str) -> Result<(), Error> {
+    let path = repository::root().join(folder);
+    let lock = fs::read(path.join("package-lock.json"))?;
+    let installed = path.join(INSTALLED_LOCK);
     if fs::read(&installed).is_ok_and(|known| known == lock) {
-        println!("npm packages: up to date");
+        println!("npm packages of {folder}: up to date");
         return Ok(());
     }
     let mut npm = repository::command("npm");
     // No package here has an install script that we need, and none may fetch anything by itself.
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
-        .current_dir(folder);
+        .current_dir(path);
     command::run(&mut npm)?;
     fs::write(installed, lock)?;
     Ok(())

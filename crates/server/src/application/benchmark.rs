@@ -58,6 +58,7 @@ impl Application for Benchmark {
             identifiers: String::new(),
             transmissions: vec![reply::encode_welcome(&request.sid)],
             cstate: StateChanges::new(),
+            hears_of_end: false,
         }))
     }
 

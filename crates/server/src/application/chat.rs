@@ -80,6 +80,7 @@ impl Application for Chat {
                 identifiers: serde_json::to_string(&user).expect("a struct of strings always serialises"),
                 transmissions: vec![reply::encode_welcome(&request.sid)],
                 cstate: StateChanges::new(),
+                hears_of_end: false,
             },
             None => ConnectReply::Refused {
                 transmissions: vec![reply::encode_disconnect(

@@ -32,14 +32,16 @@ pub(crate) struct CableSession {
     /// Who it is, in the application's words; none when the application has none.
     identity: Option<Box<Identity>>,
     subscriptions: Vec<Box<str>>,
-    /// Only for an application that wants it: an idle session of any other stays small.
+    /// Only when there is something to remember: an idle session without stays small.
     memory: Option<Box<Memory>>,
 }
 
-/// What a session remembers for an application that remembers nothing itself.
+/// What a session remembers for those who remember nothing themselves.
+#[derive(Default)]
 struct Memory {
-    /// To be told of the session's end.
-    application: Arc<dyn Application>,
+    /// To be told of the session's end; none as long as no reply asked for it.
+    farewell_to: Option<Arc<dyn Application>>,
+    /// Without the request when the application does not want it.
     environment: Environment,
     /// By the subscription's identifier; no entry is an empty state.
     istate: BTreeMap<Box<str>, State>,
@@ -96,9 +98,13 @@ impl CableSession {
                 identifiers,
                 transmissions,
                 cstate,
+                hears_of_end,
             } => {
                 session.identity = Identity::register(shard, id, &identifiers);
-                session.memory = Memory::new(&shard.application, request.environment, cstate);
+                if shard.application.keeps_state_in_sessions() {
+                    session.memory_mut().environment = request.environment;
+                }
+                session.remember(shard, "", StateChanges::new(), cstate, hears_of_end);
                 transmit(shard, id, &transmissions);
                 shard.heartbeat.borrow_mut().add(id, fastrand::f64());
             }
@@ -269,13 +275,34 @@ impl CableSession {
             hub.subscribe(id, Some(identifier), stream);
         }
         drop(hub);
-        if let Some(memory) = &mut self.memory {
-            memory.merge(identifier, reply.istate, reply.cstate);
-        }
+        self.remember(shard, identifier, reply.istate, reply.cstate, reply.hears_of_end);
         transmit(shard, id, &reply.transmissions);
         if reply.disconnects {
             shard.end(id, Ending::ClosedByApplication);
         }
+    }
+
+    /// Keeps what a reply wants to be kept, and makes a memory for it only if there is something.
+    fn remember(
+        &mut self,
+        shard: &Shard,
+        identifier: &str,
+        istate: StateChanges,
+        cstate: StateChanges,
+        hears_of_end: bool,
+    ) {
+        if !hears_of_end && istate.is_empty() && cstate.is_empty() {
+            return;
+        }
+        let memory = self.memory_mut();
+        memory.merge(identifier, istate, cstate);
+        if hears_of_end && memory.farewell_to.is_none() {
+            memory.farewell_to = Some(Arc::clone(&shard.application));
+        }
+    }
+
+    fn memory_mut(&mut self) -> &mut Memory {
+        self.memory.get_or_insert_default()
     }
 
     fn identifiers(&self) -> &str {
@@ -303,17 +330,20 @@ impl CableSession {
     }
 }
 
-/// However the session's task ends, its application hears of it once.
+/// However the session's task ends, an application that wants to hear of it hears of it once.
 impl Drop for CableSession {
     fn drop(&mut self) {
         let Some(memory) = self.memory.take() else {
             return;
         };
         let Memory {
-            application,
+            farewell_to: Some(application),
             environment,
             istate,
-        } = *memory;
+        } = *memory
+        else {
+            return;
+        };
         application.disconnect(DisconnectRequest {
             sid: self.sid.as_ref().into(),
             identifiers: self.identifiers().into(),
@@ -328,23 +358,6 @@ static NO_ENVIRONMENT: Environment = Environment::EMPTY;
 static NO_STATE: State = State::EMPTY;
 
 impl Memory {
-    /// `None` for an application that does not want it.
-    fn new(
-        application: &Arc<dyn Application>,
-        mut environment: Environment,
-        cstate: StateChanges,
-    ) -> Option<Box<Self>> {
-        if !application.keeps_state_in_sessions() {
-            return None;
-        }
-        environment.cstate.merge(cstate);
-        Some(Box::new(Self {
-            application: Arc::clone(application),
-            environment,
-            istate: BTreeMap::new(),
-        }))
-    }
-
     fn merge(&mut self, identifier: &str, istate: StateChanges, cstate: StateChanges) {
         if !istate.is_empty() {
             let state = self.istate.entry(identifier.into()).or_default();

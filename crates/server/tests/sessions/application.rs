@@ -89,6 +89,7 @@ impl Application for GatedApplication {
             identifiers: "tester".to_owned(),
             transmissions: vec![reply::encode_welcome(&request.sid)],
             cstate: StateChanges::new(),
+            hears_of_end: false,
         }))
     }
 

@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_server::{BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
+use plimsoll_server::{AllowedOrigins, BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
+use plimsoll_telemetry::Registry;
 use tokio::sync::oneshot;
 
 use crate::application::Starts;
@@ -29,6 +30,7 @@ pub(crate) fn config() -> Config {
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
         max_connections: 100,
+        allowed_origins: AllowedOrigins::default(),
         // No ping may come between the messages of a test.
         ping_interval: Duration::from_secs(3600),
         handshake_timeout: Duration::from_secs(10),
@@ -37,6 +39,7 @@ pub(crate) fn config() -> Config {
         greets_echo: false,
         compresses: false,
         n_shards: 2,
+        registry: Registry::default(),
     }
 }
 

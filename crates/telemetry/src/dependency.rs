@@ -1,0 +1,133 @@
+//! What the server needs to do its work: whether it is there, and since when.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// One part of something that the server needs, such as one of several connections to Redis. It is *down* until
+/// told otherwise. A clone is the same part.
+#[derive(Debug, Clone)]
+pub struct Dependency(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    /// Why it is down; `None` when it is up.
+    reason: Option<String>,
+    since: Instant,
+}
+
+/// How a dependency is at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DependencyStatus {
+    /// What it is.
+    pub name: &'static str,
+    /// Why it is down; `None` when it is up.
+    pub down_because: Option<String>,
+    /// How long it has been up, or down.
+    pub since: Duration,
+}
+
+impl Dependency {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(State {
+            reason: Some("not connected yet".to_owned()),
+            since: Instant::now(),
+        })))
+    }
+
+    /// It is there.
+    pub fn up(&self) {
+        let mut state = self.state();
+        if state.reason.take().is_some() {
+            state.since = Instant::now();
+        }
+    }
+
+    /// It is not there, and why: a lowercase fragment without a full stop, for example `connection refused`. Said
+    /// again, it changes the reason and not the time.
+    pub fn down(&self, reason: impl Into<String>) {
+        let mut state = self.state();
+        if state.reason.replace(reason.into()).is_none() {
+            state.since = Instant::now();
+        }
+    }
+
+    pub(crate) fn status(&self, name: &'static str) -> DependencyStatus {
+        let state = self.state();
+        DependencyStatus {
+            name,
+            down_because: state.reason.clone(),
+            since: state.since.elapsed(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Both fields are written without anything that could panic in between.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl DependencyStatus {
+    /// Whether it is there.
+    pub fn is_up(&self) -> bool {
+        self.down_because.is_none()
+    }
+
+    /// What it is as a whole when `other` is another part of it: up when both are. The one that has been down
+    /// longer speaks for both.
+    pub(crate) fn join(self, other: Self) -> Self {
+        match (self.is_up(), other.is_up()) {
+            (true, false) => other,
+            (false, true) => self,
+            // The whole is up since its last part is.
+            (true, true) if other.since < self.since => other,
+            (false, false) if other.since > self.since => other,
+            _ => self,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(down_because: Option<&str>, since_secs: u64) -> DependencyStatus {
+        DependencyStatus {
+            name: "redis",
+            down_because: down_because.map(str::to_owned),
+            since: Duration::from_secs(since_secs),
+        }
+    }
+
+    #[test]
+    fn is_down_until_told_otherwise() {
+        let dependency = Dependency::new();
+        let reason = || dependency.status("redis").down_because;
+        assert_eq!(reason().as_deref(), Some("not connected yet"));
+        dependency.up();
+        assert_eq!(reason(), None);
+        dependency.down("connection refused");
+        assert_eq!(reason().as_deref(), Some("connection refused"));
+    }
+
+    #[test]
+    fn the_whole_is_up_when_all_parts_are() {
+        let (up_1, up_2) = (status(None, 1), status(None, 2));
+        let (down_3, down_4) = (status(Some("gone"), 3), status(Some("refused"), 4));
+        for (one, other, expected) in [
+            (&up_1, &up_2, &up_1),
+            (&up_2, &up_1, &up_1),
+            (&up_1, &down_3, &down_3),
+            (&down_3, &up_1, &down_3),
+            (&down_3, &down_4, &down_4),
+            (&down_4, &down_3, &down_4),
+        ] {
+            assert_eq!(
+                &one.clone().join(other.clone()),
+                expected,
+                "{one:?} and {other:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! All metrics of a process, and where new ones are made.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{Counter, Dependency, DependencyStatus, Gauge, Histogram, Kind, Metric, Series, Snapshot, Value};
+
+/// Name of the gauge that shows the dependencies.
+const DEPENDENCY_UP: &str = "dependency_up";
+
+/// The metrics of one process. A clone is the same registry.
+///
+/// Metrics are made when the server starts, and stay: memory grows with the cells that were made, so nothing may
+/// make one per connection, stream, or anything else that clients bring.
+#[derive(Clone, Default)]
+pub struct Registry(Arc<Mutex<Contents>>);
+
+#[derive(Default)]
+struct Contents {
+    metrics: BTreeMap<&'static str, Family>,
+    dependencies: Vec<(&'static str, Dependency)>,
+}
+
+/// A metric with the cells that make it up.
+struct Family {
+    help: &'static str,
+    kind: Kind,
+    cells: Vec<Cell>,
+}
+
+struct Cell {
+    labels: Vec<(&'static str, String)>,
+    source: Source,
+}
+
+/// Where a value comes from.
+enum Source {
+    Counter(Counter),
+    Gauge(Gauge),
+    Function(Box<dyn Fn() -> f64 + Send + Sync>),
+    Histogram(Histogram),
+}
+
+impl Registry {
+    /// A cell of a counter. Called again with the same name, it makes another cell; the metric is the sum of all.
+    ///
+    /// # Panics
+    /// This and the other methods: when the name is in use for another kind of metric, which is a fault of the
+    /// program that shows at its start.
+    pub fn counter(&self, name: &'static str, help: &'static str) -> Counter {
+        self.labelled_counter(name, help, &[])
+    }
+
+    /// As [`Registry::counter`], for one of several series of a metric that have different labels.
+    pub fn labelled_counter(
+        &self,
+        name: &'static str,
+        help: &'static str,
+        labels: &[(&'static str, &str)],
+    ) -> Counter {
+        let counter = Counter::default();
+        self.add(name, help, labels, Source::Counter(counter.clone()));
+        counter
+    }
+
+    /// A cell of a gauge.
+    pub fn gauge(&self, name: &'static str, help: &'static str) -> Gauge {
+        let gauge = Gauge::default();
+        self.add(name, help, &[], Source::Gauge(gauge.clone()));
+        gauge
+    }
+
+    /// A cell of a gauge that is asked whenever somebody reads. `f` must be quick and must not use the registry.
+    pub fn gauge_fn(
+        &self,
+        name: &'static str,
+        help: &'static str,
+        f: impl Fn() -> f64 + Send + Sync + 'static,
+    ) {
+        self.add(name, help, &[], Source::Function(Box::new(f)));
+    }
+
+    /// A cell of a histogram of durations. The name ends with `_seconds`, Prometheus' unit of time.
+    pub fn histogram(
+        &self,
+        name: &'static str,
+        help: &'static str,
+        labels: &[(&'static str, &str)],
+    ) -> Histogram {
+        let histogram = Histogram::default();
+        self.add(name, help, labels, Source::Histogram(histogram.clone()));
+        histogram
+    }
+
+    /// Something that the server needs. Called again with the same name, it makes another part of it: the whole
+    /// is up when all parts are.
+    pub fn dependency(&self, name: &'static str) -> Dependency {
+        let dependency = Dependency::new();
+        self.contents().dependencies.push((name, dependency.clone()));
+        dependency
+    }
+
+    /// How all dependencies are, in the order of their names.
+    pub fn dependencies(&self) -> Vec<DependencyStatus> {
+        self.contents().dependencies()
+    }
+
+    /// All metrics as they are now.
+    pub fn snapshot(&self) -> Snapshot {
+        let contents = self.contents();
+        let mut metrics: Vec<_> = contents
+            .metrics
+            .iter()
+            .map(|(name, family)| family.read(name))
+            .collect();
+        metrics.extend(dependency_metric(&contents.dependencies()));
+        metrics.sort_by_key(|metric| metric.name);
+        Snapshot { metrics }
+    }
+
+    fn add(&self, name: &'static str, help: &'static str, labels: &[(&'static str, &str)], source: Source) {
+        let kind = source.kind();
+        let mut contents = self.contents();
+        let family = contents.metrics.entry(name).or_insert_with(|| Family {
+            help,
+            kind,
+            cells: Vec::new(),
+        });
+        assert_eq!(family.kind, kind, "the metric {name} is of two kinds");
+        let labels = labels
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()))
+            .collect();
+        family.cells.push(Cell { labels, source });
+    }
+
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        // Whatever panicked, what is registered is whole: every change is one insertion.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Contents {
+    fn dependencies(&self) -> Vec<DependencyStatus> {
+        let mut by_name = BTreeMap::<_, DependencyStatus>::new();
+        for (name, dependency) in &self.dependencies {
+            let mut status = dependency.status(name);
+            if let Some(other) = by_name.remove(name) {
+                status = other.join(status);
+            }
+            by_name.insert(*name, status);
+        }
+        by_name.into_values().collect()
+    }
+}
+
+impl Family {
+    fn read(&self, name: &'static str) -> Metric {
+        let mut series = Vec::<Series>::new();
+        for cell in &self.cells {
+            let value = cell.source.read();
+            match series.iter_mut().find(|series| series.labels == cell.labels) {
+                Some(series) => series.value.add(&value),
+                None => series.push(Series {
+                    labels: cell.labels.clone(),
+                    value,
+                }),
+            }
+        }
+        Metric {
+            name,
+            help: self.help,
+            kind: self.kind,
+            series,
+        }
+    }
+}
+
+impl Source {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Counter(_) => Kind::Counter,
+            Self::Gauge(_) | Self::Function(_) => Kind::Gauge,
+            Self::Histogram(_) => Kind::Histogram,
+        }
+    }
+
+    fn read(&self) -> Value {
+        match self {
+            Self::Counter(counter) => Value::Counter(counter.get()),
+            Self::Gauge(gauge) => Value::Gauge(gauge.get() as f64),
+            Self::Function(f) => Value::Gauge(f()),
+            Self::Histogram(histogram) => Value::Histogram(histogram.value()),
+        }
+    }
+}
+
+fn dependency_metric(dependencies: &[DependencyStatus]) -> Option<Metric> {
+    let series: Vec<_> = dependencies
+        .iter()
+        .map(|status| Series {
+            labels: vec![("dependency", status.name.to_owned())],
+            value: Value::Gauge(if status.is_up() { 1.0 } else { 0.0 }),
+        })
+        .collect();
+    (!series.is_empty()).then_some(Metric {
+        name: DEPENDENCY_UP,
+        help: "Whether something that the server needs is there (1) or not (0)",
+        kind: Kind::Gauge,
+        series,
+    })
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.contents().metrics.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{thread, time::Duration};
+
+    use super::*;
+
+    fn value(registry: &Registry, name: &str) -> Value {
+        let snapshot = registry.snapshot();
+        let metric = snapshot.metric(name).expect("registered");
+        assert_eq!(metric.series.len(), 1, "{metric:?}");
+        metric.series[0].value.clone()
+    }
+
+    #[test]
+    fn cells_of_a_metric_are_added() {
+        let registry = Registry::default();
+        let counters: Vec<_> = (0..4).map(|_| registry.counter("a_total", "A")).collect();
+        thread::scope(|scope| {
+            for counter in &counters {
+                scope.spawn(|| (0..1_000).for_each(|_| counter.increment()));
+            }
+        });
+        assert_eq!(value(&registry, "a_total"), Value::Counter(4_000));
+
+        let (one, other) = (registry.gauge("b_num", "B"), registry.gauge("b_num", "B"));
+        registry.gauge_fn("b_num", "B", || 0.5);
+        one.add(5);
+        one.sub(2);
+        other.set(-1);
+        assert_eq!(value(&registry, "b_num"), Value::Gauge(2.5));
+    }
+
+    #[test]
+    fn cells_with_the_same_labels_are_one_series() {
+        let registry = Registry::default();
+        for command in ["connect", "command", "connect"] {
+            let histogram = registry.histogram("c_seconds", "C", &[("method", command)]);
+            histogram.observe(Duration::from_micros(100));
+        }
+        let snapshot = registry.snapshot();
+        let found: Vec<_> = snapshot.metrics[0]
+            .series
+            .iter()
+            .map(|series| match &series.value {
+                Value::Histogram(value) => (series.labels[0].1.as_str(), value.count(), value.sum),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let micros = Duration::from_micros;
+        assert_eq!(found, [("connect", 2, micros(200)), ("command", 1, micros(100))]);
+    }
+
+    #[test]
+    fn dependencies_are_a_gauge() {
+        let registry = Registry::default();
+        assert_eq!(registry.snapshot().metrics, []);
+        let (one, other) = (registry.dependency("redis"), registry.dependency("redis"));
+        one.up();
+        assert_eq!(value(&registry, DEPENDENCY_UP), Value::Gauge(0.0));
+        other.up();
+        assert_eq!(value(&registry, DEPENDENCY_UP), Value::Gauge(1.0));
+        assert_eq!(registry.dependencies().len(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "the metric a is of two kinds")]
+    fn a_metric_has_one_kind() {
+        let registry = Registry::default();
+        let _counter = registry.counter("a", "A");
+        let _gauge = registry.gauge("a", "A");
+    }
+}

@@ -1,0 +1,99 @@
+//! Labels that stand on every metric of a process: `--metrics_tags`.
+
+use std::str::FromStr;
+
+/// Names and values, in the order in which they were given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tags(Vec<(String, String)>);
+
+/// A list of tags that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TagError {
+    /// A part has no colon.
+    #[error("tag {0:?} has no value; an example is env:production,region:eu")]
+    NoValue(String),
+    /// A name that Prometheus does not allow as a label.
+    #[error(
+        "{0:?} cannot be the name of a tag: letters, digits and _ are allowed, with neither a digit nor __ in \
+         front, and not le; an example is env:production,region:eu"
+    )]
+    BadName(String),
+    /// The same name twice.
+    #[error("tag {0:?} is there twice; an example is env:production,region:eu")]
+    Repeated(String),
+}
+
+impl Tags {
+    /// The tags, as pairs of name and value.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+/// `name:value,name:value`. A value goes to the next comma and may have colons.
+impl FromStr for Tags {
+    type Err = TagError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut tags = Vec::<(String, String)>::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (name, value) = part
+                .split_once(':')
+                .ok_or_else(|| TagError::NoValue(part.to_owned()))?;
+            if !is_label_name(name) {
+                return Err(TagError::BadName(name.to_owned()));
+            }
+            if tags.iter().any(|(known, _)| known == name) {
+                return Err(TagError::Repeated(name.to_owned()));
+            }
+            tags.push((name.to_owned(), value.to_owned()));
+        }
+        Ok(Self(tags))
+    }
+}
+
+/// Prometheus' rule: letters, digits and `_`, no digit first. `__` at the front is its own, and `le` is
+/// what tells the buckets of a histogram apart.
+fn is_label_name(name: &str) -> bool {
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    starts_well && is_word && !name.starts_with("__") && name != "le"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<&[(&str, &str)], &str>) {
+        let parsed = text.parse::<Tags>();
+        let found = parsed
+            .as_ref()
+            .map(|tags| tags.iter().collect::<Vec<_>>())
+            .map_err(ToString::to_string);
+        match (found, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{text}"),
+            (Err(found), Err(expected)) => assert!(found.starts_with(expected), "{text}: {found}"),
+            (found, _) => panic!("{text}: {found:?}"),
+        }
+    }
+
+    #[test]
+    fn tags_are_pairs_with_commas() {
+        check("", Ok(&[]));
+        check("env:prod", Ok(&[("env", "prod")]));
+        check(
+            "env:prod, url:http://x ,",
+            Ok(&[("env", "prod"), ("url", "http://x")]),
+        );
+        check("env:", Ok(&[("env", "")]));
+        check(
+            "env",
+            Err("tag \"env\" has no value; an example is env:production"),
+        );
+        check("a-b:c", Err("\"a-b\" cannot be the name of a tag"));
+        check("1a:c", Err("\"1a\" cannot"));
+        check("__a:c", Err("\"__a\" cannot"));
+        check("le:1", Err("\"le\" cannot"));
+        check("a:1,a:2", Err("tag \"a\" is there twice"));
+    }
+}

@@ -1,0 +1,71 @@
+// The applications of `examples/apps`, each as a process of its own.
+
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { within } from "./deadline.mjs";
+import { freePort } from "./redis.mjs";
+
+/** The folder of one application. */
+export const folderOf = (name) => fileURLToPath(new URL(`../../../examples/apps/${name}/`, import.meta.url));
+
+/** Translates the Node.js application to what Node.js 20 runs. */
+export const buildNode = () => promisify(execFile)("npm", ["run", "build"], { cwd: folderOf("node") });
+
+/** How each is started in its folder; the Node.js one has to be built before. */
+const COMMANDS = {
+  ruby: ["ruby", "chat.rb"],
+  node: ["node", "dist/chat.js"],
+  python: ["python3", "chat.py"],
+};
+
+export class ExampleApp {
+  #command;
+  #folder;
+  #address;
+  #process;
+
+  /** Chooses an address; nothing listens there before `listen`. The application ends with the test. */
+  static async create(t, name) {
+    const app = new ExampleApp();
+    app.#command = COMMANDS[name];
+    app.#folder = folderOf(name);
+    // A server has to know the application's address, and the application the server's.
+    app.#address = `127.0.0.1:${await freePort()}`;
+    t.after(() => app.kill());
+    return app;
+  }
+
+  /** `127.0.0.1:41233` */
+  get address() {
+    return this.#address;
+  }
+
+  /** Starts the process with these variables besides our own, and waits until it listens. */
+  async listen(variables) {
+    // The kernel ends the application when this process ends, in whatever way that happens.
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", ...this.#command], {
+      cwd: this.#folder,
+      env: { ...process.env, ANYCABLE_RPC_HOST: this.#address, ...variables },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.#process = child;
+    child.exited = once(child, "exit");
+    const listening = new Promise((resolve) => {
+      createInterface({ input: child.stdout }).on("line", (line) => line.includes(" listens on ") && resolve());
+    });
+    const ended = child.exited.then(() => {
+      throw new Error(`\`${this.#command.join(" ")}\` ended without listening`);
+    });
+    await within(Promise.race([listening, ended]), `\`${this.#command.join(" ")}\` to listen`);
+    ended.catch(() => {});
+  }
+
+  /** As a power failure would do it. */
+  kill() {
+    this.#process?.kill("SIGKILL");
+    return this.#process?.exited;
+  }
+}
