@@ -1,13 +1,19 @@
 //! The commands of `plimsoll`.
 
-use std::ffi::OsString;
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     bench, completion, demo,
     exit::{Failure, Status},
-    serve,
+    serve::{
+        self,
+        settings::{self, ReadError, Surroundings},
+    },
 };
 
 /// A real-time cable server, and the load laboratory that finds its line.
@@ -26,25 +32,45 @@ enum Command {
     Completion(completion::Options),
 }
 
-/// Reads the command line; on wrong usage clap explains and ends the process with code 2.
-pub(crate) fn parse(arguments: Vec<OsString>) -> CommandLine {
-    CommandLine::parse_from(arguments)
+/// Runs the command that the arguments name. On wrong usage clap explains and ends the process with code 2.
+pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    // Only the server has settings beside its command line.
+    if arguments.get(1).is_some_and(|command| command == "serve") {
+        return serve(arguments, surroundings);
+    }
+    execute(CommandLine::parse_from(arguments), &[])
 }
 
-/// Runs the command.
-pub(crate) fn execute(command_line: CommandLine) -> Result<Status, Failure> {
+fn serve(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    let reading = match settings::read(&CommandLine::command(), arguments, surroundings) {
+        Ok(reading) => reading,
+        Err(ReadError::CommandLine(error)) => error.exit(),
+        Err(ReadError::Below(wrong)) => return Err(Failure::Usage(wrong.join("\n       "))),
+    };
+    if let Some(text) = reading.printed {
+        for warning in reading.warnings {
+            writeln!(io::stderr(), "warning: {warning}")?;
+        }
+        io::stdout().write_all(text.as_bytes())?;
+        return Ok(Status::Success);
+    }
+    match CommandLine::from_arg_matches(&reading.matches) {
+        Ok(command_line) => execute(command_line, &reading.warnings),
+        Err(error) => error.exit(),
+    }
+}
+
+fn execute(command_line: CommandLine, warnings: &[String]) -> Result<Status, Failure> {
     match command_line.command {
         Command::Demo(options) => options.execute(),
         Command::Bench(options) => options.execute(),
-        Command::Serve(options) => options.execute(),
+        Command::Serve(options) => options.execute(warnings),
         Command::Completion(options) => options.execute(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

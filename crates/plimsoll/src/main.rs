@@ -14,9 +14,11 @@ mod terminal;
 
 use std::process::ExitCode;
 
+use serve::settings::Surroundings;
+
 fn main() -> ExitCode {
-    let command_line = cli::parse(arguments::with_dashes(std::env::args_os()));
-    match cli::execute(command_line) {
+    let arguments = arguments::with_dashes(std::env::args_os());
+    match cli::run(arguments, &Surroundings::of_process()) {
         Ok(status) => status.into(),
         Err(failure) => failure.report(),
     }

@@ -4,12 +4,14 @@ mod ingest;
 mod listener;
 mod remote;
 mod secrets;
+pub(crate) mod settings;
 
 use std::{
     cell::Cell,
     io::{self, Read, Write},
     net::SocketAddr,
     num::NonZeroUsize,
+    path::PathBuf,
     sync::Arc,
     thread,
     time::Duration,
@@ -56,7 +58,9 @@ Examples:
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
 Paths: /cable (Action Cable), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
-Flags may be written with - or _.";
+Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or ANYCABLE_<FLAG>, and a key in a
+settings file: plimsoll.toml, anycable.toml or /etc/anycable/anycable.toml. The command line wins over the environment,
+and that over the file.";
 
 /// Serve Action Cable clients.
 #[derive(Debug, Parser)]
@@ -116,6 +120,18 @@ pub(crate) struct Options {
     /// How much to log.
     #[arg(long, value_enum, default_value_t = LogLevel::Info)]
     log_level: LogLevel,
+    /// Log what clients do wrong, too; the same as --log_level debug.
+    #[arg(long)]
+    debug: bool,
+    /// Settings file. Default: plimsoll.toml, anycable.toml or /etc/anycable/anycable.toml, where it exists.
+    #[arg(long, value_name = "FILE", conflicts_with = "ignore_config_path")]
+    config_path: Option<PathBuf>,
+    /// Read no settings file.
+    #[arg(long)]
+    ignore_config_path: bool,
+    /// Print all settings as a settings file, with where each comes from, and end. Secrets are left out.
+    #[arg(long)]
+    print_config: bool,
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
     #[arg(long)]
     announce: bool,
@@ -137,12 +153,23 @@ enum App {
 }
 
 impl Options {
-    pub(crate) fn execute(self) -> Result<Status, Failure> {
-        logging::start(self.log_level);
+    /// `warnings` are what was found while the settings were read.
+    pub(crate) fn execute(self, warnings: &[String]) -> Result<Status, Failure> {
+        logging::start(self.log_level());
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         runtime.block_on(self.serve())
+    }
+
+    fn log_level(&self) -> LogLevel {
+        match self.debug {
+            true => LogLevel::Debug,
+            false => self.log_level,
+        }
     }
 
     async fn serve(self) -> Result<Status, Failure> {

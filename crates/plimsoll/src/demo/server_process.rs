@@ -9,6 +9,8 @@ use std::{
 
 use serde::Deserialize;
 
+use crate::serve::settings::is_setting;
+
 /// A running `plimsoll serve`. It stops when this value is dropped, or when this process dies, because it
 /// watches the other end of its standard input; unless it was told to stay.
 #[derive(Debug)]
@@ -46,8 +48,15 @@ impl ServerProcess {
         let mut command = Command::new(std::env::current_exe()?);
         // The broadcast key keeps broadcasts on the server's own, free port. Nobody knows this one.
         let key = format!("{:032x}", fastrand::u128(..));
+        // The settings of a server that this machine happens to have are not the demo's.
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(is_setting) {
+                command.env_remove(name);
+            }
+        }
         command.args([
             "serve",
+            "--ignore-config-path",
             "--host=127.0.0.1",
             "--port=0",
             "--app=chat",

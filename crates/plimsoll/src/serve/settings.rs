@@ -1,0 +1,254 @@
+//! Where the settings of `plimsoll serve` come from: defaults, then a file, then the environment, then the command
+//! line, of which the later wins.
+//!
+//! clap declares the flags, and [`table`] joins them with variables and keys. The lower layers become arguments in
+//! front of those that were typed, so all values go through one parser. Every one of them is first parsed on its own,
+//! so that a bad value is reported with its place.
+
+mod catalog;
+mod command_line;
+mod document;
+mod effective;
+mod environment;
+mod file;
+mod layer;
+mod nearest;
+mod renamed;
+mod table;
+#[cfg(test)]
+mod tests;
+mod unsupported;
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use clap::{Arg, ArgMatches, Command, Id, builder::Resettable, parser::ValueSource};
+
+pub(crate) use self::catalog::is_setting;
+use self::{
+    catalog::{Catalog, argument, is_switch},
+    layer::{Assignment, Layer},
+};
+
+/// What the process was started in, as far as settings can come from it.
+pub(crate) struct Surroundings<'a> {
+    /// Names and values of the environment.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// Reads a text file; relative paths are relative to the working directory.
+    pub(crate) read_file: &'a dyn Fn(&Path) -> io::Result<String>,
+}
+
+/// The command line with all layers below it.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// All arguments of the program.
+    pub(crate) matches: ArgMatches,
+    /// For the log, as soon as there is one.
+    pub(crate) warnings: Vec<String>,
+    /// All settings as a file, if that is what was asked for.
+    pub(crate) printed: Option<String>,
+}
+
+/// Why the settings cannot be used.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    /// The command line is wrong, or asks for help: clap says it.
+    CommandLine(clap::Error),
+    /// Something below it is wrong; one line for each.
+    Below(Vec<String>),
+}
+
+impl Surroundings<'_> {
+    /// Those of this process.
+    pub(crate) fn of_process() -> Self {
+        Self {
+            environment: std::env::vars_os().collect(),
+            read_file: &|path| fs::read_to_string(path),
+        }
+    }
+}
+
+impl From<clap::Error> for ReadError {
+    fn from(error: clap::Error) -> Self {
+        Self::CommandLine(error)
+    }
+}
+
+/// Reads the arguments of the whole program, of which the first two are `plimsoll serve`.
+pub(crate) fn read(
+    program: &Command,
+    arguments: Vec<OsString>,
+    surroundings: &Surroundings<'_>,
+) -> Result<Reading, ReadError> {
+    let serve = serve(program);
+    let catalog = Catalog::new(serve);
+    let mut arguments = arguments.into_iter();
+    let front: Vec<OsString> = arguments.by_ref().take(2).collect();
+    let sorted = command_line::sort(&catalog, arguments);
+
+    let typed = front.iter().chain(&sorted.arguments);
+    let typed = relaxed(program.clone(), |_| true).try_get_matches_from(typed)?;
+    let typed = typed.subcommand_matches("serve").unwrap_or(&typed);
+
+    let environment = environment::read(&catalog, &surroundings.environment);
+    let file = match asks_for_no_file(typed, &environment) {
+        true => Layer::default(),
+        false => file::read(&catalog, named_file(typed, &environment).as_deref(), surroundings),
+    };
+    let (below, warnings) = merge(serve, typed, [sorted.layer, environment, file])?;
+    let below_as_arguments = below
+        .iter()
+        .filter_map(|(flag, it)| spelled(argument(serve, flag)?, flag, it));
+    let all = front
+        .iter()
+        .cloned()
+        .chain(below_as_arguments)
+        .chain(sorted.arguments);
+    let matches = relaxed(program.clone(), |flag| below.contains_key(flag)).try_get_matches_from(all)?;
+    let printed = matches
+        .subcommand_matches("serve")
+        .filter(|matches| matches.get_flag("print_config"))
+        .map(|matches| effective::print(serve, matches, &below));
+    Ok(Reading {
+        matches,
+        warnings,
+        printed,
+    })
+}
+
+fn serve(program: &Command) -> &Command {
+    program.find_subcommand("serve").unwrap_or(program)
+}
+
+/// Without the rules about which flags need or exclude each other, for the flags that `is_below` names. These rules
+/// are for people at a command line. A variable that is shared with the application is no contradiction.
+fn relaxed(program: Command, is_below: impl Fn(&str) -> bool) -> Command {
+    program.mut_subcommand("serve", |serve| {
+        serve.mut_args(|arg| match arg.get_long().is_some_and(&is_below) {
+            true => without_rules(arg),
+            false => arg,
+        })
+    })
+}
+
+fn without_rules(arg: Arg) -> Arg {
+    arg.requires(Resettable::<Id>::Reset)
+        .conflicts_with(Resettable::<Id>::Reset)
+}
+
+fn is_typed(typed: &ArgMatches, arg: &Arg) -> bool {
+    typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+}
+
+fn asks_for_no_file(typed: &ArgMatches, environment: &Layer) -> bool {
+    let of_environment = environment.assignments.get("ignore-config-path");
+    typed.get_flag("ignore_config_path") || of_environment.is_some_and(|it| it.value == "true")
+}
+
+fn named_file(typed: &ArgMatches, environment: &Layer) -> Option<PathBuf> {
+    let of_environment = || Some(PathBuf::from(&environment.assignments.get("config-path")?.value));
+    typed
+        .get_one::<PathBuf>("config_path")
+        .cloned()
+        .or_else(of_environment)
+}
+
+/// Checks the layers, strongest first, and makes one of them: of each setting the strongest value that nothing above
+/// excludes, and that was not typed.
+fn merge(
+    serve: &Command,
+    typed: &ArgMatches,
+    layers: [Layer; 3],
+) -> Result<(BTreeMap<&'static str, Assignment>, Vec<String>), ReadError> {
+    let mut checker = serve.clone().mut_args(without_rules);
+    let (mut warnings, mut errors) = (Vec::new(), Vec::new());
+    let mut merged: BTreeMap<&'static str, Assignment> = BTreeMap::new();
+    for layer in layers {
+        warnings.extend(layer.warnings);
+        errors.extend(layer.errors);
+        let mut accepted = Vec::new();
+        for (flag, assignment) in layer.assignments {
+            let Some(arg) = argument(serve, flag) else {
+                continue;
+            };
+            errors.extend(check(&mut checker, arg, flag, &assignment).err());
+            if is_typed(typed, arg) || merged.contains_key(flag) {
+                continue;
+            }
+            match excluded_by(serve, arg, typed, &merged) {
+                Some(other) => warnings.push(format!(
+                    "{} has no effect: it and {other} exclude each other.",
+                    assignment.origin
+                )),
+                None => accepted.push((flag, assignment)),
+            }
+        }
+        merged.extend(accepted);
+    }
+    match errors.is_empty() {
+        true => Ok((merged, warnings)),
+        false => Err(ReadError::Below(errors)),
+    }
+}
+
+/// What of the layers above the argument contradicts.
+fn excluded_by(
+    serve: &Command,
+    arg: &Arg,
+    typed: &ArgMatches,
+    above: &BTreeMap<&'static str, Assignment>,
+) -> Option<String> {
+    serve.get_arguments().find_map(|other| {
+        let flag = other.get_long()?;
+        let origin = match above.get(flag) {
+            Some(assignment) => assignment.origin.to_string(),
+            None if is_typed(typed, other) => format!("--{flag}"),
+            None => return None,
+        };
+        exclude_each_other(serve, arg, other).then_some(origin)
+    })
+}
+
+fn exclude_each_other(serve: &Command, one: &Arg, other: &Arg) -> bool {
+    let excludes = |one: &Arg, other: &Arg| {
+        serve
+            .get_arg_conflicts_with(one)
+            .iter()
+            .any(|it| it.get_id() == other.get_id())
+    };
+    excludes(one, other) || excludes(other, one)
+}
+
+/// Parses one value on its own.
+fn check(serve: &mut Command, arg: &Arg, flag: &str, assignment: &Assignment) -> Result<(), String> {
+    let Some(argument) = spelled(arg, flag, assignment) else {
+        return Ok(());
+    };
+    match serve.try_get_matches_from_mut([OsStr::new("serve"), &argument]) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("{}: {}", assignment.origin, reason(&error))),
+    }
+}
+
+/// What clap says, on one line and without its pointer to `--help`.
+fn reason(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let told: Vec<&str> = lines
+        .take_while(|line| !line.starts_with("For more information"))
+        .collect();
+    told.join(" ")
+}
+
+/// The value as an argument; none for a switch that is off.
+fn spelled(arg: &Arg, flag: &str, assignment: &Assignment) -> Option<OsString> {
+    match is_switch(arg) {
+        true => (assignment.value == "true").then(|| format!("--{flag}").into()),
+        false => Some(format!("--{flag}={}", assignment.value).into()),
+    }
+}

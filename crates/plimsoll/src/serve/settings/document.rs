@@ -1,0 +1,80 @@
+//! A settings file as text: sections in the order of the table, values as TOML spells them.
+
+use std::{any::TypeId, ffi::OsStr, fmt::Write};
+
+use clap::{Arg, ArgMatches, Command};
+
+use super::{
+    catalog::{argument, is_boolean, is_list, is_switch},
+    table::{SETTINGS, Setting},
+};
+
+/// One key of the document, without its section.
+pub(super) struct Entry<'a> {
+    pub(super) name: &'static str,
+    pub(super) setting: &'static Setting,
+    pub(super) arg: &'a Arg,
+}
+
+/// A document with what `write` makes of each key.
+pub(super) fn document(serve: &Command, write: impl Fn(&Entry<'_>) -> String) -> String {
+    let mut text = String::new();
+    let mut section = "";
+    for setting in SETTINGS {
+        let (Some(key), Some(arg)) = (setting.key, argument(serve, setting.flag)) else {
+            continue;
+        };
+        let (of_key, name) = key.rsplit_once('.').unwrap_or(("", key));
+        if of_key != section {
+            section = of_key;
+            let _infallible = write!(text, "\n[{section}]\n");
+        }
+        text.push_str(&write(&Entry { name, setting, arg }));
+    }
+    text
+}
+
+/// The value that clap has for the argument; none when it has none.
+pub(super) fn value(arg: &Arg, matches: &ArgMatches) -> Option<String> {
+    let id = arg.get_id().as_str();
+    if is_switch(arg) {
+        return Some(matches.get_flag(id).to_string());
+    }
+    spelled(arg, matches.get_raw(id)?)
+}
+
+/// The value as TOML spells it.
+pub(super) fn spelled<'a>(arg: &Arg, values: impl Iterator<Item = &'a OsStr>) -> Option<String> {
+    let mut values = values.map(|value| one(arg, &value.to_string_lossy()));
+    match is_list(arg) {
+        true => Some(format!("[{}]", values.collect::<Vec<_>>().join(", "))),
+        false => values.next(),
+    }
+}
+
+fn one(arg: &Arg, text: &str) -> String {
+    let is_text = arg.get_value_parser().type_id() == TypeId::of::<String>();
+    let is_number = || text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
+    match is_boolean(arg) || (!is_text && is_number()) {
+        true => text.to_owned(),
+        false => quoted(text),
+    }
+}
+
+/// A basic string of TOML 1.0.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            character if character.is_control() => {
+                let _infallible = write!(quoted, "\\u{:04X}", u32::from(character));
+            }
+            character => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

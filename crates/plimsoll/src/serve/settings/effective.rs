@@ -1,0 +1,65 @@
+//! `--print-config`: what the server would run with, as a settings file, with the origin of each value.
+
+use std::collections::BTreeMap;
+
+use clap::{ArgMatches, Command, parser::ValueSource};
+
+use super::{
+    document::{Entry, document, quoted, value},
+    layer::{Assignment, Origin},
+    table::Secrecy,
+};
+
+/// The settings file. What must not be printed is commented out, so that the rest of it can be used again.
+pub(super) fn print(
+    serve: &Command,
+    matches: &ArgMatches,
+    below: &BTreeMap<&'static str, Assignment>,
+) -> String {
+    let entries = document(serve, |entry| {
+        let name = entry.name;
+        match (value(entry.arg, matches), masked(entry, matches)) {
+            (Some(_), Some(masked)) => {
+                format!("# {name} = {masked}  # {}\n", origin(entry, matches, below))
+            }
+            (Some(value), None) => format!("{name} = {value}  # {}\n", origin(entry, matches, below)),
+            (None, _) => format!("# {name} is not set\n"),
+        }
+    });
+    format!("# What `plimsoll serve` would run with. Secrets are left out.\n\n{entries}")
+}
+
+/// What stands for a value that must not be printed as it is.
+fn masked(entry: &Entry<'_>, matches: &ArgMatches) -> Option<String> {
+    let text = || {
+        Some(
+            matches
+                .get_raw(entry.arg.get_id().as_str())?
+                .next()?
+                .to_string_lossy(),
+        )
+    };
+    match entry.setting.secrecy {
+        Secrecy::Public => None,
+        Secrecy::Secret => Some(quoted("***")),
+        Secrecy::Credentials => {
+            let text = text()?;
+            let (before, after) = text.rsplit_once('@')?;
+            let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+            Some(quoted(&format!("{scheme}://***@{after}")))
+        }
+    }
+}
+
+fn origin(entry: &Entry<'_>, matches: &ArgMatches, below: &BTreeMap<&'static str, Assignment>) -> String {
+    let is_given = matches.value_source(entry.arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    match below.get(entry.setting.flag) {
+        Some(Assignment {
+            origin: Origin::File { path, line, .. },
+            ..
+        }) => format!("{path}:{line}"),
+        Some(Assignment { origin, .. }) => origin.to_string(),
+        None if is_given => "command line".to_owned(),
+        None => "default".to_owned(),
+    }
+}

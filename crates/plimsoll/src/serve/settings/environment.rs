@@ -1,0 +1,89 @@
+//! The layer of the environment. It is shared with the application, so a name that nobody knows is a warning and
+//! never an error.
+
+use std::ffi::OsString;
+
+use super::{
+    catalog::{Catalog, Meaning, is_setting},
+    layer::{Given, Layer, Origin},
+};
+
+/// What AnyCable's Ruby gems read and no server does: silent here.
+const OF_THE_APPLICATION: [&str; 36] = [
+    "ACCESS_LOGS_DISABLED",
+    "BATCH_BROADCASTS",
+    "BROADCAST_PROXY_ENABLED",
+    "DISABLE_RPC_POOL_SIZE_WARNING",
+    "EMBEDDED",
+    "ENV",
+    "HTTP_BROADCAST_URL",
+    "HTTP_HEALTH_PATH",
+    "HTTP_HEALTH_PORT",
+    "HTTP_RPC",
+    "HTTP_RPC_MOUNT_PATH",
+    "JWT_ID_TTL",
+    "JWT_TTL",
+    "LOG_FILE",
+    "LOG_GRPC",
+    "NATS_OPTIONS",
+    "PERSISTENT_SESSION_ENABLED",
+    "REDIS_TLS_CLIENT_CERT_PATH",
+    "REDIS_TLS_CLIENT_KEY_PATH",
+    "REDISX_STREAM_NAME",
+    "RPC_MAX_CONNECTION_AGE",
+    "RPC_MAX_WAITING_REQUESTS",
+    "RPC_MIN_PING_INTERVAL",
+    "RPC_POLL_PERIOD",
+    "RPC_POOL_KEEP_ALIVE",
+    "RPC_POOL_SIZE",
+    "RPC_SERVER_ARGS",
+    "RPC_TLS_CERT",
+    "RPC_TLS_KEY",
+    "SERVER_COMMAND",
+    "SID_HEADER_ENABLED",
+    "SOCKET_ID_HEADER",
+    "USE_WARDEN_MANAGER",
+    "USER_TOKEN_TTL",
+    "VERSION_CHECK_ENABLED",
+    "WEBSOCKET_URL",
+];
+
+/// Reads the variables that are settings.
+pub(super) fn read(catalog: &Catalog<'_>, environment: &[(OsString, OsString)]) -> Layer {
+    let mut layer = Layer::default();
+    let mut known = Vec::new();
+    for (name, value) in environment {
+        let Some(name) = name.to_str().filter(|name| is_setting(name)) else {
+            continue;
+        };
+        match (catalog.variable(name), value.to_str()) {
+            (None, _) => layer.warnings.extend(unknown(catalog, name)),
+            (Some(_), None) => layer.errors.push(format!("{name}: the value is not UTF-8")),
+            (Some(variable), Some(value)) => {
+                let is_old = matches!(variable.meaning, Meaning::Renamed(_));
+                known.push((is_old, variable.rank, name, variable.meaning, value));
+            }
+        }
+    }
+    known.sort_unstable_by_key(|(is_old, rank, name, ..)| (*is_old, *rank, *name));
+    layer.warnings.sort_unstable();
+    for (_, _, name, meaning, value) in known {
+        layer.note(
+            meaning,
+            Given::One(value.to_owned()),
+            Origin::Variable(name.to_owned()),
+        );
+    }
+    layer
+}
+
+fn unknown(catalog: &Catalog<'_>, name: &str) -> Option<String> {
+    let is_of_the_application = name
+        .strip_prefix("ANYCABLE_")
+        .is_some_and(|rest| OF_THE_APPLICATION.contains(&rest));
+    let hint = match catalog.nearest_variable(name) {
+        Some(nearest) => format!(" Did you mean {nearest}?"),
+        None => String::new(),
+    };
+    (!is_of_the_application).then(|| format!("{name} is not known and has no effect.{hint}"))
+}

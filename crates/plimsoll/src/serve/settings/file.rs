@@ -1,0 +1,200 @@
+//! The layer of a settings file. Every key is known, or the server does not start.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use super::{
+    Surroundings,
+    catalog::{Catalog, Meaning},
+    layer::{Given, Layer, Origin},
+};
+
+/// Where a settings file is looked for; the first that is there counts.
+pub(super) const SEARCHED: [&str; 3] = ["plimsoll.toml", "anycable.toml", "/etc/anycable/anycable.toml"];
+
+/// Reads the settings file: the named one, or the first of those that are looked for.
+pub(super) fn read(catalog: &Catalog<'_>, named: Option<&Path>, surroundings: &Surroundings<'_>) -> Layer {
+    let mut layer = Layer::default();
+    match find(named, surroundings) {
+        Ok(None) => {}
+        Ok(Some((path, text))) => parse(catalog, &path.display().to_string(), &text, &mut layer),
+        Err(error) => layer.errors.push(error),
+    }
+    layer
+}
+
+fn find(named: Option<&Path>, surroundings: &Surroundings<'_>) -> Result<Option<(PathBuf, String)>, String> {
+    let searched: Vec<&Path> = match named {
+        Some(path) => vec![path],
+        None => SEARCHED.iter().map(Path::new).collect(),
+    };
+    for path in searched {
+        match (surroundings.read_file)(path) {
+            Ok(text) => return Ok(Some((path.to_owned(), text))),
+            Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(format!(
+                    "cannot read the settings file {}: {error}",
+                    path.display()
+                ));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn parse(catalog: &Catalog<'_>, path: &str, text: &str, layer: &mut Layer) {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let offset = error.span().map_or(text.len(), |span| span.start);
+        let (line, column) = position(text, offset);
+        // Not the value: it may be a secret.
+        let key = text.lines().nth(line - 1).unwrap_or_default();
+        let key = key.split('=').next().unwrap_or_default().trim();
+        layer
+            .errors
+            .push(format!("{path}:{line}:{column}: {key}: {}", error.message()));
+    }
+    // What was salvaged from a broken file would only give errors that follow from the first.
+    if !errors.is_empty() {
+        return;
+    }
+    let mut reader = Reader {
+        catalog,
+        path,
+        text,
+        found: Vec::new(),
+        layer,
+    };
+    reader.table("", document.get_ref());
+    reader.finish();
+}
+
+/// Walks through a document.
+struct Reader<'a> {
+    catalog: &'a Catalog<'a>,
+    path: &'a str,
+    text: &'a str,
+    found: Vec<(Meaning<'a>, Given, Origin)>,
+    layer: &'a mut Layer,
+}
+
+impl<'a> Reader<'a> {
+    fn table(&mut self, section: &str, table: &DeTable<'_>) {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| key.span().start);
+        for (name, value) in entries {
+            let key = match section {
+                "" => name.get_ref().to_string(),
+                section => format!("{section}.{}", name.get_ref()),
+            };
+            let origin = self.origin(name.span().start, &key);
+            match (self.catalog.key(&key), value.get_ref()) {
+                (Some(meaning), value) => self.value(meaning, value, origin),
+                (None, DeValue::Table(table)) if self.catalog.has_section(&key) => self.table(&key, table),
+                (None, DeValue::Table(_)) => self.unknown_section(&key, &origin),
+                (None, _) if self.catalog.has_section(&key) => self.layer.errors.push(format!(
+                    "{origin}: is a section; write [{key}] and its keys on the lines below"
+                )),
+                (None, _) => self.unknown_key(&key, &origin),
+            }
+        }
+    }
+
+    fn value(&mut self, meaning: Meaning<'a>, value: &DeValue<'_>, origin: Origin) {
+        // Of an option that has no effect the type does not matter either.
+        let given = match (meaning, given(value)) {
+            (_, Ok(given)) => given,
+            (Meaning::Unsupported(_), Err(_)) => Given::Several(Vec::new()),
+            (_, Err(wrong)) => {
+                self.layer.errors.push(format!("{origin}: {wrong}"));
+                return;
+            }
+        };
+        self.found.push((meaning, given, origin));
+    }
+
+    fn unknown_section(&mut self, section: &str, origin: &Origin) {
+        let hint = hint(self.catalog.nearest_section(section).map(|it| format!("[{it}]")));
+        self.layer
+            .errors
+            .push(format!("{origin}: there is no section [{section}].{hint}"));
+    }
+
+    fn unknown_key(&mut self, key: &str, origin: &Origin) {
+        let hint = hint(self.catalog.nearest_key(key).map(str::to_owned));
+        self.layer
+            .errors
+            .push(format!("{origin}: there is no such key.{hint}"));
+    }
+
+    /// Old names last: they are for what has no value yet.
+    fn finish(self) {
+        let (old, new): (Vec<_>, Vec<_>) = self
+            .found
+            .into_iter()
+            .partition(|(meaning, ..)| matches!(meaning, Meaning::Renamed(_)));
+        for (meaning, given, origin) in new.into_iter().chain(old) {
+            self.layer.note(meaning, given, origin);
+        }
+    }
+
+    fn origin(&self, offset: usize, key: &str) -> Origin {
+        let (line, column) = position(self.text, offset);
+        Origin::File {
+            path: self.path.to_owned(),
+            line,
+            column,
+            key: key.to_owned(),
+        }
+    }
+}
+
+fn hint(nearest: Option<String>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!(" Did you mean {nearest}?"))
+}
+
+/// The value as text, or what is wrong with its type.
+fn given(value: &DeValue<'_>) -> Result<Given, String> {
+    match value {
+        DeValue::Array(values) => values
+            .iter()
+            .map(|value| scalar(value.get_ref()))
+            .collect::<Result<_, _>>()
+            .map(Given::Several),
+        value => scalar(value).map(Given::One),
+    }
+}
+
+fn scalar(value: &DeValue<'_>) -> Result<String, String> {
+    match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        DeValue::Integer(number) => integer(number),
+        DeValue::Float(number) => Ok(number.as_str().to_owned()),
+        DeValue::Boolean(value) => Ok(value.to_string()),
+        DeValue::Datetime(_) => Err("expected a string, a number or true/false, not a date".to_owned()),
+        DeValue::Array(_) => {
+            Err("expected a string, a number or true/false, not a list in a list".to_owned())
+        }
+        DeValue::Table(_) => Err("expected a string, a number or true/false, not a section".to_owned()),
+    }
+}
+
+/// Decimal digits, whatever the base in the file.
+fn integer(number: &DeInteger<'_>) -> Result<String, String> {
+    i64::from_str_radix(number.as_str(), number.radix())
+        .map(|number| number.to_string())
+        .map_err(|_| format!("{number} is not a 64-bit number"))
+}
+
+/// Line and column of a byte offset, both from 1; columns are characters.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line, column)
+}

@@ -1,0 +1,136 @@
+//! AnyCable's options that Plimsoll does not have, and what happens instead. They are named at start, so that
+//! nobody who comes from AnyCable finds out later.
+
+/// An option of AnyCable's that has no effect here.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unsupported {
+    /// The flag without its leading dashes; none where AnyCable has only a key.
+    pub(super) flag: Option<&'static str>,
+    /// The key in a settings file, where there is one.
+    pub(super) key: Option<&'static str>,
+    /// Whether it is on or off and needs no value.
+    pub(super) is_switch: bool,
+    /// One sentence: what happens instead.
+    pub(super) instead: &'static str,
+}
+
+const NO_NATS: &str =
+    "there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter).";
+const NO_EMBEDDED_NATS: &str = "there is no NATS server inside; nodes are joined by Redis publish/subscribe (--broadcast_adapter redis).";
+const NO_BROKER: &str = "no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again.";
+const NO_PRESENCE: &str = "presence is not kept; clients that ask for it get no answer.";
+const NO_PUBSUB: &str = "servers do not hand messages to each other; --broadcast_adapter redis brings every message to every server.";
+const NO_SENTINEL: &str = "one Redis server is used, that of --redis_url.";
+const NO_DURABLE_STREAMS: &str = "the Durable Streams endpoint is not served.";
+const NO_API: &str = "there is no REST API; backends publish with POST to --http_broadcast_path.";
+const NO_PUSHER: &str = "the Pusher protocol is not spoken; clients connect with Action Cable.";
+const NO_GRAPHQL: &str =
+    "GraphQL's WebSocket protocols are not spoken; use GraphQL subscriptions over Action Cable.";
+const NO_OCPP: &str = "OCPP is not spoken.";
+const NO_POLLING: &str = "long polling is not served; clients connect over WebSocket.";
+const NO_POOLS: &str = "it is not needed: one thread per core serves its own clients (--shards).";
+const NO_BUFFERS: &str =
+    "it is not needed: idle connections hold no buffers, and buffers grow with the messages.";
+const NO_PRESETS: &str =
+    "platforms are not detected; give each setting, for example --host 0.0.0.0 in a container.";
+const NO_TELEMETRY: &str = "nothing is ever sent to anybody.";
+
+/// All of them, by AnyCable's chapters.
+#[rustfmt::skip]
+pub(super) const UNSUPPORTED: &[Unsupported] = &[
+    option("presets", "presets", NO_PRESETS),
+    key("node_id", "a server needs no name."),
+    option("broker", "broker.adapter", NO_BROKER),
+    option("history-limit", "broker.history_limit", NO_BROKER),
+    option("history-ttl", "broker.history_ttl", NO_BROKER),
+    option("sessions-ttl", "broker.sessions_ttl", NO_BROKER),
+    option("presence-ttl", "broker.presence_ttl", NO_PRESENCE),
+    switch("streams-presence", "streams.presence", NO_PRESENCE),
+    option("pubsub", "pubsub_adapter", NO_PUBSUB),
+    key("redis_pubsub.channel", NO_PUBSUB),
+    key("nats_pubsub.channel", NO_PUBSUB),
+    option("hub-gopool-size", "app.broadcast_gopool_size", NO_POOLS),
+    option("shutdown-pool-size", "app.shutdown_disconnect_gopool_size", NO_POOLS),
+    switch("netpoll-enabled", "app.netpoll_enabled", NO_POOLS),
+    option("read-buffer-size", "ws.read_buffer_size", NO_BUFFERS),
+    option("write-buffer-size", "ws.write_buffer_size", NO_BUFFERS),
+    option("redis-sentinels", "redis.sentinels", NO_SENTINEL),
+    option("redis-sentinel-discovery-interval", "redis.sentinel_discovery_interval", NO_SENTINEL),
+    option("redis-keepalive-interval", "redis.keepalive_ping_interval", "a connection that is lost is noticed by the kernel's keepalive."),
+    switch("redis-disable-cache", "redis.disable_cache", "nothing that Redis holds is cached."),
+    key("redis.internal_channel", NO_PUBSUB),
+    key("redis.max_reconnect_attempts", "Redis is tried again for ever."),
+    option("nats-servers", "nats.servers", NO_NATS),
+    option("nats-channel", "nats_broadcast.channel", NO_NATS),
+    switch("nats-dont-randomize-servers", "nats.dont_randomize_servers", NO_NATS),
+    key("nats.internal_channel", NO_NATS),
+    key("nats.max_reconnect_attempts", NO_NATS),
+    switch("embed-nats", "embedded_nats.enabled", NO_EMBEDDED_NATS),
+    option("enats-addr", "embedded_nats.service_addr", NO_EMBEDDED_NATS),
+    option("enats-cluster", "embedded_nats.cluster_addr", NO_EMBEDDED_NATS),
+    option("enats-cluster-name", "embedded_nats.cluster_name", NO_EMBEDDED_NATS),
+    option("enats-cluster-routes", "embedded_nats.routes", NO_EMBEDDED_NATS),
+    option("enats-gateway", "embedded_nats.gateway_addr", NO_EMBEDDED_NATS),
+    option("enats-gateways", "embedded_nats.gateways", NO_EMBEDDED_NATS),
+    option("enats-gateway-advertise", "embedded_nats.gateway_advertise", NO_EMBEDDED_NATS),
+    option("enats-store-dir", "embedded_nats.jetstream_store_dir", NO_EMBEDDED_NATS),
+    option("enats-server-name", "embedded_nats.name", NO_EMBEDDED_NATS),
+    switch("enats-debug", "embedded_nats.debug", NO_EMBEDDED_NATS),
+    switch("enats-trace", "embedded_nats.trace", NO_EMBEDDED_NATS),
+    option("enats-max-payload", "embedded_nats.max_payload", NO_EMBEDDED_NATS),
+    option("jetstream-ready-timeout", "embedded_nats.jetstream_ready_timeout", NO_EMBEDDED_NATS),
+    key("embedded_nats.jetstream", NO_EMBEDDED_NATS),
+    switch("ds", "ds.enabled", NO_DURABLE_STREAMS),
+    option("ds-path", "ds.path", NO_DURABLE_STREAMS),
+    switch("ds-skip-auth", "ds.skip_auth", NO_DURABLE_STREAMS),
+    option("ds-poll-interval", "ds.poll_interval", NO_DURABLE_STREAMS),
+    option("ds-sse-ttl", "ds.sse_ttl", NO_DURABLE_STREAMS),
+    option("api-port", "api.port", NO_API),
+    option("api-path", "api.path", NO_API),
+    option("api-secret", "api.secret", NO_API),
+    option("pusher-app-id", "pusher.app_id", NO_PUSHER),
+    option("pusher-app-key", "pusher.app_key", NO_PUSHER),
+    option("pusher-secret", "pusher.secret", NO_PUSHER),
+    option("pusher-api-port", "pusher.api_port", NO_PUSHER),
+    option("graphql-path", "graphql.path", NO_GRAPHQL),
+    option("graphql-channel", "graphql.channel", NO_GRAPHQL),
+    option("graphql-action", "graphql.action", NO_GRAPHQL),
+    option("ocpp-path", "ocpp.path", NO_OCPP),
+    option("ocpp-heartbeat-interval", "ocpp.heartbeat_interval", NO_OCPP),
+    switch("ocpp-granular-actions", "ocpp.granular_actions", NO_OCPP),
+    switch("poll", "poll.enabled", NO_POLLING),
+    option("poll-path", "poll.path", NO_POLLING),
+    option("poll-interval", "poll.interval", NO_POLLING),
+    option("poll-flush-interval", "poll.flush_interval", NO_POLLING),
+    option("poll-max-request-size", "poll.max_request_size", NO_POLLING),
+    option("metrics-log-formatter", "metrics.log_formatter", "the log line has one form; --log_format json is for programs."),
+    switch("disable-telemetry", "", NO_TELEMETRY),
+    option("telemetry-url", "", NO_TELEMETRY),
+    switch("telemetry-debug", "", NO_TELEMETRY),
+];
+
+/// An option with a value.
+const fn option(flag: &'static str, key: &'static str, instead: &'static str) -> Unsupported {
+    Unsupported {
+        flag: Some(flag),
+        key: if key.is_empty() { None } else { Some(key) },
+        is_switch: false,
+        instead,
+    }
+}
+
+/// An option that is on or off.
+const fn switch(flag: &'static str, key: &'static str, instead: &'static str) -> Unsupported {
+    Unsupported {
+        is_switch: true,
+        ..option(flag, key, instead)
+    }
+}
+
+/// A key without a flag.
+const fn key(key: &'static str, instead: &'static str) -> Unsupported {
+    Unsupported {
+        flag: None,
+        ..option("", key, instead)
+    }
+}
