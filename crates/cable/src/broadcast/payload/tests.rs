@@ -1,3 +1,5 @@
+//! Payloads that are valid, and what is said about those that are not.
+
 use proptest::prelude::*;
 
 use super::*;
