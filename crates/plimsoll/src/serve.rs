@@ -309,6 +309,13 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
             config.broadcast_path
         );
     }
+    if let Some(page) = &config.metrics_page {
+        let own = ports.metrics.iter().flat_map(Listeners::addresses);
+        let shared = ports.clients.addresses().iter().filter(|_| page.on_main_port);
+        for address in own.chain(shared) {
+            tracing::info!("Metrics are served on http://{address}{}.", page.path);
+        }
+    }
 }
 
 /// One line for programs that started this one.

@@ -86,10 +86,7 @@ impl MonitoringOptions {
 
     /// The listeners of the metrics, if they have any of their own.
     pub(super) fn bind(&self, host: &str, port: u16, n_shards: usize) -> Result<Option<Listeners>, Failure> {
-        let Some(path) = &self.metrics_http else {
-            return Ok(None);
-        };
-        if !self.has_own_listener(host, port) {
+        if self.metrics_http.is_none() || !self.has_own_listener(host, port) {
             return Ok(None);
         }
         let host = self.metrics_host.as_deref().unwrap_or(host);
@@ -103,9 +100,6 @@ impl MonitoringOptions {
                     .into(),
                 )
             })?;
-        for address in listeners.addresses() {
-            tracing::info!("Metrics are served on http://{address}{path}.");
-        }
         Ok(Some(listeners))
     }
 
