@@ -104,9 +104,9 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("poll-flush-interval", "poll.flush_interval", NO_POLLING),
     option("poll-max-request-size", "poll.max_request_size", NO_POLLING),
     option("metrics-log-formatter", "metrics.log_formatter", "the log line has one form; --log_format json is for programs."),
-    switch("disable-telemetry", "", NO_TELEMETRY),
     option("telemetry-url", "", NO_TELEMETRY),
     switch("telemetry-debug", "", NO_TELEMETRY),
+    option("fly-rpc-app-name", "", NO_PRESETS),
 ];
 
 /// An option with a value.
