@@ -12,7 +12,10 @@ mod fanout;
 mod generator;
 mod idle;
 mod limit;
+mod poller;
+mod process;
 mod record;
+mod rpc;
 mod server;
 mod sheet;
 mod swarm;
@@ -53,6 +56,8 @@ enum Name {
     Avalanche,
     /// Load client CPU per received delivery.
     Client,
+    /// An application over gRPC: server CPU per connect and subscribe and per action, and the latency that it adds.
+    Rpc,
     /// All of them.
     All,
 }
@@ -125,6 +130,7 @@ enum Benchmark {
     Idle,
     Avalanche,
     Client,
+    Rpc,
 }
 
 fn chosen(name: Name) -> Vec<Benchmark> {
@@ -133,11 +139,13 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Idle => vec![Benchmark::Idle],
         Name::Avalanche => vec![Benchmark::Avalanche],
         Name::Client => vec![Benchmark::Client],
+        Name::Rpc => vec![Benchmark::Rpc],
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,
             Benchmark::Idle,
             Benchmark::Avalanche,
+            Benchmark::Rpc,
         ],
     }
 }
@@ -149,6 +157,7 @@ impl Benchmark {
             Self::Idle => "idle",
             Self::Avalanche => "avalanche",
             Self::Client => "client",
+            Self::Rpc => "rpc",
         }
     }
 
@@ -158,6 +167,7 @@ impl Benchmark {
             Self::Idle => idle::run(plan),
             Self::Avalanche => avalanche::run(plan),
             Self::Client => client::run(plan),
+            Self::Rpc => rpc::run(plan),
         }
     }
 }
@@ -184,8 +194,10 @@ enum Error {
     TooManyConnections { wanted: usize, max: usize },
     #[error("the limit loop failed")]
     Limit(#[source] io::Error),
-    #[error("the server did not start: {0}")]
-    Server(String),
+    #[error("a program did not say where it listens: {0}")]
+    Announcement(String),
+    #[error("the application did not build")]
+    Build(#[source] command::Error),
     #[error("cannot start {program}")]
     Start { program: String, source: io::Error },
     #[error("`{line}` failed ({status})")]
@@ -197,7 +209,7 @@ enum Error {
     Report { pointer: String },
     #[error("the load client's report is not JSON")]
     Json(#[from] serde_json::Error),
-    #[error("the swarm of idle clients failed")]
+    #[error("the swarm of clients failed")]
     Swarm(#[source] io::Error),
     #[error("cannot read {path}")]
     Proc { path: String, source: io::Error },

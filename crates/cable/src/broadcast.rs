@@ -1,8 +1,11 @@
 //! What a backend sends: messages for streams, `{"stream":…,"data":…}`, one or a list, and commands for the server
 //! (AnyCable's broadcast payload, spec §4.1).
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
+
+mod payload;
+
+pub use payload::{BroadcastError, parse};
 
 /// One message for everyone who listens to a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +14,18 @@ pub struct Publication {
     pub stream: String,
     /// The payload as JSON text, ready to be embedded in a cable message.
     pub message: String,
+    /// Who gets it, and as what.
+    pub options: DeliveryOptions,
+}
+
+/// How a publication is delivered, if not as usual. AnyCable's `meta` has `transient` as well, which says that a
+/// message is not to be kept for later; as nothing is kept, every message is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeliveryOptions {
+    /// The session with this id does not get the message.
+    pub exclude_socket: Option<Box<str>>,
+    /// The message's `type`; ordinary messages have none.
+    pub broadcast_type: Option<Box<str>>,
 }
 
 impl Publication {
@@ -26,6 +41,7 @@ impl Publication {
         Self {
             stream: stream.into(),
             message,
+            options: DeliveryOptions::default(),
         }
     }
 
@@ -34,6 +50,7 @@ impl Publication {
         Self {
             stream: stream.into(),
             message: message.into(),
+            options: DeliveryOptions::default(),
         }
     }
 }
@@ -54,111 +71,6 @@ pub enum Broadcast {
     Publications(Vec<Publication>),
     /// `{"command":"disconnect",…}`.
     Disconnect(RemoteDisconnect),
-}
-
-/// Why a broadcast is refused. Nothing of a refused broadcast was published.
-#[derive(Debug, thiserror::Error)]
-pub enum BroadcastError {
-    /// The body is no JSON of the right shape.
-    #[error("{0}; expected {{\"stream\":\"name\",\"data\":\"JSON as a string\"}} or a list of those")]
-    NotJson(#[from] serde_json::Error),
-    /// A command that the server does not know.
-    #[error("remote command {0:?} is unknown; the only one is \"disconnect\"")]
-    UnknownCommand(String),
-    /// A command inside of a list.
-    #[error("message {index}: remote command {command:?} cannot be part of a list; send it alone")]
-    CommandInList {
-        /// Position in the list, from 0.
-        index: usize,
-        /// Its name.
-        command: String,
-    },
-    /// A `disconnect` that does not say whom.
-    #[error(
-        "remote command \"disconnect\" has no identifier; expected \
-         {{\"command\":\"disconnect\",\"payload\":{{\"identifier\":\"…\",\"reconnect\":true}}}}"
-    )]
-    NoIdentifier,
-    /// A message lacks a field.
-    #[error(
-        "message {index}: {field:?} is missing; expected {{\"stream\":\"name\",\"data\":\"JSON as a string\"}}"
-    )]
-    Missing {
-        /// Position in the list, from 0.
-        index: usize,
-        /// The absent field.
-        field: &'static str,
-    },
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    stream: Option<String>,
-    data: Option<String>,
-    command: Option<String>,
-    payload: Option<CommandPayload>,
-}
-
-#[derive(Default, Deserialize)]
-struct CommandPayload {
-    identifier: Option<String>,
-    reconnect: Option<bool>,
-}
-
-/// Parses a payload: one message, a list, whose order is kept, or one command.
-///
-/// A batch is all or nothing: with one bad element nothing is published, so that a backend can repeat the
-/// request. (AnyCable publishes up to the first bad element.)
-///
-/// # Errors
-/// See [`BroadcastError`].
-pub fn parse(body: &[u8]) -> Result<Broadcast, BroadcastError> {
-    let is_list = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
-    if !is_list {
-        return serde_json::from_slice::<Entry>(body)?.into_broadcast();
-    }
-    let entries: Vec<Entry> = serde_json::from_slice(body)?;
-    let publications: Result<_, _> = entries
-        .into_iter()
-        .enumerate()
-        .map(|(index, entry)| entry.into_publication(index))
-        .collect();
-    Ok(Broadcast::Publications(publications?))
-}
-
-impl Entry {
-    fn into_broadcast(self) -> Result<Broadcast, BroadcastError> {
-        match self.command.as_deref() {
-            None => Ok(Broadcast::Publications(vec![self.into_publication(0)?])),
-            Some("disconnect") => self.payload.unwrap_or_default().into_disconnect(),
-            Some(unknown) => Err(BroadcastError::UnknownCommand(unknown.to_owned())),
-        }
-    }
-
-    fn into_publication(self, index: usize) -> Result<Publication, BroadcastError> {
-        if let Some(command) = self.command {
-            return Err(BroadcastError::CommandInList { index, command });
-        }
-        let stream = self.stream.ok_or(BroadcastError::Missing {
-            index,
-            field: "stream",
-        })?;
-        let data = self
-            .data
-            .ok_or(BroadcastError::Missing { index, field: "data" })?;
-        Ok(Publication::from_data(stream, &data))
-    }
-}
-
-impl CommandPayload {
-    /// Without `reconnect` the clients come back, as with Rails.
-    fn into_disconnect(self) -> Result<Broadcast, BroadcastError> {
-        let identifiers = self.identifier.filter(|text| !text.is_empty());
-        Ok(Broadcast::Disconnect(RemoteDisconnect {
-            identifiers: identifiers.ok_or(BroadcastError::NoIdentifier)?,
-            reconnect: self.reconnect.unwrap_or(true),
-        }))
-    }
 }
 
 #[cfg(test)]
@@ -183,78 +95,5 @@ mod tests {
         check_message("{\"broken\":", r#""{\"broken\":""#);
         check_message("", r#""""#);
         check_message("1 2", r#""1 2""#);
-    }
-
-    #[track_caller]
-    fn check(body: &str, expected: Result<&[(&str, &str)], &str>) {
-        let got = parse(body.as_bytes());
-        match (got, expected) {
-            (Ok(Broadcast::Publications(list)), Ok(wanted)) => {
-                let list: Vec<_> = list
-                    .iter()
-                    .map(|p| (p.stream.as_str(), p.message.as_str()))
-                    .collect();
-                assert_eq!(list, wanted, "body {body}");
-            }
-            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "body {body}: {error}"),
-            (got, wanted) => panic!("body {body}: got {got:?}, expected {wanted:?}"),
-        }
-    }
-
-    #[test]
-    fn parses_one_and_many() {
-        check(r#"{"stream":"a","data":"1"}"#, Ok(&[("a", "1")]));
-        check(
-            r#" [{"stream":"a","data":"1"},{"data":"{}","stream":"b"}]"#,
-            Ok(&[("a", "1"), ("b", "{}")]),
-        );
-        check("[]", Ok(&[]));
-    }
-
-    #[test]
-    fn names_what_is_wrong() {
-        check("", Err("expected {\"stream\""));
-        check("{\"stream\":", Err("expected {\"stream\""));
-        check(r#"{"stream":"a"}"#, Err(r#"message 0: "data" is missing"#));
-        check(
-            r#"[{"stream":"a","data":"1"},{"data":"1"}]"#,
-            Err(r#"message 1: "stream" is missing"#),
-        );
-        check(r#"{"stream":"a","data":{"a":1}}"#, Err("expected a string"));
-        check(
-            r#"{"command":"disconnect","payload":{}}"#,
-            Err("has no identifier"),
-        );
-        check(r#"{"command":"disconnect"}"#, Err("has no identifier"));
-        check(
-            r#"{"command":"disconnect","payload":{"identifier":""}}"#,
-            Err("has no identifier"),
-        );
-        check(r#"{"command":"restart"}"#, Err(r#""restart" is unknown"#));
-        check(
-            r#"[{"stream":"a","data":"1"},{"command":"disconnect","payload":{"identifier":"i"}}]"#,
-            Err("message 1: remote command \"disconnect\" cannot be part of a list"),
-        );
-    }
-
-    #[test]
-    fn a_disconnect_names_sessions_and_lets_them_come_back_unless_told_otherwise() {
-        for (reconnect, expected) in [
-            ("", true),
-            (r#","reconnect":true"#, true),
-            (r#","reconnect":false"#, false),
-        ] {
-            let body =
-                format!(r#"{{"command":"disconnect","payload":{{"identifier":"{{\"id\":1}}"{reconnect}}}}}"#);
-            let wanted = RemoteDisconnect {
-                identifiers: r#"{"id":1}"#.to_owned(),
-                reconnect: expected,
-            };
-            assert_eq!(
-                parse(body.as_bytes()).unwrap(),
-                Broadcast::Disconnect(wanted),
-                "{body}"
-            );
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! What a client says: subscribe, unsubscribe, message.
+//! What a client says (spec §2.3): subscribe, unsubscribe, message, whisper, and AnyCable's other extensions.
 
 use std::borrow::Cow;
 
@@ -12,6 +12,8 @@ pub enum Command<'a> {
     Subscribe {
         /// The channel and its parameters: a JSON object *as a string*, chosen by the client, kept verbatim.
         identifier: Cow<'a, str>,
+        /// Whether the client also wants what was published before.
+        asks_for_history: bool,
     },
     /// Ends a subscription. There is no answer.
     Unsubscribe {
@@ -25,6 +27,27 @@ pub enum Command<'a> {
         /// The action and its arguments: JSON in a string, not looked into here.
         data: Cow<'a, str>,
     },
+    /// Sends something to the other listeners of a subscribed channel, without the application.
+    Whisper {
+        /// The identifier that was subscribed.
+        identifier: Cow<'a, str>,
+        /// The message: any JSON but `null`, not looked into here.
+        data: &'a str,
+    },
+    /// Asks for what was published on a subscribed channel before.
+    History {
+        /// The identifier that was subscribed.
+        identifier: Cow<'a, str>,
+    },
+    /// Asks who is present on a subscribed channel.
+    Presence {
+        /// The identifier that was subscribed.
+        identifier: Cow<'a, str>,
+    },
+    /// The client wants to be present.
+    Join,
+    /// The client does not want to be present any more.
+    Leave,
     /// An answer to a ping; it only shows that the client lives.
     Pong,
     /// The client asks for a `pong`.
@@ -42,12 +65,14 @@ pub enum CommandError {
     #[error("unknown command {0:?}")]
     Unknown(String),
     /// A known command lacks a field. It is counted and ignored; the connection goes on.
-    #[error("command {command:?} needs {field:?} to be a string")]
+    #[error("command {command:?} needs {field:?} to be {expected}")]
     Missing {
         /// The command's name.
         command: &'static str,
         /// The field that is absent or of another type.
         field: &'static str,
+        /// What it must be.
+        expected: &'static str,
     },
 }
 
@@ -66,6 +91,19 @@ struct Envelope<'a> {
     identifier: Option<&'a RawValue>,
     #[serde(borrow)]
     data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    history: Option<&'a RawValue>,
+}
+
+/// From where on a client wants to hear what it missed.
+#[derive(Deserialize)]
+struct HistoryRequest<'a> {
+    /// Seconds of Unix time; 0 is the same as none.
+    #[serde(default)]
+    since: i64,
+    /// Positions by stream.
+    #[serde(borrow)]
+    streams: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
@@ -89,6 +127,7 @@ impl<'a> Command<'a> {
         match envelope.command.as_deref().unwrap_or_default() {
             "subscribe" => Ok(Self::Subscribe {
                 identifier: envelope.identifier("subscribe")?,
+                asks_for_history: envelope.asks_for_history(),
             }),
             "unsubscribe" => Ok(Self::Unsubscribe {
                 identifier: envelope.identifier("unsubscribe")?,
@@ -97,6 +136,26 @@ impl<'a> Command<'a> {
                 identifier: envelope.identifier("message")?,
                 data: text_field(envelope.data, "message", "data")?,
             }),
+            "whisper" => Ok(Self::Whisper {
+                identifier: envelope.identifier("whisper")?,
+                data: envelope
+                    .data
+                    .ok_or(missing("whisper", "data", "JSON other than null"))?
+                    .get(),
+            }),
+            "history" if !envelope.asks_for_history() => Err(missing(
+                "history",
+                "history",
+                "an object with \"since\" or \"streams\"",
+            )),
+            "history" => Ok(Self::History {
+                identifier: envelope.identifier("history")?,
+            }),
+            "presence" => Ok(Self::Presence {
+                identifier: envelope.identifier("presence")?,
+            }),
+            "join" => Ok(Self::Join),
+            "leave" => Ok(Self::Leave),
             "pong" => Ok(Self::Pong),
             "ping" => Ok(Self::Ping),
             other => Err(CommandError::Unknown(other.chars().take(64).collect())),
@@ -107,6 +166,21 @@ impl<'a> Command<'a> {
 impl<'a> Envelope<'a> {
     fn identifier(&self, command: &'static str) -> Result<Cow<'a, str>, CommandError> {
         text_field(self.identifier, command, "identifier")
+    }
+
+    /// A request without a point to begin at is none (spec §2.4).
+    fn asks_for_history(&self) -> bool {
+        self.history
+            .and_then(|raw| serde_json::from_str::<HistoryRequest<'_>>(raw.get()).ok())
+            .is_some_and(|request| request.since > 0 || request.streams.is_some())
+    }
+}
+
+fn missing(command: &'static str, field: &'static str, expected: &'static str) -> CommandError {
+    CommandError::Missing {
+        command,
+        field,
+        expected,
     }
 }
 
@@ -121,7 +195,7 @@ fn text_field<'a>(
     field
         .and_then(|raw| serde_json::from_str::<Text<'a>>(raw.get()).ok())
         .map(|text| text.0)
-        .ok_or(CommandError::Missing { command, field: name })
+        .ok_or(missing(command, name, "a string"))
 }
 
 /// Encodes `subscribe`, as a client sends it.
@@ -169,6 +243,7 @@ mod tests {
             r#"{"command":"subscribe","identifier":"{\"channel\":\"ChatChannel\",\"id\":1}"}"#,
             Ok(Command::Subscribe {
                 identifier: identifier.clone(),
+                asks_for_history: false,
             }),
         );
         check(
@@ -189,6 +264,77 @@ mod tests {
     }
 
     #[test]
+    fn decodes_extensions() {
+        let identifier = Cow::Borrowed("i");
+        for (data, expected) in [
+            (
+                r#"{"b": 1.0,"a":12345678901234567890}"#,
+                r#"{"b": 1.0,"a":12345678901234567890}"#,
+            ),
+            (r#" "text""#, r#""text""#),
+            ("[]", "[]"),
+            ("false", "false"),
+        ] {
+            check(
+                &format!(r#"{{"command":"whisper","identifier":"i","data":{data}}}"#),
+                Ok(Command::Whisper {
+                    identifier: identifier.clone(),
+                    data: expected,
+                }),
+            );
+        }
+        check(
+            r#"{"command":"presence","identifier":"i","data":{"return_records":false}}"#,
+            Ok(Command::Presence {
+                identifier: identifier.clone(),
+            }),
+        );
+        check(
+            r#"{"command":"join","identifier":"i","presence":{"id":"kay","info":{}}}"#,
+            Ok(Command::Join),
+        );
+        check(r#"{"command":"leave","identifier":"i"}"#, Ok(Command::Leave));
+    }
+
+    #[track_caller]
+    fn check_history(history: &str, asks: bool) {
+        check(
+            &format!(r#"{{"command":"subscribe","identifier":"i","history":{history}}}"#),
+            Ok(Command::Subscribe {
+                identifier: "i".into(),
+                asks_for_history: asks,
+            }),
+        );
+        let expected = match asks {
+            true => Ok(Command::History {
+                identifier: "i".into(),
+            }),
+            false => Err(r#"needs "history" to be an object with "since" or "streams""#),
+        };
+        check(
+            &format!(r#"{{"command":"history","identifier":"i","history":{history}}}"#),
+            expected,
+        );
+    }
+
+    #[test]
+    fn history_is_asked_for_from_a_time_or_from_positions() {
+        check_history(r#"{"since":1754000000}"#, true);
+        check_history(r#"{"streams":{"s":{"offset":2,"epoch":"e"}}}"#, true);
+        check_history(r#"{"since":0,"streams":{}}"#, true);
+        for nothing in [
+            "null",
+            "{}",
+            r#"{"since":0}"#,
+            r#"{"since":0,"streams":null}"#,
+            "1",
+            "\"now\"",
+        ] {
+            check_history(nothing, false);
+        }
+    }
+
+    #[test]
     fn names_what_is_wrong() {
         check("", Err("decode command"));
         check("[]", Err("decode command"));
@@ -205,8 +351,15 @@ mod tests {
         );
         check(
             r#"{"command":"message","identifier":"i","data":{"a":1}}"#,
-            Err(r#"needs "data""#),
+            Err(r#"needs "data" to be a string"#),
         );
+        for data in ["", r#","data":null"#] {
+            check(
+                &format!(r#"{{"command":"whisper","identifier":"i"{data}}}"#),
+                Err(r#"needs "data" to be JSON other than null"#),
+            );
+        }
+        check(r#"{"command":"presence"}"#, Err(r#"needs "identifier""#));
     }
 
     #[test]

@@ -49,6 +49,28 @@ pub fn encode_message(identifier: &str, message: &str) -> String {
     )
 }
 
+/// As [`encode_message`], with a `type`; clients of the base protocol treat it as an ordinary message.
+pub fn encode_typed_message(kind: &str, identifier: &str, message: &str) -> String {
+    format!(
+        r#"{{"type":{},"identifier":{},"message":{message}}}"#,
+        json_string(kind),
+        json_string(identifier)
+    )
+}
+
+/// What was published before on the streams of `identifier` cannot be sent.
+pub fn encode_reject_history(identifier: &str) -> String {
+    format!(
+        r#"{{"type":"reject_history","identifier":{}}}"#,
+        json_string(identifier)
+    )
+}
+
+/// Nobody knows who is present.
+pub fn encode_presence_error(identifier: &str) -> String {
+    encode_typed_message("presence", identifier, r#"{"type":"error"}"#)
+}
+
 /// The server closes the connection right after this.
 pub fn encode_disconnect(reason: DisconnectReason, reconnect: bool) -> String {
     format!(r#"{{"type":"disconnect","reason":"{reason}","reconnect":{reconnect}}}"#)

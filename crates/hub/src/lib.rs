@@ -142,12 +142,23 @@ impl<C, T> Hub<C, T> {
         self.leave_where(id, |m| m.identifier == identifier)
     }
 
-    /// Puts a frame for every subscriber of `stream` into its outbox and queues those sessions to be flushed.
+    /// The listener of `stream` whose connection is the one that is looked for, if it is there.
+    pub fn find_listener(&self, stream: &str, is_wanted: impl Fn(&C) -> bool) -> Option<SessionId> {
+        let members = self.streams.members(self.streams.find(stream)?);
+        members
+            .iter()
+            .map(|member| member.session)
+            .find(|id| is_wanted(self.sessions[id.index()].connection()))
+    }
+
+    /// Puts a frame for every subscriber of `stream` but the `excluded` one into its outbox and queues those
+    /// sessions to be flushed.
     ///
     /// `encode` is called once per distinct identifier (`None`: bare) and format among the subscribers.
     pub fn publish(
         &mut self,
         stream: &str,
+        excluded: Option<SessionId>,
         ticket: T,
         mut encode: impl FnMut(Option<&str>, Format) -> Frame,
     ) -> Published {
@@ -158,6 +169,9 @@ impl<C, T> Hub<C, T> {
         let mut frames = streams::EncodedFrames::default();
         let mut to_visit = Vec::new();
         for member in self.streams.members(stream) {
+            if excluded == Some(member.session) {
+                continue;
+            }
             let frame = frames.get_or_encode(member.identifier, member.format, || {
                 encode(
                     member.identifier.map(|id| self.identifiers.text(id)),

@@ -88,6 +88,10 @@ impl<C> Session<C> {
         (&self.connection, &mut self.outbox)
     }
 
+    pub(crate) fn connection(&self) -> &C {
+        &self.connection
+    }
+
     pub(crate) fn into_connection(self) -> C {
         self.connection
     }

@@ -15,7 +15,18 @@ fn envelope(identifier: Option<&str>, message: &str) -> Frame {
 }
 
 fn publish(hub: &mut Hub<&'static str>, stream: &str, message: &str) -> Published {
-    hub.publish(stream, (), |identifier, _| envelope(identifier, message))
+    publish_except(hub, stream, None, message)
+}
+
+fn publish_except(
+    hub: &mut Hub<&'static str>,
+    stream: &str,
+    excluded: Option<SessionId>,
+    message: &str,
+) -> Published {
+    hub.publish(stream, excluded, (), |identifier, _| {
+        envelope(identifier, message)
+    })
 }
 
 /// Everything that waits for a session.
@@ -74,11 +85,51 @@ fn each_identifier_and_format_is_encoded_once() {
         hub.subscribe(id, Some(if n < 50 { "x" } else { "y" }), "all");
     }
     let mut n_encoded = 0;
-    let published = hub.publish("all", (), |identifier, _| {
+    let published = hub.publish("all", None, (), |identifier, _| {
         n_encoded += 1;
         envelope(identifier, "m")
     });
     assert_eq!((published.n_deliveries, n_encoded), (100, 4));
+}
+
+#[test]
+fn an_excluded_session_gets_nothing_under_any_identifier_and_is_not_visited() {
+    let mut hub = Hub::new(CAP);
+    let ids = ["a", "b", "c"].map(|name| hub.insert(name, Format(0)));
+    for id in &ids {
+        hub.subscribe(*id, Some("x"), "all");
+        hub.subscribe(*id, Some("y"), "all");
+    }
+    hub.unsubscribe_all(ids[2], Some("x"));
+    hub.unsubscribe_all(ids[2], Some("y"));
+    let excluded = hub.find_listener("all", |name| *name == "b");
+    assert_eq!(excluded, Some(ids[1]));
+    assert_eq!(publish_except(&mut hub, "all", excluded, "1").n_deliveries, 2);
+    let mut portion = Portion::default();
+    hub.next_portion(10, &mut portion);
+    assert_eq!(portion.sessions, [ids[0]]);
+    assert_eq!(ids.map(|id| drain(&mut hub, id)), ["x:1;y:1;", "", ""]);
+
+    assert_eq!(
+        hub.find_listener("all", |name| *name == "c"),
+        None,
+        "it does not listen"
+    );
+    assert_eq!(hub.find_listener("nobody", |_| true), None);
+    let published = publish_except(&mut hub, "all", Some(ids[2]), "2");
+    assert_eq!(published.n_deliveries, 4, "who does not listen cannot be missed");
+}
+
+#[test]
+fn a_publication_for_nobody_but_the_excluded_one_is_complete_at_once() {
+    let mut hub = Hub::new(CAP);
+    let only = hub.insert("only", Format(0));
+    hub.subscribe(only, None, "all");
+    assert_eq!(
+        publish_except(&mut hub, "all", Some(only), "1"),
+        Published::default()
+    );
+    assert_eq!(hub.n_under_way(), 0);
 }
 
 #[test]
@@ -192,6 +243,7 @@ enum Step {
     },
     Publish {
         stream: usize,
+        excluded: Option<usize>,
     },
 }
 
@@ -201,6 +253,7 @@ const N_SESSIONS: usize = 4;
 
 fn step() -> impl Strategy<Value = Step> {
     let (session, identifier, stream) = (0..N_SESSIONS, 0..IDENTIFIERS.len(), 0..STREAMS.len());
+    let excluded = prop::option::weighted(0.3, session.clone());
     prop_oneof![
         4 => (session.clone(), identifier.clone(), stream.clone())
             .prop_map(|(session, identifier, stream)| Step::Join { session, identifier, stream }),
@@ -208,7 +261,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(session, identifier, stream)| Step::Leave { session, identifier, stream }),
         1 => (session.clone(), identifier).prop_map(|(session, identifier)| Step::LeaveAll { session, identifier }),
         1 => session.prop_map(|session| Step::Replace { session }),
-        3 => stream.prop_map(|stream| Step::Publish { stream }),
+        3 => (stream, excluded).prop_map(|(stream, excluded)| Step::Publish { stream, excluded }),
     ]
 }
 
@@ -239,11 +292,14 @@ proptest! {
                     prop_assert_eq!(hub.remove(ids[session]), Some("c"));
                     ids[session] = hub.insert("c", Format(0));
                 }
-                Step::Publish { stream } => {
+                Step::Publish { stream, excluded } => {
                     let message = n.to_string();
-                    publish(&mut hub, STREAMS[stream], &message);
+                    publish_except(&mut hub, STREAMS[stream], excluded.map(|session| ids[session]), &message);
                     let mut expected: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
                     for (_, session, identifier) in model.iter().filter(|entry| entry.0 == stream) {
+                        if excluded == Some(*session) {
+                            continue;
+                        }
                         let text = format!("{}:{message}", IDENTIFIERS[*identifier].unwrap_or("-"));
                         expected.entry(*session).or_default().insert(text);
                     }

@@ -3,6 +3,7 @@
 use std::{
     io::{self, IoSlice},
     net::Shutdown,
+    rc::Rc,
 };
 
 use socket2::SockRef;
@@ -16,14 +17,17 @@ pub(crate) struct Connection {
     stream: TcpStream,
     /// Whether the peer understands cable messages such as `disconnect`.
     pub(crate) speaks_cable: bool,
+    /// The session's id.
+    pub(crate) sid: Rc<str>,
     _counted: OpenConnection,
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, speaks_cable: bool, counted: OpenConnection) -> Self {
+    pub(crate) fn new(stream: TcpStream, speaks_cable: bool, sid: Rc<str>, counted: OpenConnection) -> Self {
         Self {
             stream,
             speaks_cable,
+            sid,
             _counted: counted,
         }
     }

@@ -42,9 +42,15 @@ pub(crate) fn publication(
 ) -> Frame {
     match (payload, identifier) {
         (Payload::Binary(bytes), _) => message(Opcode::Binary, bytes, format, deflater),
-        (Payload::Json(text), None) => message(Opcode::Text, text.as_bytes(), format, deflater),
+        (Payload::Json(text) | Payload::Typed { text, .. }, None) => {
+            message(Opcode::Text, text.as_bytes(), format, deflater)
+        }
         (Payload::Json(text), Some(identifier)) => {
             let text = reply::encode_message(identifier, text);
+            message(Opcode::Text, text.as_bytes(), format, deflater)
+        }
+        (Payload::Typed { kind, text }, Some(identifier)) => {
+            let text = reply::encode_typed_message(kind, identifier, text);
             message(Opcode::Text, text.as_bytes(), format, deflater)
         }
     }

@@ -3,12 +3,12 @@
 use std::{rc::Rc, sync::Arc};
 
 use plimsoll_cable::broadcast::RemoteDisconnect;
-use plimsoll_hub::Portion;
+use plimsoll_hub::{Portion, SessionId};
 use tokio::sync::mpsc;
 
 use crate::{
     encoding,
-    mailbox::{Letter, Outgoing},
+    mailbox::{Excluded, Letter, Outgoing},
     outgoing::Ending,
     shard::Shard,
 };
@@ -76,14 +76,27 @@ impl Shard {
         }
     }
 
+    /// The session of this shard that does not get a publication. There is no index of session ids, which every
+    /// session would pay for: the few publications that exclude somebody look through their listeners instead.
+    fn excluded(&self, outgoing: &Outgoing) -> Option<SessionId> {
+        match outgoing.excluded.as_ref()? {
+            Excluded::Session { shard, id } => (*shard == self.number).then_some(*id),
+            Excluded::Sid(sid) => {
+                let hub = self.hub.borrow();
+                hub.find_listener(&outgoing.stream, |connection| *connection.sid == **sid)
+            }
+        }
+    }
+
     fn stage(self: &Rc<Self>, outgoing: &Arc<Outgoing>) {
         let Outgoing { stream, payload, .. } = &**outgoing;
-        let published = self
-            .hub
-            .borrow_mut()
-            .publish(stream, Arc::clone(outgoing), |identifier, format| {
-                encoding::publication(payload, identifier, format, &mut self.deflater.borrow_mut())
-            });
+        let excluded = self.excluded(outgoing);
+        let published =
+            self.hub
+                .borrow_mut()
+                .publish(stream, excluded, Arc::clone(outgoing), |identifier, format| {
+                    encoding::publication(payload, identifier, format, &mut self.deflater.borrow_mut())
+                });
         for id in published.overflowed {
             self.end(id, Ending::TooSlow);
         }

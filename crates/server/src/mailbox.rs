@@ -19,6 +19,8 @@ const CAPACITY: usize = 1024;
 pub(crate) struct Outgoing {
     pub(crate) stream: String,
     pub(crate) payload: Payload,
+    /// A listener who gets nothing.
+    pub(crate) excluded: Option<Excluded>,
     /// Dropped with the publication; see [`Publisher::deliver`].
     _completion: Option<oneshot::Sender<()>>,
 }
@@ -28,9 +30,23 @@ pub(crate) struct Outgoing {
 pub(crate) enum Payload {
     /// JSON text. Cable subscribers get it inside an envelope with their identifier, others bare.
     Json(String),
+    /// As [`Payload::Json`]; the envelope says that the message is of this type.
+    Typed { kind: Box<str>, text: String },
     /// Bytes for a binary frame.
     Binary(Vec<u8>),
 }
+
+/// Which session does not get a publication.
+#[derive(Debug)]
+pub(crate) enum Excluded {
+    /// The one with this session id, on whatever shard it is.
+    Sid(Box<str>),
+    /// This one of the shard with this number.
+    Session { shard: usize, id: SessionId },
+}
+
+/// The type of messages that a client sends to the others, as AnyCable names it.
+const WHISPER: &str = "whisper";
 
 /// What a shard finds in its mailbox.
 #[derive(Debug)]
@@ -64,21 +80,17 @@ impl Publisher {
     /// Sends a message to all listeners of its stream; waits only while a shard's mailbox is full. Messages of
     /// one caller arrive in the order of its calls.
     pub async fn publish(&self, publication: Publication) {
-        let Publication { stream, message } = publication;
-        let payload = Payload::Json(message);
-        self.post_to_all(Outgoing {
-            stream,
-            payload,
-            _completion: None,
-        })
-        .await;
+        self.post_to_all(Outgoing::new(publication, None)).await;
     }
 
     /// As [`Publisher::publish`], and waits until the message is written to every listener whose connection
     /// takes it. For those who must not get ahead of their own messages.
     pub async fn deliver(&self, publication: Publication) {
-        let Publication { stream, message } = publication;
-        self.deliver_payload(stream, Payload::Json(message)).await;
+        let (completion, completed) = oneshot::channel();
+        self.post_to_all(Outgoing::new(publication, Some(completion)))
+            .await;
+        // Nobody ever sends: the sender's drop is the message.
+        let _dropped = completed.await;
     }
 
     /// Carries out a broadcast payload as a backend sent it. When this returns, all shards have it.
@@ -107,11 +119,25 @@ impl Publisher {
         self.post_to_all(Outgoing {
             stream,
             payload,
+            excluded: None,
             _completion: Some(completion),
         })
         .await;
-        // Nobody ever sends: the sender's drop is the message.
         let _dropped = completed.await;
+    }
+
+    /// Sends what a client says to the other listeners of a stream; `message` is JSON text.
+    pub(crate) async fn whisper(&self, shard: usize, sender: SessionId, stream: String, message: String) {
+        self.post_to_all(Outgoing {
+            stream,
+            payload: Payload::Typed {
+                kind: WHISPER.into(),
+                text: message,
+            },
+            excluded: Some(Excluded::Session { shard, id: sender }),
+            _completion: None,
+        })
+        .await;
     }
 
     /// Sends to one session of shard number `shard`, behind everything published before.
@@ -123,6 +149,25 @@ impl Publisher {
         let outgoing = Arc::new(outgoing);
         for mailbox in self.mailboxes.iter() {
             post(mailbox, Letter::Publish(Arc::clone(&outgoing))).await;
+        }
+    }
+}
+
+impl Outgoing {
+    fn new(publication: Publication, completion: Option<oneshot::Sender<()>>) -> Self {
+        let Publication {
+            stream,
+            message: text,
+            options,
+        } = publication;
+        Self {
+            stream,
+            payload: match options.broadcast_type {
+                Some(kind) => Payload::Typed { kind, text },
+                None => Payload::Json(text),
+            },
+            excluded: options.exclude_socket.map(Excluded::Sid),
+            _completion: completion,
         }
     }
 }

@@ -88,12 +88,14 @@ async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: 
         request,
         early,
     } = accepted;
-    let connection = Rc::new(Connection::new(stream, kind == Kind::Cable, counted));
+    let sid: Rc<str> = request.sid.as_str().into();
+    let speaks_cable = kind == Kind::Cable;
+    let connection = Rc::new(Connection::new(stream, speaks_cable, Rc::clone(&sid), counted));
     let opened = shard.open_session(Rc::clone(&connection), deflate.as_ref());
     let id = opened.id;
     shard.send(id, response.into());
     let endpoint = match kind {
-        Kind::Cable => Endpoint::Cable(CableSession::connect(&shard, id, request).await),
+        Kind::Cable => Endpoint::Cable(CableSession::connect(&shard, id, sid, request).await),
         Kind::Echo => Endpoint::Echo,
         Kind::Shootout(contract) => Endpoint::Shootout(contract),
     };

@@ -18,7 +18,7 @@ const N_STEPS: usize = 2;
 const N_AT_ONCE: usize = 2_000;
 
 /// The server and the load client have a process each, with 20,000 open files.
-const MAX_CONNECTIONS: usize = 19_000;
+pub(super) const MAX_CONNECTIONS: usize = 19_000;
 
 const LIMIT: &str = "accept µs";
 const SERVER: &str = "server µs";
@@ -52,7 +52,7 @@ fn round(plan: &Plan, n_connections: usize, sheet: &mut Sheet) -> Result<Value, 
     let limit = accept::measure(n_limit, N_AT_ONCE)
         .map_err(Error::Limit)?
         .us_per_operation();
-    let report = connect(plan, n_connections)?;
+    let report = connect(plan, &Server::start(&plan.binary)?, n_connections)?;
     let server = report.sum("/plimsoll/connect/watch/cpu_seconds")? * 1e6
         / report.sum("/plimsoll/connect/n_connected")?;
     sheet.push(vec![
@@ -64,8 +64,8 @@ fn round(plan: &Plan, n_connections: usize, sheet: &mut Sheet) -> Result<Value, 
     Ok(report.into_json())
 }
 
-fn connect(plan: &Plan, n_connections: usize) -> Result<Report, Error> {
-    let server = Server::start(&plan.binary)?;
+/// Lets the clients come, in steps, and reports on the server too.
+pub(super) fn connect(plan: &Plan, server: &Server, n_connections: usize) -> Result<Report, Error> {
     let (url, pid) = (server.cable_url(), server.pid().to_string());
     let (at_once, steps) = (N_AT_ONCE.to_string(), N_STEPS.to_string());
     let step_size = n_connections.div_ceil(N_STEPS).to_string();

@@ -47,6 +47,30 @@ pub(super) const CLIENT: Budget = Budget {
     at_most: 1.5,
     unit: "× limit",
 };
+/// Server CPU of one connect and subscribe with an application over gRPC, the application's own CPU not included.
+pub(super) const RPC_CONNECT: Budget = Budget {
+    what: "server CPU per connect + subscribe",
+    at_most: 110.0,
+    unit: "µs",
+};
+/// Server CPU of one action and its answer, as above.
+pub(super) const RPC_PERFORM: Budget = Budget {
+    what: "server CPU per action over gRPC",
+    at_most: 32.0,
+    unit: "µs",
+};
+/// Time from when an action is due until its answer is there, without the application's own time.
+pub(super) const RPC_ADDED: Budget = Budget {
+    what: "latency that the server adds to an action over gRPC, p99",
+    at_most: 5.0,
+    unit: "ms",
+};
+/// Actions that failed, or were answered too late to be counted.
+pub(super) const RPC_UNANSWERED: Budget = Budget {
+    what: "actions over gRPC without an answer",
+    at_most: 0.0,
+    unit: "actions",
+};
 
 impl Budget {
     /// Compares a measured figure, taken under the given circumstances, with the budget.

@@ -6,7 +6,6 @@
 pub(super) mod accept;
 pub(super) mod exchange;
 mod pairs;
-mod poller;
 mod thread_cpu;
 
 use std::time::Duration;

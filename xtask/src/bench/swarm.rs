@@ -1,4 +1,4 @@
-//! Subscribed clients that do nothing, held by this process: as little client as the cable protocol allows.
+//! Subscribed clients, held by this process: as little client as the cable protocol allows.
 //!
 //! Written without our own protocol crates, so that the connections a figure is divided by were counted by somebody
 //! who shares no code with the server.
@@ -6,6 +6,7 @@
 use std::{
     io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
+    os::fd::{AsFd, BorrowedFd},
     time::Duration,
 };
 
@@ -42,7 +43,7 @@ impl Member {
         member.stream.write_all(UPGRADE.as_bytes())?;
         member.wait_for_head()?;
         member.wait_for(r#""type":"welcome""#)?;
-        member.stream.write_all(&masked_text_frame(SUBSCRIBE))?;
+        member.send(SUBSCRIBE)?;
         member.wait_for(r#""type":"confirm_subscription""#)?;
         Ok(member)
     }
@@ -51,7 +52,8 @@ impl Member {
     /// dropped, those after it kept.
     pub(super) fn wait_for(&mut self, needle: &str) -> io::Result<usize> {
         loop {
-            while let Some(n_bytes) = frame_bytes(&self.received) {
+            while let Some(Extent { header, payload }) = extent(&self.received) {
+                let n_bytes = header + payload;
                 let frame: Vec<u8> = self.received.drain(..n_bytes).collect();
                 if contains(&frame, needle.as_bytes()) {
                     return Ok(n_bytes);
@@ -59,6 +61,23 @@ impl Member {
             }
             self.read_more()?;
         }
+    }
+
+    /// Sends a command.
+    pub(super) fn send(&mut self, command: &str) -> io::Result<()> {
+        self.stream.write_all(&masked_text_frame(command))
+    }
+
+    /// Reads once, which does not wait when there is something to read, and returns the payloads of the frames that
+    /// are complete.
+    pub(super) fn read_frames(&mut self) -> io::Result<Vec<Vec<u8>>> {
+        self.read_more()?;
+        let mut payloads = Vec::new();
+        while let Some(Extent { header, payload }) = extent(&self.received) {
+            let frame: Vec<u8> = self.received.drain(..header + payload).collect();
+            payloads.push(frame[header..].to_vec());
+        }
+        Ok(payloads)
     }
 
     fn wait_for_head(&mut self) -> io::Result<()> {
@@ -88,8 +107,22 @@ impl Member {
     }
 }
 
-/// Size of the whole unmasked frame at the start of `bytes`; `None` while a part of it is missing (RFC 6455, 5.2).
-fn frame_bytes(bytes: &[u8]) -> Option<usize> {
+/// Lets a poller wait for what the server sends.
+impl AsFd for Member {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+/// Sizes of the two parts of a frame.
+#[derive(Debug, PartialEq, Eq)]
+struct Extent {
+    header: usize,
+    payload: usize,
+}
+
+/// The whole unmasked frame at the start of `bytes`; `None` while a part of it is missing (RFC 6455, 5.2).
+fn extent(bytes: &[u8]) -> Option<Extent> {
     let (header, payload) = match *bytes.get(1)? {
         126 => (
             4,
@@ -97,13 +130,21 @@ fn frame_bytes(bytes: &[u8]) -> Option<usize> {
         ),
         short => (2, usize::from(short)),
     };
-    (bytes.len() >= header + payload).then_some(header + payload)
+    (bytes.len() >= header + payload).then_some(Extent { header, payload })
 }
 
-/// A text frame of at most 125 bytes. Its mask key is zero, which leaves the payload readable and is a valid key.
+/// A text frame. Its mask key is zero, which leaves the payload readable and is a valid key.
 fn masked_text_frame(text: &str) -> Vec<u8> {
-    let length = u8::try_from(text.len()).expect("commands of this file are short");
-    let mut frame = vec![0x81, 0x80 | length, 0, 0, 0, 0];
+    let length = u16::try_from(text.len()).expect("commands are short");
+    let mut frame = vec![0x81];
+    match u8::try_from(length) {
+        Ok(short) if short < 126 => frame.push(0x80 | short),
+        _ => {
+            frame.push(0x80 | 126);
+            frame.extend_from_slice(&length.to_be_bytes());
+        }
+    }
+    frame.extend_from_slice(&[0; 4]);
     frame.extend_from_slice(text.as_bytes());
     frame
 }
@@ -122,17 +163,23 @@ mod tests {
             (&b""[..], None),
             (b"\x81", None),
             (b"\x81\x02a", None),
-            (b"\x81\x02abc", Some(4)),
+            (b"\x81\x02abc", Some((2, 2))),
             (b"\x81\x7e\x00", None),
-            (b"\x81\x7e\x00\x03abc", Some(7)),
+            (b"\x81\x7e\x00\x03abc", Some((4, 3))),
         ] {
-            assert_eq!(frame_bytes(bytes), expected, "{bytes:?}");
+            let expected = expected.map(|(header, payload)| Extent { header, payload });
+            assert_eq!(extent(bytes), expected, "{bytes:?}");
         }
     }
 
     #[test]
-    fn commands_fit_a_short_frame() {
-        assert!(SUBSCRIBE.len() <= 125);
+    fn commands_have_the_shortest_header() {
         assert_eq!(masked_text_frame("hi"), b"\x81\x82\0\0\0\0hi");
+        for (length, header) in [(125, &[0x81, 0x80 | 125][..]), (126, &[0x81, 0x80 | 126, 0, 126])] {
+            assert!(
+                masked_text_frame(&"x".repeat(length)).starts_with(header),
+                "{length}"
+            );
+        }
     }
 }

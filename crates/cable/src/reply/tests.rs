@@ -9,6 +9,26 @@ fn check(encoded: &str, bytes: &str, decoded: &Reply<'_>) {
 }
 
 #[test]
+fn extensions_have_these_bytes() {
+    assert_eq!(
+        encode_typed_message("whisper", r#"{"channel":"C"}"#, r#"{"b": 1.0}"#),
+        r#"{"type":"whisper","identifier":"{\"channel\":\"C\"}","message":{"b": 1.0}}"#
+    );
+    assert_eq!(
+        encode_typed_message("\"", "i", "1"),
+        r#"{"type":"\"","identifier":"i","message":1}"#
+    );
+    assert_eq!(
+        encode_reject_history("i"),
+        r#"{"type":"reject_history","identifier":"i"}"#
+    );
+    assert_eq!(
+        encode_presence_error("i"),
+        r#"{"type":"presence","identifier":"i","message":{"type":"error"}}"#
+    );
+}
+
+#[test]
 fn encodes_exactly_these_bytes() {
     check(
         &encode_welcome("V1StGXR8_Z5jdHi6B-myT"),

@@ -22,10 +22,13 @@ use crate::{
 /// the memory. Beyond it a subscription is rejected.
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
+/// Where a subscription's state has the stream that its clients may whisper to (spec §2.6).
+const WHISPER_STREAM: &str = "$w";
+
 /// What the server remembers of a session. The streams are in the hub.
 #[derive(Debug)]
 pub(crate) struct CableSession {
-    sid: Box<str>,
+    sid: Rc<str>,
     /// Who it is, in the application's words; none when the application has none.
     identity: Option<Box<Identity>>,
     subscriptions: Vec<Box<str>>,
@@ -47,16 +50,33 @@ struct Memory {
 /// A command that needs the application.
 #[derive(Debug)]
 pub(crate) enum Request {
-    Subscribe(Box<str>),
+    Subscribe {
+        identifier: Box<str>,
+        asks_for_history: bool,
+    },
     Unsubscribe(Box<str>),
-    Perform { identifier: Box<str>, data: Box<str> },
+    Perform {
+        identifier: Box<str>,
+        data: Box<str>,
+    },
+    Whisper {
+        identifier: Box<str>,
+        data: Box<str>,
+    },
+    History(Box<str>),
+    Presence(Box<str>),
     Ping,
 }
 
 impl CableSession {
     /// Asks the application whether the client may stay, and sends what it says. While the application makes up
     /// its mind, the client already gets what is queued for it: the answer to its upgrade.
-    pub(crate) async fn connect(shard: &Rc<Shard>, id: SessionId, request: ConnectRequest) -> Self {
+    pub(crate) async fn connect(
+        shard: &Rc<Shard>,
+        id: SessionId,
+        sid: Rc<str>,
+        request: ConnectRequest,
+    ) -> Self {
         let mut call = shard.application.connect(&request);
         let reply = poll_fn(|context| {
             let polled = call.as_mut().poll(context);
@@ -68,7 +88,7 @@ impl CableSession {
         .await;
         drop(call);
         let mut session = Self {
-            sid: request.sid.into(),
+            sid,
             identity: None,
             subscriptions: Vec::new(),
             memory: None,
@@ -103,14 +123,27 @@ impl CableSession {
     /// Only what ends the connection; other faults of a client are logged and ignored.
     pub(crate) fn receive(&self, frame: &[u8]) -> Result<Option<Request>, CommandError> {
         match Command::parse(frame) {
-            Ok(Command::Subscribe { identifier }) => Ok(Some(Request::Subscribe(identifier.into()))),
+            Ok(Command::Subscribe {
+                identifier,
+                asks_for_history,
+            }) => Ok(Some(Request::Subscribe {
+                identifier: identifier.into(),
+                asks_for_history,
+            })),
             Ok(Command::Unsubscribe { identifier }) => Ok(Some(Request::Unsubscribe(identifier.into()))),
             Ok(Command::Message { identifier, data }) => Ok(Some(Request::Perform {
                 identifier: identifier.into(),
                 data: data.into(),
             })),
+            Ok(Command::Whisper { identifier, data }) => Ok(Some(Request::Whisper {
+                identifier: identifier.into(),
+                data: data.into(),
+            })),
+            Ok(Command::History { identifier }) => Ok(Some(Request::History(identifier.into()))),
+            Ok(Command::Presence { identifier }) => Ok(Some(Request::Presence(identifier.into()))),
             Ok(Command::Ping) => Ok(Some(Request::Ping)),
-            Ok(Command::Pong) => Ok(None),
+            // Nobody keeps who is present, so there is nothing to join or to leave.
+            Ok(Command::Pong | Command::Join | Command::Leave) => Ok(None),
             Err(error) if error.is_fatal() => Err(error),
             Err(error) => {
                 tracing::debug!(sid = &*self.sid, %error, "A command is ignored.");
@@ -122,23 +155,47 @@ impl CableSession {
     /// Carries out one command.
     pub(crate) async fn perform(&mut self, shard: &Rc<Shard>, id: SessionId, request: Request) {
         match request {
-            Request::Subscribe(identifier) => self.subscribe(shard, id, identifier).await,
+            Request::Subscribe {
+                identifier,
+                asks_for_history,
+            } => self.subscribe(shard, id, identifier, asks_for_history).await,
             Request::Unsubscribe(identifier) => self.unsubscribe(shard, id, &identifier).await,
             Request::Perform { identifier, data } => {
-                if !self.is_subscribed(&identifier) {
-                    tracing::debug!(sid = &*self.sid, %identifier, "A message without a subscription is ignored.");
+                if !self.must_be_subscribed("message", &identifier) {
                     return;
                 }
                 let reply = self.call(shard, &identifier, Action::Perform(&data)).await;
                 self.apply(shard, id, &identifier, reply);
             }
+            Request::Whisper { identifier, data } => {
+                let Some(stream) = self.whisper_stream(&identifier) else {
+                    tracing::debug!(sid = &*self.sid, %identifier, "A whisper that is not allowed is ignored.");
+                    return;
+                };
+                let publisher = &shard.publisher;
+                publisher.whisper(shard.number, id, stream, data.into()).await;
+            }
+            // Nothing is kept that could be sent, and nobody knows who is present; clients wait for an answer.
+            Request::History(identifier) if self.must_be_subscribed("history", &identifier) => {
+                shard.send_text(id, &reply::encode_reject_history(&identifier));
+            }
+            Request::Presence(identifier) if self.must_be_subscribed("presence", &identifier) => {
+                shard.send_text(id, &reply::encode_presence_error(&identifier));
+            }
+            Request::History(_) | Request::Presence(_) => {}
             Request::Ping => shard.send_text(id, &reply::encode_pong()),
         }
     }
 
     /// A second `subscribe` for a live subscription gets no answer: clients repeat the command until the
     /// first answer arrives, and one confirmation is enough (spec §2.3, §9).
-    async fn subscribe(&mut self, shard: &Rc<Shard>, id: SessionId, identifier: Box<str>) {
+    async fn subscribe(
+        &mut self,
+        shard: &Rc<Shard>,
+        id: SessionId,
+        identifier: Box<str>,
+        asks_for_history: bool,
+    ) {
         if self.is_subscribed(&identifier) {
             tracing::debug!(sid = &*self.sid, %identifier, "A repeated subscription is ignored.");
             return;
@@ -163,6 +220,11 @@ impl CableSession {
         }
         if reply.status == Status::Failed {
             reply.transmissions.push(reply::encode_reject(&identifier));
+        }
+        if reply.status == Status::Accepted && asks_for_history {
+            reply
+                .transmissions
+                .push(reply::encode_reject_history(&identifier));
         }
         self.apply(shard, id, &identifier, reply);
     }
@@ -247,6 +309,22 @@ impl CableSession {
         self.identity.as_ref().map_or("", |identity| identity.text())
     }
 
+    /// The stream on which clients of this subscription may talk to each other without the application, if the
+    /// application named one.
+    fn whisper_stream(&self, identifier: &str) -> Option<String> {
+        let state = self.memory.as_ref()?.istate.get(identifier)?;
+        state.entries().get(WHISPER_STREAM).cloned()
+    }
+
+    /// Whether a command has the subscription that it needs; without one it is ignored.
+    fn must_be_subscribed(&self, command: &str, identifier: &str) -> bool {
+        let is_subscribed = self.is_subscribed(identifier);
+        if !is_subscribed {
+            tracing::debug!(sid = &*self.sid, command, %identifier, "A command without a subscription is ignored.");
+        }
+        is_subscribed
+    }
+
     fn is_subscribed(&self, identifier: &str) -> bool {
         self.subscriptions.iter().any(|known| **known == *identifier)
     }
@@ -267,7 +345,7 @@ impl Drop for CableSession {
             return;
         };
         application.disconnect(DisconnectRequest {
-            sid: std::mem::take(&mut self.sid),
+            sid: self.sid.as_ref().into(),
             identifiers: self.identifiers().into(),
             subscriptions: std::mem::take(&mut self.subscriptions),
             environment,

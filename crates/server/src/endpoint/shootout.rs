@@ -120,7 +120,7 @@ mod tests {
             Some(Request::Echo) => "echo".to_owned(),
             Some(Request::Broadcast(broadcast)) => {
                 let text = |payload| match payload {
-                    Payload::Json(text) => text,
+                    Payload::Json(text) | Payload::Typed { text, .. } => text,
                     Payload::Binary(bytes) => String::from_utf8(bytes).expect("text in this test"),
                 };
                 format!("{} then {}", text(broadcast.to_all), text(broadcast.to_sender))

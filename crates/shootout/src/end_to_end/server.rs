@@ -238,10 +238,10 @@ fn answer_event(
 
 fn answer_command(fault: Fault, hub: &Mutex<Hub>, outbox: &UnboundedSender<Frame>, message: &str) {
     match Command::parse(message.as_bytes()).unwrap() {
-        Command::Subscribe { identifier } if fault == Fault::Reject => {
+        Command::Subscribe { identifier, .. } if fault == Fault::Reject => {
             outbox.send(text(&encode_reject(&identifier))).unwrap();
         }
-        Command::Subscribe { identifier } => outbox.send(text(&encode_confirm(&identifier))).unwrap(),
+        Command::Subscribe { identifier, .. } => outbox.send(text(&encode_confirm(&identifier))).unwrap(),
         Command::Message { identifier, data } => {
             let result = data.replacen(r#""broadcast""#, r#""broadcastResult""#, 1);
             let is_broadcast = result != data;

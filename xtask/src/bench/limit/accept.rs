@@ -11,7 +11,8 @@ use std::{
 
 use rustix::{io::Errno, net::SocketFlags};
 
-use super::{Cost, poller::Poller, thread_cpu};
+use super::{Cost, thread_cpu};
+use crate::bench::poller::Poller;
 
 /// The HTTP upgrade, as counted between `plimsoll bench connect` and `plimsoll serve`; so are the others.
 const REQUEST_BYTES: usize = 185;

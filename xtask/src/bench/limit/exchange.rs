@@ -11,7 +11,8 @@ use std::{
     time::Duration,
 };
 
-use super::{Cost, pairs::Pairs, poller::Poller, thread_cpu};
+use super::{Cost, pairs::Pairs, thread_cpu};
+use crate::bench::poller::Poller;
 
 /// Default connection counts: one thousand fit the caches of a machine, nine thousand do not.
 pub(crate) const CONNECTIONS: [usize; 2] = [1_000, 9_000];

@@ -1,4 +1,4 @@
-//! epoll as the limit loops use it: level-triggered, reading only, sockets known by their index.
+//! epoll as the limit loops and the paced clients use it: level-triggered, reading only, sockets known by their index.
 
 use std::{
     io,
