@@ -72,7 +72,11 @@ pub(crate) async fn receive(
     let timeout = shard.config.handshake_timeout;
     let routed = tokio::time::timeout(timeout, read_head(&shard, &stream, peer, purpose)).await;
     match routed.unwrap_or_else(|_| Err(Refusal::timeout())) {
-        Ok(_) if counted.n_open > max_connections || shard.is_draining.get() => {
+        // Not for HTTP: a full server is still alive, can be watched, and takes broadcasts.
+        Ok(Route::WebSocket(_)) if counted.n_open > max_connections => {
+            Refusal::unavailable().send(&mut stream, &shard).await;
+        }
+        Ok(_) if shard.is_draining.get() => {
             Refusal::unavailable().send(&mut stream, &shard).await;
         }
         Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
