@@ -1,5 +1,6 @@
 //! `plimsoll serve`: the cable server.
 
+mod certificate;
 mod ingest;
 mod listener;
 mod monitoring;
@@ -176,7 +177,10 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
-        let config = self.config(&open_files, registry.clone());
+        let config = self.config(&open_files, registry.clone())?;
+        if let Some(tls) = config.tls.clone() {
+            certificate::keep_fresh(tls)?;
+        }
         let ports = self.bind(&config)?;
         let Orders { stop, end } = self.stopping.listen()?;
         log_start(&config, &open_files, &ports);
@@ -207,7 +211,7 @@ impl Options {
         Ok(Status::Success)
     }
 
-    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Config {
+    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Result<Config, Failure> {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
             allowed
@@ -215,7 +219,7 @@ impl Options {
             self.max_conn.min(allowed)
         };
         let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Config {
+        Ok(Config {
             paths: self.path.clone(),
             health_path: self.health_path.clone(),
             ready_path: self.monitoring.ready_path.clone(),
@@ -228,6 +232,7 @@ impl Options {
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            tls: self.listener.tls()?,
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
@@ -239,7 +244,7 @@ impl Options {
             stats_interval: self.monitoring.stats_interval(),
             n_shards: self.shards.unwrap_or(n_cores).get(),
             registry,
-        }
+        })
     }
 
     fn bind(&self, config: &Config) -> Result<Ports, Failure> {
@@ -298,14 +303,15 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
         open_files.soft,
         config.max_connections,
     );
+    let secure = if config.tls.is_some() { "s" } else { "" };
     for address in ports.clients.addresses() {
         for path in &config.paths {
-            tracing::info!("Action Cable clients are served on ws://{address}{path}.");
+            tracing::info!("Action Cable clients are served on ws{secure}://{address}{path}.");
         }
     }
     for address in ports.broadcasts.iter().flat_map(Listeners::addresses) {
         tracing::info!(
-            "Broadcasts are taken without a key on http://{address}{}.",
+            "Broadcasts are taken without a key on http{secure}://{address}{}.",
             config.broadcast_path
         );
     }
@@ -313,7 +319,7 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
         let own = ports.metrics.iter().flat_map(Listeners::addresses);
         let shared = ports.clients.addresses().iter().filter(|_| page.on_main_port);
         for address in own.chain(shared) {
-            tracing::info!("Metrics are served on http://{address}{}.", page.path);
+            tracing::info!("Metrics are served on http{secure}://{address}{}.", page.path);
         }
     }
 }

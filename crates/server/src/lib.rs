@@ -32,7 +32,9 @@ mod server;
 mod session;
 mod shard;
 mod sid;
+mod stream;
 mod ticker;
+mod tls;
 mod upgrade;
 
 pub use config::{BroadcastAccess, Config, MetricsPage};
@@ -41,3 +43,4 @@ pub use mailbox::Publisher;
 pub use origins::{AllowedOrigins, OriginError};
 pub use proxied_headers::ProxiedHeaders;
 pub use server::{Ports, run};
+pub use tls::{CertificateError, Tls};

@@ -41,6 +41,7 @@ struct Refused {
     overload: Counter,
     timeout: Counter,
     origin: Counter,
+    tls: Counter,
     malformed: Counter,
 }
 
@@ -124,6 +125,11 @@ impl Metrics {
         counter.increment();
     }
 
+    /// A TLS handshake failed.
+    pub(crate) fn count_insecure(&self) {
+        self.refused.tls.increment();
+    }
+
     /// A connection is dropped without an answer, because there are too many already.
     pub(crate) fn count_dropped(&self) {
         self.refused.overload.increment();
@@ -135,7 +141,7 @@ impl Refused {
         let counter = |reason| {
             registry.labelled_counter(
                 "refused_connections_total",
-                "Connections that were refused: overload (limits, stopping), timeout, origin, malformed",
+                "Connections that were refused: overload (limits, stopping), timeout, origin, tls, malformed",
                 &[("reason", reason)],
             )
         };
@@ -143,6 +149,7 @@ impl Refused {
             overload: counter("overload"),
             timeout: counter("timeout"),
             origin: counter("origin"),
+            tls: counter("tls"),
             malformed: counter("malformed"),
         }
     }
