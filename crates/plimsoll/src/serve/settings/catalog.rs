@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use super::{
     nearest::nearest,
     renamed::{RENAMED, Renamed},
-    table::{SETTINGS, Setting, Shape},
+    table::{SETTINGS, Setting, Shape, is_of_platforms},
     unsupported::{UNSUPPORTED, Unsupported},
 };
 

@@ -142,6 +142,11 @@ pub(super) fn secrecy(flag: &str) -> Secrecy {
     setting.map_or(Secrecy::Public, |setting| setting.secrecy)
 }
 
+/// Whether the variable is one that hosting platforms set, perhaps for somebody else.
+pub(super) fn is_of_platforms(variable: &str) -> bool {
+    SETTINGS.iter().any(|setting| setting.variable == Some(variable))
+}
+
 /// A setting with a flag, environment variables and a key.
 const fn setting(flag: &'static str, key: &'static str) -> Setting {
     Setting {

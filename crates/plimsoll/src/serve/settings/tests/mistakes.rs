@@ -68,6 +68,7 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
 
 #[test]
 fn a_mistake_in_a_variable_is_named_with_it() {
+    check_environment(&[("PORT", "many")], &expect!["PORT: invalid value 'many' for '--port <PORT>': invalid digit found in string (PLIMSOLL_PORT wins over PORT)"]);
     check_environment(
         &[("ANYCABLE_PORT", "many"), ("PLIMSOLL_PING_INTERVAL", "0")],
         &expect![[r#"
@@ -97,5 +98,15 @@ fn a_mistake_at_the_command_line_is_claps() {
 
         For more information, try '--help'.
     "#]],
+    );
+}
+
+#[test]
+fn a_secret_is_not_in_the_error_text() {
+    check_environment(
+        &[("ANYCABLE_REDIS_URL", "redis://me:hidden@localhost:many")],
+        &expect![
+            "ANYCABLE_REDIS_URL: invalid value '***' for '--redis-url <URL>': not a Redis URL (Redis URL did not parse - InvalidClientConfig); expected redis://[[user]:password@]host[:port][/database]"
+        ],
     );
 }
