@@ -68,7 +68,12 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
 
 #[test]
 fn a_mistake_in_a_variable_is_named_with_it() {
-    check_environment(&[("PORT", "many")], &expect!["PORT: invalid value 'many' for '--port <PORT>': invalid digit found in string (PLIMSOLL_PORT wins over PORT)"]);
+    check_environment(
+        &[("PORT", "many")],
+        &expect![
+            "PORT: invalid value 'many' for '--port <PORT>': invalid digit found in string (PLIMSOLL_PORT wins over PORT)"
+        ],
+    );
     check_environment(
         &[("ANYCABLE_PORT", "many"), ("PLIMSOLL_PING_INTERVAL", "0")],
         &expect![[r#"
