@@ -79,10 +79,10 @@ impl<'a> Merger<'a> {
         else {
             return;
         };
-        let reason = match table::secrecy(flag) {
-            Secrecy::Public => reason(&error),
-            Secrecy::Credentials | Secrecy::Secret => reason(&error).replace(&assignment.value, "***"),
-        };
+        let mut reason = reason(&error);
+        if let Some(masked) = table::secrecy(flag).masked(&assignment.value) {
+            reason = reason.replace(&assignment.value, &masked);
+        }
         let hint = match &assignment.origin {
             Origin::Variable(name) if table::is_of_platforms(name) => {
                 format!(" (PLIMSOLL_{} wins over {name})", upper_snake(flag))

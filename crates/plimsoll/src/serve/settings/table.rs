@@ -16,6 +16,21 @@ pub(super) struct Setting {
     pub(super) shape: Shape,
 }
 
+impl Secrecy {
+    /// What stands for a value that must not be printed as it is.
+    pub(super) fn masked(self, value: &str) -> Option<String> {
+        match self {
+            Self::Public => None,
+            Self::Secret => Some("***".to_owned()),
+            Self::Credentials => {
+                let (before, after) = value.rsplit_once('@')?;
+                let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+                Some(format!("{scheme}://***@{after}"))
+            }
+        }
+    }
+}
+
 /// What a settings file may have for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
