@@ -1,6 +1,7 @@
 //! A session's socket, shared by the task that reads it and by the loops that write to it.
 
 use std::{
+    cell::Cell,
     io::{self, IoSlice},
     net::Shutdown,
     rc::Rc,
@@ -9,9 +10,9 @@ use std::{
 use socket2::SockRef;
 use tokio::net::TcpStream;
 
-use crate::shard::OpenConnection;
+use crate::{outgoing::Ending, shard::OpenConnection};
 
-/// One WebSocket connection.
+/// One connection with a session.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
@@ -19,6 +20,8 @@ pub(crate) struct Connection {
     pub(crate) speaks_cable: bool,
     /// The session's id.
     pub(crate) sid: Rc<str>,
+    /// Why the server ends the session, once it does.
+    pub(crate) ending: Cell<Option<Ending>>,
     _counted: OpenConnection,
 }
 
@@ -28,6 +31,7 @@ impl Connection {
             stream,
             speaks_cable,
             sid,
+            ending: Cell::new(None),
             _counted: counted,
         }
     }
@@ -51,6 +55,12 @@ impl Connection {
             [slice] => self.stream.try_write(slice),
             _ => self.stream.try_write_vectored(slices),
         }
+    }
+
+    /// Says that nothing more will be written, as the end of an event stream does. The peer hangs up then.
+    pub(crate) fn finish(&self) {
+        // An error says that the connection has ended already.
+        let _already_ended = SockRef::from(&self.stream).shutdown(Shutdown::Write);
     }
 
     /// Ends both directions. The reading task sees the end of the stream and cleans up; a writer wakes too.
