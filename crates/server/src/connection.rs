@@ -3,19 +3,15 @@
 use std::{
     cell::Cell,
     io::{self, IoSlice},
-    net::Shutdown,
     rc::Rc,
 };
 
-use socket2::SockRef;
-use tokio::net::TcpStream;
-
-use crate::{outgoing::Ending, shard::OpenConnection};
+use crate::{outgoing::Ending, shard::OpenConnection, stream::Stream};
 
 /// One connection with a session.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     /// Whether the peer understands cable messages such as `disconnect`.
     pub(crate) speaks_cable: bool,
     /// The session's id.
@@ -26,7 +22,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, speaks_cable: bool, sid: Rc<str>, counted: OpenConnection) -> Self {
+    pub(crate) fn new(stream: Stream, speaks_cable: bool, sid: Rc<str>, counted: OpenConnection) -> Self {
         Self {
             stream,
             speaks_cable,
@@ -49,23 +45,18 @@ impl Connection {
         self.stream.try_read(buffer)
     }
 
-    /// Writes what the socket takes. One slice goes through plain `send`, which is cheaper than `writev`.
+    /// Writes what the socket takes; with no slices, what the connection itself still holds.
     pub(crate) fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        match slices {
-            [slice] => self.stream.try_write(slice),
-            _ => self.stream.try_write_vectored(slices),
-        }
+        self.stream.try_write(slices)
     }
 
     /// Says that nothing more will be written, as the end of an event stream does. The peer hangs up then.
     pub(crate) fn finish(&self) {
-        // An error says that the connection has ended already.
-        let _already_ended = SockRef::from(&self.stream).shutdown(Shutdown::Write);
+        self.stream.finish();
     }
 
     /// Ends both directions. The reading task sees the end of the stream and cleans up; a writer wakes too.
     pub(crate) fn cut(&self) {
-        // An error says that the connection has ended already.
-        let _already_ended = SockRef::from(&self.stream).shutdown(Shutdown::Both);
+        self.stream.cut();
     }
 }

@@ -12,7 +12,6 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
     sync::mpsc,
 };
 
@@ -24,6 +23,7 @@ use crate::{
         events::{self, Opening},
     },
     shard::{OpenConnection, Shard},
+    stream::Stream,
 };
 
 mod broadcast;
@@ -54,7 +54,7 @@ pub(crate) struct Source {
 /// Serves HTTP/1.1 on a connection whose first bytes were read already, until it ends or becomes an event stream.
 pub(crate) async fn serve(
     shard: Rc<Shard>,
-    stream: TcpStream,
+    stream: Stream,
     already_read: Vec<u8>,
     from: Source,
     counted: OpenConnection,
@@ -169,7 +169,7 @@ fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str
 /// A stream that first gives back what was read from it.
 struct Replayed {
     already_read: Bytes,
-    stream: TcpStream,
+    stream: Stream,
     /// Whether the last write found no room, so that a part of an answer still waits.
     is_full: bool,
 }

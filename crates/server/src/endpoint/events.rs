@@ -7,7 +7,7 @@ use std::{io, rc::Rc};
 
 use plimsoll_cable::event_stream::EventStream;
 use plimsoll_hub::SessionId;
-use tokio::{net::TcpStream, time::Instant};
+use tokio::time::Instant;
 
 use self::answer::Refusal;
 use super::cable::{self, CableSession};
@@ -17,6 +17,7 @@ use crate::{
     encoding,
     outgoing::Ending,
     shard::{OpenConnection, OpenSession, Shard},
+    stream::Stream,
 };
 
 mod answer;
@@ -39,7 +40,7 @@ pub(crate) struct Opening {
 }
 
 /// Asks the application, answers the request, and leaves the session to a task of its own.
-pub(crate) async fn open(shard: Rc<Shard>, stream: TcpStream, opening: Opening, counted: OpenConnection) {
+pub(crate) async fn open(shard: Rc<Shard>, stream: Stream, opening: Opening, counted: OpenConnection) {
     let Opening {
         request,
         stream: events,
