@@ -1,6 +1,7 @@
 //! `plimsoll serve`: the cable server.
 
 mod certificate;
+mod events;
 mod ingest;
 mod listener;
 mod monitoring;
@@ -55,10 +56,12 @@ Examples:
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
-Paths: /cable (Action Cable), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
-Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or ANYCABLE_<FLAG>, and a key in a
-settings file: plimsoll.toml, anycable.toml or /etc/anycable/anycable.toml. The command line wins over the environment,
-and that over the file.";
+Paths: /cable (Action Cable), /events (with --sse), /json and /binary (websocket-shootout),
+/echo, /health, /_broadcast, /.
+Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or
+ANYCABLE_<FLAG>, and a key in a settings file: plimsoll.toml, anycable.toml or
+/etc/anycable/anycable.toml. The command line wins over the environment, and that over
+the file.";
 
 /// Serve Action Cable clients.
 #[derive(Debug, Parser)]
@@ -73,6 +76,8 @@ pub(crate) struct Options {
     /// Path of the cable endpoint; several with commas.
     #[arg(long, default_value = "/cable", value_delimiter = ',', value_parser = absolute_path)]
     path: Vec<String>,
+    #[command(flatten)]
+    events: events::Options,
     /// Path that answers 200 while the server lives.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
@@ -221,6 +226,7 @@ impl Options {
         let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(Config {
             paths: self.path.clone(),
+            events_path: self.events.path(),
             health_path: self.health_path.clone(),
             ready_path: self.monitoring.ready_path.clone(),
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
@@ -307,6 +313,9 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
     for address in ports.clients.addresses() {
         for path in &config.paths {
             tracing::info!("Action Cable clients are served on ws{secure}://{address}{path}.");
+        }
+        if let Some(path) = &config.events_path {
+            tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
         }
     }
     for address in ports.broadcasts.iter().flat_map(Listeners::addresses) {

@@ -17,6 +17,7 @@ pub(crate) const TASKS_HELP: &str =
 #[derive(Debug)]
 pub(crate) struct Metrics {
     pub(crate) clients: Gauge,
+    pub(crate) event_streams: Gauge,
     pub(crate) client_messages: Counter,
     pub(crate) failed_client_messages: Counter,
     pub(crate) received_bytes: Counter,
@@ -49,6 +50,7 @@ impl Metrics {
     pub(crate) fn new(registry: &Registry) -> Self {
         Self {
             clients: registry.gauge("clients_num", "Sessions that are open"),
+            event_streams: registry.gauge("sse_clients_num", "Sessions that are event streams"),
             client_messages: registry.counter(
                 "client_msg_total",
                 "Messages that clients sent and that could be read",
