@@ -1,5 +1,6 @@
 //! `plimsoll serve`: the cable server.
 
+mod identification;
 mod ingest;
 mod listener;
 mod remote;
@@ -21,7 +22,7 @@ use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
     BroadcastAccess, Config, Listeners, Publisher,
-    application::{Application, Benchmark, Chat},
+    application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
 use tokio::{
@@ -30,6 +31,7 @@ use tokio::{
 };
 
 use self::{
+    identification::IdentificationOptions,
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
     secrets::Secrets,
@@ -81,6 +83,8 @@ pub(crate) struct Options {
     /// The embedded application that decides about connections and channels.
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
+    #[command(flatten)]
+    identification: IdentificationOptions,
     #[command(flatten)]
     secrets: Secrets,
     #[command(flatten)]
@@ -175,6 +179,7 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
+        let front = self.identification.prepare(&self.secrets, &registry).await?;
         let config = self.config(&open_files, registry);
         let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
         let broadcasts = match config.broadcast_access {
@@ -188,7 +193,10 @@ impl Options {
         if self.announce {
             announce(clients.addresses())?;
         }
-        let remote = self.remote.start()?;
+        let remote = match self.identification.norpc {
+            true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
+            false => self.remote.start()?,
+        };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(
             config,
@@ -196,7 +204,7 @@ impl Options {
             broadcasts,
             |publisher| {
                 ingest.set(Some(self.ingest.start(&publisher)));
-                remote.unwrap_or_else(|| self.app.start(publisher))
+                front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
             },
             async {
                 shutdown.await;
@@ -224,6 +232,9 @@ impl Options {
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: match self.secrets.broadcast_key() {
+                _ if self.identification.is_public() && self.ingest.takes_http() => {
+                    BroadcastAccess::Everybody
+                }
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
@@ -233,7 +244,9 @@ impl Options {
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
-            proxied_headers: self.remote.proxied_headers(),
+            proxied_headers: self
+                .identification
+                .with_token(self.remote.proxied_headers(), &self.secrets),
             drain_timeout: DRAIN_TIMEOUT,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
