@@ -92,8 +92,8 @@ pub(crate) struct Options {
     /// Path that takes broadcasts.
     #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
     http_broadcast_path: String,
-    /// Port for broadcasts when there is no key.
-    #[arg(long, default_value_t = OPEN_BROADCAST_PORT, conflicts_with = "broadcast_key")]
+    /// Port for broadcasts when there is no key; with one they come in on the main port.
+    #[arg(long, default_value_t = OPEN_BROADCAST_PORT)]
     http_broadcast_port: u16,
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]

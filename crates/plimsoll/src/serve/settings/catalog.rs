@@ -174,7 +174,7 @@ pub(super) fn is_switch(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
 }
 
-/// Whether the argument takes several values.
-pub(super) fn is_list(arg: &Arg) -> bool {
-    arg.get_value_delimiter().is_some()
+/// Whether the setting takes several values.
+pub(super) fn is_list(setting: &Setting, arg: &Arg) -> bool {
+    setting.is_own_list || arg.get_value_delimiter().is_some()
 }

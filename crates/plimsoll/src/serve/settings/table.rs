@@ -13,6 +13,8 @@ pub(super) struct Setting {
     /// A variable that hosting platforms set, after which nothing but the file is asked.
     pub(super) variable: Option<&'static str>,
     pub(super) secrecy: Secrecy,
+    /// A list with commas that not clap splits, but the setting's own type.
+    pub(super) is_own_list: bool,
 }
 
 /// How much of a value may be printed.
@@ -43,7 +45,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("debug", "logging.debug"),
     setting("host", "server.host"),
     setting("port", "server.port").also("PORT"),
-    setting("allowed-origins", "server.allowed_origins"),
+    setting("allowed-origins", "server.allowed_origins").list(),
     setting("max-conn", "server.max_conn"),
     setting("health-path", "server.health_path"),
     setting("handshake-timeout-ms", "server.handshake_timeout_ms"),
@@ -67,7 +69,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("no-welcome", "ws.no_echo_welcome"),
     setting("sse", "sse.enabled"),
     setting("sse-path", "sse.path"),
-    setting("rpc-host", "rpc.host"),
+    setting("rpc-host", "rpc.host").with_credentials(),
     setting("rpc-impl", "rpc.implementation"),
     setting("rpc-concurrency", "rpc.concurrency"),
     setting("rpc-command-timeout", "rpc.command_timeout"),
@@ -120,6 +122,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("statsd-tags-format", "metrics.statsd.tags_format"),
 ];
 
+/// How much may be printed of what a flag says.
+pub(super) fn secrecy(flag: &str) -> Secrecy {
+    let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
+    setting.map_or(Secrecy::Public, |setting| setting.secrecy)
+}
+
 /// A setting with a flag, environment variables and a key.
 const fn setting(flag: &'static str, key: &'static str) -> Setting {
     Setting {
@@ -135,6 +143,7 @@ const fn variable(flag: &'static str) -> Setting {
         key: None,
         variable: None,
         secrecy: Secrecy::Public,
+        is_own_list: false,
     }
 }
 
@@ -156,6 +165,13 @@ impl Setting {
     const fn with_credentials(self) -> Self {
         Self {
             secrecy: Secrecy::Credentials,
+            ..self
+        }
+    }
+
+    const fn list(self) -> Self {
+        Self {
+            is_own_list: true,
             ..self
         }
     }

@@ -51,12 +51,13 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     key("nats_pubsub.channel", NO_PUBSUB),
     option("hub-gopool-size", "app.broadcast_gopool_size", NO_POOLS),
     option("shutdown-pool-size", "app.shutdown_disconnect_gopool_size", NO_POOLS),
+    switch("shutdown-slowdrain", "app.shutdown_slowdrain", "all sessions are told at once."),
     switch("netpoll-enabled", "app.netpoll_enabled", NO_POOLS),
     option("read-buffer-size", "ws.read_buffer_size", NO_BUFFERS),
     option("write-buffer-size", "ws.write_buffer_size", NO_BUFFERS),
     option("redis-sentinels", "redis.sentinels", NO_SENTINEL),
     option("redis-sentinel-discovery-interval", "redis.sentinel_discovery_interval", NO_SENTINEL),
-    option("redis-keepalive-interval", "redis.keepalive_ping_interval", "a connection that is lost is noticed by the kernel's keepalive."),
+    option("redis-keepalive-interval", "redis.keepalive_ping_interval", "a connection without traffic is asked every 30 seconds whether it lives."),
     switch("redis-disable-cache", "redis.disable_cache", "nothing that Redis holds is cached."),
     key("redis.internal_channel", NO_PUBSUB),
     key("redis.max_reconnect_attempts", "Redis is tried again for ever."),
@@ -104,9 +105,9 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("poll-flush-interval", "poll.flush_interval", NO_POLLING),
     option("poll-max-request-size", "poll.max_request_size", NO_POLLING),
     option("metrics-log-formatter", "metrics.log_formatter", "the log line has one form; --log_format json is for programs."),
-    switch("disable-telemetry", "", NO_TELEMETRY),
     option("telemetry-url", "", NO_TELEMETRY),
     switch("telemetry-debug", "", NO_TELEMETRY),
+    option("fly-rpc-app-name", "", NO_PRESETS),
 ];
 
 /// An option with a value.
