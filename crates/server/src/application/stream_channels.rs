@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn a_name_is_signed_or_public_or_refused() {
         let signed = format!(r#"{{"channel":"$pubsub","signed_stream_name":"{SIGNED}"}}"#);
-        let both = format!(r#"{{"channel":"$pubsub","signed_stream_name":"x","stream_name":"chat"}}"#);
+        let both = r#"{"channel":"$pubsub","signed_stream_name":"x","stream_name":"chat"}"#;
         let plain = r#"{"channel":"$pubsub","stream_name":"chat"}"#;
         let none = r#"{"channel":"$pubsub"}"#;
         let not_public = Err("a stream's name must be signed here");
@@ -247,7 +247,7 @@ mod tests {
         let closed = pubsub(Some("s3cr3t"), false, false);
         check(&closed, &signed, Ok(("chat/2023", false)));
         check(&closed, plain, not_public);
-        check(&closed, &both, malformed);
+        check(&closed, both, malformed);
         check(&closed, none, no_name);
         check(
             &pubsub(Some("s3cr3t"), false, true),
