@@ -96,25 +96,27 @@ pub(crate) fn read(
     let typed = typed.subcommand_matches("serve").unwrap_or(&typed);
 
     let environment = environment::read(&catalog, &surroundings.environment);
-    let file = match asks_for_no_file(typed, &environment) {
-        true => Layer::default(),
-        false => file::read(&catalog, named_file(typed, &environment).as_deref(), surroundings),
+    let file = match wanted_file(typed, [&sorted.layer, &environment]) {
+        Wanted::None => Layer::default(),
+        Wanted::Named(path) => file::read(&catalog, &[&path], surroundings),
+        Wanted::Usual => file::read(&catalog, &file::USUAL.map(Path::new), surroundings),
     };
-    let (below, warnings) = Merger::new(serve, typed)
+    let (below, mut warnings) = Merger::new(serve, typed)
         .take(sorted.layer)
         .take(environment)
         .take(file)
         .finish()
         .map_err(ReadError::Below)?;
+    if !below.contains_key("host") && !is_typed(typed, "host") {
+        warnings.extend(environment::warn_of_platform(&surroundings.environment));
+    }
+
     let below_as_arguments = below
         .iter()
         .filter_map(|(flag, assignment)| merge::spelled(argument(serve, flag)?, assignment));
-    let all = front
-        .iter()
-        .cloned()
-        .chain(below_as_arguments)
-        .chain(sorted.arguments);
-    let matches = relaxed(program.clone(), |flag| below.contains_key(flag)).try_get_matches_from(all)?;
+    let all = front.iter().cloned().chain(below_as_arguments);
+    let matches = relaxed(program.clone(), |flag| below.contains_key(flag))
+        .try_get_matches_from(all.chain(sorted.arguments))?;
     let printed = matches
         .subcommand_matches("serve")
         .filter(|matches| matches.get_flag("print_config"))
@@ -146,19 +148,35 @@ fn without_rules(arg: Arg) -> Arg {
         .conflicts_with(Resettable::<Id>::Reset)
 }
 
-fn is_typed(typed: &ArgMatches, arg: &Arg) -> bool {
-    typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+fn is_typed(typed: &ArgMatches, id: &str) -> bool {
+    typed.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-fn asks_for_no_file(typed: &ArgMatches, environment: &Layer) -> bool {
-    let of_environment = environment.assignments.get("ignore-config-path");
-    typed.get_flag("ignore_config_path") || of_environment.is_some_and(|it| it.value == "true")
+/// Which settings file is to be read.
+enum Wanted {
+    None,
+    Named(PathBuf),
+    /// The first that exists of those that are looked for.
+    Usual,
 }
 
-fn named_file(typed: &ArgMatches, environment: &Layer) -> Option<PathBuf> {
-    let of_environment = || Some(PathBuf::from(&environment.assignments.get("config-path")?.value));
-    typed
-        .get_one::<PathBuf>("config_path")
-        .cloned()
-        .or_else(of_environment)
+/// What was typed counts before the layers, and these one after the other.
+fn wanted_file(typed: &ArgMatches, layers: [&Layer; 2]) -> Wanted {
+    if let Some(path) = typed.get_one::<PathBuf>("config_path") {
+        return Wanted::Named(path.clone());
+    }
+    if typed.get_flag("ignore_config_path") {
+        return Wanted::None;
+    }
+    let wanted = layers.into_iter().find_map(|Layer { assignments, .. }| {
+        match (
+            assignments.get("ignore-config-path"),
+            assignments.get("config-path"),
+        ) {
+            (Some(ignore), _) if ignore.value == "true" => Some(Wanted::None),
+            (_, Some(path)) => Some(Wanted::Named(PathBuf::from(&path.value))),
+            _ => None,
+        }
+    });
+    wanted.unwrap_or(Wanted::Usual)
 }

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use super::{
     nearest::nearest,
     renamed::{RENAMED, Renamed},
-    table::{SETTINGS, Setting},
+    table::{SETTINGS, Setting, Shape},
     unsupported::{UNSUPPORTED, Unsupported},
 };
 
@@ -176,5 +176,5 @@ pub(super) fn is_switch(arg: &Arg) -> bool {
 
 /// Whether the setting takes several values.
 pub(super) fn is_list(setting: &Setting, arg: &Arg) -> bool {
-    setting.is_own_list || arg.get_value_delimiter().is_some()
+    setting.shape != Shape::OfArgument || arg.get_value_delimiter().is_some()
 }

@@ -41,6 +41,19 @@ const OF_OTHERS: [&str; 29] = [
     "WEBSOCKET_URL",
 ];
 
+/// Variables of the platforms on which AnyCable listens on all addresses without being told.
+const OF_PLATFORMS: [&str; 2] = ["FLY_APP_NAME", "HEROKU_APP_ID"];
+
+/// What to say on such a platform to a server that listens on localhost, where nobody reaches it.
+pub(super) fn warn_of_platform(environment: &[(OsString, OsString)]) -> Option<String> {
+    let is_set = |known: &&str| environment.iter().any(|(name, _)| name == *known);
+    let variable = OF_PLATFORMS.into_iter().find(is_set)?;
+    Some(format!(
+        "{variable} is set, but platforms are not detected, and on localhost nobody reaches this server; set \
+         PLIMSOLL_HOST=0.0.0.0."
+    ))
+}
+
 /// Reads the variables that are settings.
 pub(super) fn read(catalog: &Catalog<'_>, environment: &[(OsString, OsString)]) -> Layer {
     let mut layer = Layer::default();

@@ -52,7 +52,7 @@ impl<'a> Merger<'a> {
                 continue;
             };
             self.check(arg, flag, &assignment);
-            let has_stronger = is_typed(self.typed, arg) || self.merged.contains_key(flag);
+            let has_stronger = is_typed(self.typed, arg.get_id().as_str()) || self.merged.contains_key(flag);
             if !has_stronger && !self.is_excluded(arg, flag, &assignment) {
                 accepted.push((flag, assignment));
             }
@@ -108,8 +108,10 @@ impl<'a> Merger<'a> {
         self.serve.get_arguments().find_map(|other| {
             let flag = other.get_long()?;
             let origin = match self.merged.get(flag) {
+                // A switch that is off excludes nothing.
+                Some(assignment) if spelled(other, assignment).is_none() => return None,
                 Some(assignment) => assignment.origin.to_string(),
-                None if is_typed(self.typed, other) => format!("--{flag}"),
+                None if is_typed(self.typed, other.get_id().as_str()) => format!("--{flag}"),
                 None => return None,
             };
             exclude_each_other(self.serve, arg, other).then_some(origin)

@@ -13,8 +13,18 @@ pub(super) struct Setting {
     /// A variable that hosting platforms set, after which nothing but the file is asked.
     pub(super) variable: Option<&'static str>,
     pub(super) secrecy: Secrecy,
-    /// A list with commas that not clap splits, but the setting's own type.
-    pub(super) is_own_list: bool,
+    pub(super) shape: Shape,
+}
+
+/// What a settings file may have for a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// What follows from the argument: a list where clap splits at commas; otherwise one value.
+    OfArgument,
+    /// A list that not clap splits at commas, but the setting's own type.
+    List,
+    /// Names with values; elsewhere a list of `name:value`.
+    Pairs,
 }
 
 /// How much of a value may be printed.
@@ -48,6 +58,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("allowed-origins", "server.allowed_origins").list(),
     setting("max-conn", "server.max_conn"),
     setting("health-path", "server.health_path"),
+    setting("ready-path", "server.ready_path"),
     setting("handshake-timeout-ms", "server.handshake_timeout_ms"),
     setting("shards", "server.shards"),
     setting("ssl-cert", "server.ssl.cert_path"),
@@ -72,6 +83,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("rpc-host", "rpc.host").with_credentials(),
     setting("rpc-impl", "rpc.implementation"),
     setting("rpc-concurrency", "rpc.concurrency"),
+    setting("rpc-concurrency-initial", "rpc.concurrency_initial"),
+    setting("rpc-concurrency-min", "rpc.concurrency_min"),
+    setting("rpc-concurrency-max", "rpc.concurrency_max"),
     setting("rpc-command-timeout", "rpc.command_timeout"),
     setting("rpc-request-timeout", "rpc.request_timeout"),
     setting("rpc-enable-tls", "rpc.enable_tls"),
@@ -85,6 +99,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("disconnect-rate", "disconnector.rate"),
     setting("disconnect-backlog-size", "disconnector.backlog"),
     setting("jwt-secret", "jwt.secret").secret(),
+    setting("jwt-jwks", "jwt.jwks"),
+    setting("jwt-jwks-refresh-interval", "jwt.jwks_refresh_interval"),
     setting("jwt-param", "jwt.param"),
     setting("enforce-jwt", "jwt.force"),
     setting("jwt-jwks", "jwt.jwks"),
@@ -115,7 +131,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("metrics-log", "metrics.log"),
     setting("metrics-rotate-interval", "metrics.rotate_interval"),
     setting("metrics-log-filter", "metrics.log_filter"),
-    setting("metrics-tags", "metrics.tags"),
+    setting("metrics-tags", "metrics.tags").pairs(),
     setting("statsd-host", "metrics.statsd.host"),
     setting("statsd-prefix", "metrics.statsd.prefix"),
     setting("statsd-max-packet-size", "metrics.statsd.max_packet_size"),
@@ -143,7 +159,7 @@ const fn variable(flag: &'static str) -> Setting {
         key: None,
         variable: None,
         secrecy: Secrecy::Public,
-        is_own_list: false,
+        shape: Shape::OfArgument,
     }
 }
 
@@ -171,7 +187,14 @@ impl Setting {
 
     const fn list(self) -> Self {
         Self {
-            is_own_list: true,
+            shape: Shape::List,
+            ..self
+        }
+    }
+
+    const fn pairs(self) -> Self {
+        Self {
+            shape: Shape::Pairs,
             ..self
         }
     }

@@ -77,3 +77,17 @@ fn old_names_still_work() {
         &expect!["--http-broadcast-secret: a value is required, as in --http-broadcast-secret=VALUE"],
     );
 }
+
+#[test]
+fn a_server_that_its_platform_cannot_reach_says_so() {
+    check_environment(
+        &[("FLY_APP_NAME", "app"), ("PORT", "1")],
+        &expect![[r#"
+        warning: FLY_APP_NAME is set, but platforms are not detected, and on localhost nobody reaches this server; set PLIMSOLL_HOST=0.0.0.0.
+        port = 1  # PORT"#]],
+    );
+    check_environment(
+        &[("FLY_APP_NAME", "app"), ("ANYCABLE_HOST", "0.0.0.0")],
+        &expect![[r#"host = "0.0.0.0"  # ANYCABLE_HOST"#]],
+    );
+}

@@ -113,6 +113,32 @@ fn the_named_file_must_be_there() {
         &["--config-path", "nowhere.toml"],
         &expect!["cannot read the settings file nowhere.toml: entity not found"],
     );
+    for flag in ["--ignore-config-path", "--ignore-config-path=true"] {
+        let start = Start {
+            file: "[server]\nport = 1",
+            environment: &[("ANYCABLE_CONFIG_PATH", "anycable.toml")],
+            arguments: &[flag],
+        };
+        assert!(!start.outcome().contains("port"), "{flag}");
+    }
+    check(
+        Start {
+            file: "[server]\nport = 1",
+            environment: &[("ANYCABLE_CONFIG_PATH", "anycable.toml")],
+            arguments: &["--ignore-config-path=false"],
+        },
+        &expect!["port = 1  # anycable.toml:2"],
+    );
+    check(
+        Start {
+            file: "[server]\nport = 1",
+            environment: &[("ANYCABLE_IGNORE_CONFIG_PATH", "true")],
+            arguments: &["--config-path=anycable.toml"],
+        },
+        &expect![[r#"
+            warning: ANYCABLE_IGNORE_CONFIG_PATH has no effect: it and --config-path exclude each other.
+            port = 1  # anycable.toml:2"#]],
+    );
     check(
         Start {
             file: "[server]\nport = 1",
