@@ -103,8 +103,6 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("jwt-jwks-refresh-interval", "jwt.jwks_refresh_interval"),
     setting("jwt-param", "jwt.param"),
     setting("enforce-jwt", "jwt.force"),
-    setting("jwt-jwks", "jwt.jwks"),
-    setting("jwt-jwks-refresh-interval", "jwt.jwks_refresh_interval"),
     setting("streams-secret", "streams.secret").secret(),
     setting("public-streams", "streams.public"),
     setting("streams-whisper", "streams.whisper"),
