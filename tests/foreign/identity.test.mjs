@@ -285,6 +285,27 @@ describe("stream names", () => {
     }
   });
 
+  for (const [name, flags, identifierOf, isHeard] of [
+    ["public streams: always", ["--public_streams"], () => json({ channel: "$pubsub", stream_name: "chat" }), true],
+    ["signed streams: not by default", [], signedIdentifier, false],
+    ["signed streams: with --streams_whisper", ["--streams_whisper"], signedIdentifier, true],
+  ]) {
+    test(`subscribers whisper to each other, ${name}`, async (t) => {
+      const server = await serve(t, "--noauth", "--norpc", "--secret", KEY, "--broadcast_key", "secret", ...flags);
+      const identifier = identifierOf(signNames(KEY, "rails", "chat")[0]);
+      const [talker, listener] = [await checkWelcome(server, ["", {}]), await checkWelcome(server, ["", {}])];
+      for (const client of [talker, listener]) assert.equal(await client.subscribe(identifier), confirm(identifier));
+      talker.send({ command: "whisper", identifier, data: { typing: true } });
+      // A command that is answered: what came before it is done.
+      talker.send({ command: "ping" });
+      assert.equal(await talker.frames.next(), '{"type":"pong"}');
+      await broadcast(server, "chat", "the end");
+      const heard = [isHeard && { typing: true }, "the end"].filter(Boolean);
+      for (const message of heard) assert.deepEqual(JSON.parse(await listener.frames.next()).message, message);
+      assert.equal(await talker.frames.next(), transmission(identifier, "the end"));
+    });
+  }
+
   test("Turbo Streams and CableReady are answered without the application when that is wanted", async (t) => {
     const own = ["--turbo_streams", "--turbo_streams_secret", "turbo", "--cable_ready", "--cable_ready_secret", "ready"];
     const { app, server } = await serveWithApplication(t, ...own, "--noauth", "--broadcast_key", "secret");

@@ -16,6 +16,7 @@ mod stream_channels;
 
 pub use benchmark::Benchmark;
 pub use chat::Chat;
+pub(crate) use environment::WHISPER_STREAM;
 pub use environment::{Environment, REMOTE_ADDRESS, State, StateChanges};
 pub use identification::{Identification, Tokens, WithoutToken};
 pub use no_application::NoApplication;

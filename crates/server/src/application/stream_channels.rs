@@ -10,11 +10,8 @@ use plimsoll_cable::{
 
 use super::{
     Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
-    Reply, StateChanges, Status, channel::Channel,
+    Reply, StateChanges, Status, WHISPER_STREAM, channel::Channel,
 };
-
-/// Key of a subscription's state under which the stream is kept that its client may whisper to.
-const WHISPER_STREAM: &str = "$w";
 
 /// In front of an application: answers for these channels and leaves all others, and the connecting, to the
 /// application.
