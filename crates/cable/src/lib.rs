@@ -11,6 +11,7 @@ pub mod broadcast;
 pub mod command;
 pub mod derived_key;
 pub mod disconnect;
+pub mod event_stream;
 pub mod reply;
 pub mod signed_name;
 pub mod subprotocol;
