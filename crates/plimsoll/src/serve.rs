@@ -61,10 +61,12 @@ Examples:
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
-Paths: /cable (Action Cable), /events (with --sse), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
-Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or ANYCABLE_<FLAG>, and a key in a
-settings file: plimsoll.toml, anycable.toml or /etc/anycable/anycable.toml. The command line wins over the environment,
-and that over the file.";
+Paths: /cable (Action Cable), /events (with --sse), /json and /binary (websocket-shootout),
+/echo, /health, /_broadcast, /.
+Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or
+ANYCABLE_<FLAG>, and a key in a settings file: plimsoll.toml, anycable.toml or
+/etc/anycable/anycable.toml. The command line wins over the environment, and that over
+the file.";
 
 /// Serve Action Cable clients.
 #[derive(Debug, Parser)]
