@@ -2,6 +2,7 @@
 
 mod certificate;
 mod events;
+mod identification;
 mod ingest;
 mod listener;
 mod monitoring;
@@ -26,11 +27,12 @@ use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
     BroadcastAccess, Config, Listeners, Ports, Publisher,
-    application::{Application, Benchmark, Chat},
+    application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
 
 use self::{
+    identification::IdentificationOptions,
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
     monitoring::MonitoringOptions,
@@ -84,6 +86,8 @@ pub(crate) struct Options {
     /// The embedded application that decides about connections and channels.
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
+    #[command(flatten)]
+    identification: IdentificationOptions,
     #[command(flatten)]
     secrets: Secrets,
     #[command(flatten)]
@@ -182,6 +186,7 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
+        let front = self.identification.prepare(&self.secrets, &registry).await?;
         let config = self.config(&open_files, registry.clone())?;
         if let Some(tls) = config.tls.clone() {
             certificate::keep_fresh(tls)?;
@@ -195,11 +200,14 @@ impl Options {
             announce(ports.clients.addresses())?;
         }
         self.monitoring.start(&registry);
-        let remote = self.remote.start()?;
+        let remote = match self.identification.norpc {
+            true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
+            false => self.remote.start()?,
+        };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         let application = |publisher: Publisher| {
             ingest.set(Some(self.ingest.start(&publisher)));
-            remote.unwrap_or_else(|| self.app.start(publisher))
+            front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
         };
         let shutdown = async {
             self.stopping.wait(stop, &server).await;
@@ -232,6 +240,9 @@ impl Options {
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: match self.secrets.broadcast_key() {
+                _ if self.identification.is_public() && self.ingest.takes_http() => {
+                    BroadcastAccess::Everybody
+                }
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
@@ -242,7 +253,9 @@ impl Options {
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
-            proxied_headers: self.remote.proxied_headers(),
+            proxied_headers: self
+                .identification
+                .with_token(self.remote.proxied_headers(), &self.secrets),
             drain_timeout: self.stopping.drain_timeout(),
             shutdown_timeout: self.stopping.shutdown_timeout(),
             greets_echo: !self.no_welcome,

@@ -22,6 +22,7 @@ mod fanout;
 mod heartbeat;
 mod http;
 mod identities;
+pub mod jwks;
 mod listener;
 mod mailbox;
 mod metrics;
