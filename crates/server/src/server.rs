@@ -17,7 +17,8 @@ use crate::{
     heartbeat::TICK,
     mailbox::Letter,
     metrics::TASKS_HELP,
-    shard::{OpenConnections, Shard},
+    open_connections::OpenConnections,
+    shard::Shard,
     ticker,
 };
 
@@ -56,7 +57,7 @@ pub async fn run(
     let (publisher, mailboxes) = Publisher::new(config.n_shards);
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
-    let open_connections = OpenConnections::default();
+    let open_connections = OpenConnections::new(config.max_connections, config.max_connections_per_address);
     let counted = open_connections.clone();
     config
         .registry

@@ -27,15 +27,13 @@ use crate::{
     connection::Connection,
     encoding,
     endpoint::{Endpoint, Kind, cable::CableSession},
+    open_connections::{Admission, OpenConnection},
     session,
-    shard::{OpenConnection, Shard},
+    shard::Shard,
     sid,
     stream::Stream,
     tls::Tls,
 };
-
-/// Connections beyond the limit that are still told so; more than that are just dropped.
-const MAX_REFUSALS: usize = 32;
 
 /// Where a request belongs.
 enum Route {
@@ -73,9 +71,8 @@ pub(crate) async fn receive(
     purpose: Purpose,
     counted: OpenConnection,
 ) {
-    let max_connections = shard.config.max_connections;
     shard.metrics.accepted_connections.increment();
-    if counted.n_open > max_connections + MAX_REFUSALS {
+    if counted.admission == Admission::Flood {
         shard.metrics.count_dropped();
         return;
     }
@@ -93,20 +90,14 @@ pub(crate) async fn receive(
         }
     };
     let routed = timeout_at(deadline, read_head(&shard, &stream, peer, purpose)).await;
-    match routed.unwrap_or_else(|_| Err(Refusal::timeout())) {
-        // Not for HTTP: a full server is still alive, can be watched, and takes broadcasts.
-        Ok(Route::WebSocket(_)) if counted.n_open > max_connections => {
-            Refusal::unavailable().send(&stream, &shard);
-        }
-        Ok(_) if shard.is_draining.get() => {
-            Refusal::unavailable().send(&stream, &shard);
-        }
+    let routed = routed.unwrap_or_else(|_| Err(Refusal::timeout()));
+    match routed.and_then(|route| shard.admit(&counted, route)) {
         Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
         Ok(Route::Http(bytes)) => {
             let from = crate::http::Source {
                 peer,
                 purpose,
-                finds_no_room: counted.n_open > max_connections,
+                finds_no_room: counted.admission != Admission::Granted,
             };
             crate::http::serve(shard, stream, bytes, from, counted).await;
         }
@@ -179,6 +170,17 @@ async fn read_head(
 }
 
 impl Shard {
+    /// Whether there is room for a connection, now that its request is read and can be answered. For HTTP there is
+    /// beyond the limit, too: a full server is still alive, can be watched, and takes broadcasts.
+    fn admit(&self, counted: &OpenConnection, route: Route) -> Result<Route, Refusal> {
+        match counted.admission {
+            Admission::Granted if !self.is_draining.get() => Ok(route),
+            Admission::TooMany if !self.is_draining.get() && matches!(route, Route::Http(_)) => Ok(route),
+            Admission::TooManyOfAddress => Err(Refusal::too_many_of_address()),
+            Admission::Granted | Admission::TooMany | Admission::Flood => Err(Refusal::unavailable()),
+        }
+    }
+
     /// `None` while the head is incomplete.
     fn route(&self, bytes: &[u8], peer: SocketAddr, purpose: Purpose) -> Result<Option<Route>, Refusal> {
         let Some((request, head_len)) = Request::parse(bytes)? else {
@@ -238,6 +240,15 @@ impl Refusal {
         let text = "Pages of this origin may not connect; see --allowed_origins.".to_owned();
         Self::Answer {
             status: StatusCode::FORBIDDEN,
+            headers: &[],
+            text,
+        }
+    }
+
+    fn too_many_of_address() -> Self {
+        let text = "There are too many connections from this address; see --max_conn_per_ip.".to_owned();
+        Self::Answer {
+            status: StatusCode::TOO_MANY_REQUESTS,
             headers: &[],
             text,
         }
