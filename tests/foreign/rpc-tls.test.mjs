@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CableClient } from "./support/cable.mjs";
-import { certificates } from "./support/certificates.mjs";
+import { authority } from "./support/authority.mjs";
 import { within } from "./support/deadline.mjs";
 import { GrpcApp } from "./support/grpc-app.mjs";
 import { HttpApp } from "./support/http-app.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { welcomed } from "./support/rpc-contract.mjs";
 
-const { ca, caPath, key, cert } = certificates();
-const other = certificates();
+const { ca, caPath, key, cert } = authority();
+const other = authority();
 
 /** A server for an application; both end with the test. */
 async function serve(t, app, ...flags) {

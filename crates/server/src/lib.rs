@@ -30,7 +30,9 @@ mod server;
 mod session;
 mod shard;
 mod sid;
+mod stream;
 mod ticker;
+mod tls;
 mod upgrade;
 
 pub use config::{BroadcastAccess, Config};
@@ -39,3 +41,4 @@ pub use mailbox::Publisher;
 pub use origins::{AllowedOrigins, OriginError};
 pub use proxied_headers::ProxiedHeaders;
 pub use server::run;
+pub use tls::{CertificateError, Tls};

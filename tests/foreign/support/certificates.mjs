@@ -1,25 +1,64 @@
-// Certificates for tests, made by OpenSSL's command line: an authority of our own, and what it vouches for.
+// Certificates for servers on this machine, made by the `openssl` program.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/**
- * An authority and a certificate of it for 127.0.0.1: `{ ca, caPath, key, cert }`, where all but the path are PEM. The
- * files go with the process.
- */
-export function certificates() {
-  const directory = mkdtempSync(join(tmpdir(), "plimsoll-tls-"));
-  process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
-  const path = (name) => join(directory, name);
-  const pem = (name) => readFileSync(path(name), "utf8");
-  const openssl = (...args) => execFileSync("openssl", args, { stdio: "pipe" });
-  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  openssl("req", "-x509", ...curve, "-keyout", path("ca.key"), "-out", path("ca.pem"), "-subj", "/CN=Test authority");
-  openssl("req", "-new", ...curve, "-keyout", path("key.pem"), "-out", path("request.pem"), "-subj", "/CN=application");
-  writeFileSync(path("names"), "subjectAltName=IP:127.0.0.1");
-  const authority = ["-CA", path("ca.pem"), "-CAkey", path("ca.key"), "-CAcreateserial", "-extfile", path("names")];
-  openssl("x509", "-req", "-in", path("request.pem"), ...authority, "-out", path("cert.pem"), "-days", "2");
-  return { ca: pem("ca.pem"), caPath: path("ca.pem"), key: pem("key.pem"), cert: pem("cert.pem") };
+/** A folder with `cert.pem` and `key.pem`, as a server is told to use them; it ends with the test. */
+export class CertificateFiles {
+  #folder = mkdtempSync(join(tmpdir(), "plimsoll-tls-"));
+
+  constructor(t) {
+    t.after(() => rmSync(this.#folder, { recursive: true }));
+    this.renew();
+  }
+
+  /** A new key and a new certificate, signed by itself. */
+  renew() {
+    const made = this.#make();
+    copyFileSync(made.key, this.key);
+    copyFileSync(made.cert, this.cert);
+  }
+
+  /** A key to which the certificate does not belong. */
+  spoilKey() {
+    copyFileSync(this.#make().key, this.key);
+  }
+
+  spoilCertificate(text) {
+    writeFileSync(this.cert, text);
+  }
+
+  get cert() {
+    return join(this.#folder, "cert.pem");
+  }
+
+  get key() {
+    return join(this.#folder, "key.pem");
+  }
+
+  /** What a client that trusts the certificate passes to Node.js's TLS. */
+  get trust() {
+    return { ca: readFileSync(this.cert) };
+  }
+
+  get fingerprint() {
+    return new X509Certificate(readFileSync(this.cert)).fingerprint256;
+  }
+
+  /** The flags of a server with these files. */
+  get flags() {
+    return ["--ssl_cert", this.cert, "--ssl_key", this.key];
+  }
+
+  #make() {
+    const [key, cert] = ["new-key.pem", "new-cert.pem"].map((name) => join(this.#folder, name));
+    const names = "subjectAltName=DNS:localhost,IP:127.0.0.1";
+    const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"];
+    const args = ["req", "-x509", ...kind, "-subj", "/CN=localhost", "-addext", names, "-days", "2"];
+    execFileSync("openssl", [...args, "-keyout", key, "-out", cert], { stdio: "ignore" });
+    return { key, cert };
+  }
 }

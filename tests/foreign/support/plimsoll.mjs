@@ -143,11 +143,15 @@ export class Server {
   }
 
   ws(path) {
-    return `ws://${this.#address}${path}`;
+    return `ws${this.#secure}://${this.#address}${path}`;
   }
 
   http(path) {
-    return `http://${this.#address}${path}`;
+    return `http${this.#secure}://${this.#address}${path}`;
+  }
+
+  get #secure() {
+    return this.#args.includes("--ssl_cert") ? "s" : "";
   }
 
   /** Resident memory in bytes. */
@@ -167,6 +171,11 @@ export class Server {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
+  }
+
+  /** Sends a signal that does not end it. */
+  signal(name) {
+    this.#child.kill(name);
   }
 
   /** SIGTERM, and how it went: `{ code, signal, tookMs }`. A server that does not go is killed, and that is an error. */
