@@ -11,5 +11,6 @@ pub mod broadcast;
 pub mod command;
 pub mod derived_key;
 pub mod disconnect;
+pub mod event_stream;
 pub mod reply;
 pub mod subprotocol;

@@ -1,6 +1,7 @@
 //! `plimsoll serve`: the cable server.
 
 mod certificate;
+mod events;
 mod ingest;
 mod listener;
 mod remote;
@@ -59,7 +60,7 @@ Examples:
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
-Paths: /cable (Action Cable), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
+Paths: /cable (Action Cable), /events (with --sse), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
 Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or ANYCABLE_<FLAG>, and a key in a
 settings file: plimsoll.toml, anycable.toml or /etc/anycable/anycable.toml. The command line wins over the environment,
 and that over the file.";
@@ -77,6 +78,8 @@ pub(crate) struct Options {
     /// Path of the cable endpoint; several with commas.
     #[arg(long, default_value = "/cable", value_delimiter = ',', value_parser = absolute_path)]
     path: Vec<String>,
+    #[command(flatten)]
+    events: events::Options,
     /// Path that answers 200 while the server lives.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
@@ -226,6 +229,7 @@ impl Options {
         let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(Config {
             paths: self.path.clone(),
+            events_path: self.events.path(),
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: match self.secrets.broadcast_key() {
@@ -295,6 +299,9 @@ fn log_start(
     for address in clients.addresses() {
         for path in &config.paths {
             tracing::info!("Action Cable clients are served on ws{secure}://{address}{path}.");
+        }
+        if let Some(path) = &config.events_path {
+            tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
         }
     }
     for address in broadcasts.map(Listeners::addresses).unwrap_or_default() {

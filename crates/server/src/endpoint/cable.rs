@@ -325,7 +325,8 @@ impl CableSession {
         is_subscribed
     }
 
-    fn is_subscribed(&self, identifier: &str) -> bool {
+    /// Whether the application has granted this subscription and it was not ended since.
+    pub(crate) fn is_subscribed(&self, identifier: &str) -> bool {
         self.subscriptions.iter().any(|known| **known == *identifier)
     }
 }
