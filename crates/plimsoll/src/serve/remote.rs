@@ -26,7 +26,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "HOST", conflicts_with = "app")]
     rpc_host: Option<Target>,
     /// The kind of RPC; auto goes by --rpc_host.
-    #[arg(long, value_enum, default_value_t = Kind::Auto, requires = "rpc_host")]
+    #[arg(long, value_enum, default_value_t = Kind::Auto)]
     rpc_impl: Kind,
     /// Calls under way at the same time; 0 finds out how many the application can work on.
     #[arg(long, default_value_t = 0, value_name = "N", requires = "rpc_host")]
@@ -102,9 +102,16 @@ enum Kind {
     Grpc,
     /// JSON over HTTP.
     Http,
+    /// No application, as with --norpc.
+    None,
 }
 
 impl Options {
+    /// Whether there is no application at all, not even an embedded one.
+    pub(super) fn is_none(&self) -> bool {
+        self.rpc_impl == Kind::None
+    }
+
     /// The application, if there is a remote one. `http_secret` authenticates the server to one over HTTP.
     pub(super) fn start(&self, http_secret: Option<String>) -> Result<Option<Arc<dyn Application>>, Failure> {
         let Some(target) = self.rpc_host.clone() else {
