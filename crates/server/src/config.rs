@@ -63,6 +63,8 @@ impl Config {
 pub enum BroadcastAccess {
     /// Whoever sends `Authorization: Bearer <key>`.
     Key(String),
+    /// Anybody, on every listener.
+    Everybody,
     /// Anybody who reaches the separate broadcast listener; the main listener has no such path. Nobody, when there
     /// is no such listener.
     SeparateListener,

@@ -117,7 +117,7 @@ async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> 
     if path == config.broadcast_path {
         match (&config.broadcast_access, purpose) {
             (BroadcastAccess::Key(key), _) => return broadcast::answer(shard, request, Some(key)).await,
-            (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
+            (BroadcastAccess::Everybody, _) | (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
                 return broadcast::answer(shard, request, None).await;
             }
             (BroadcastAccess::SeparateListener, Purpose::Clients) => {}
