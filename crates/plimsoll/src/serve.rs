@@ -23,7 +23,7 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    BroadcastAccess, Config, Listeners, Publisher,
+    BroadcastAccess, Config, Listeners, PathPattern, Publisher,
     application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
@@ -58,6 +58,7 @@ Examples:
   plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
   plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
   plimsoll serve --rpc_host localhost:50051        a Rails application with AnyCable's RPC server
+  plimsoll serve --rpc_host http://app/_anycable   an application with AnyCable's RPC over HTTP
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
@@ -78,9 +79,9 @@ pub(crate) struct Options {
     /// Port to listen on; 0 takes a free one.
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Path of the cable endpoint; several with commas.
-    #[arg(long, default_value = "/cable", value_delimiter = ',', value_parser = absolute_path)]
-    path: Vec<String>,
+    /// Path of the cable endpoint, also /ws/* and /{tenant}/cable; several with commas.
+    #[arg(long, default_value = "/cable", value_delimiter = ',')]
+    path: Vec<PathPattern>,
     #[command(flatten)]
     events: events::Options,
     /// Path that answers 200 while the server lives.
@@ -202,9 +203,9 @@ impl Options {
         if self.announce {
             announce(clients.addresses())?;
         }
-        let remote = match self.identification.norpc {
+        let remote = match self.identification.norpc || self.remote.is_none() {
             true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self.remote.start()?,
+            false => self.remote.start(self.secrets.rpc_secret())?,
         };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(
@@ -251,6 +252,7 @@ impl Options {
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            max_connections_per_address: self.listener.max_connections_per_address(),
             tls: self.listener.tls()?,
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
