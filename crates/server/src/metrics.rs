@@ -103,7 +103,7 @@ impl Metrics {
             Ending::AuthFailed => self.failed_auths.increment(),
             Ending::TooSlow => self.slow_clients.increment(),
             Ending::Violation(_) | Ending::NotACommand | Ending::NotInContract => {
-                self.failed_client_messages.increment()
+                self.failed_client_messages.increment();
             }
             _ => {}
         }
