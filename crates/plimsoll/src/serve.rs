@@ -1,5 +1,8 @@
 //! `plimsoll serve`: the cable server.
 
+mod certificate;
+mod events;
+mod identification;
 mod ingest;
 mod listener;
 mod remote;
@@ -20,8 +23,8 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    BroadcastAccess, Config, Listeners, Publisher,
-    application::{Application, Benchmark, Chat},
+    BroadcastAccess, Config, Listeners, PathPattern, Publisher,
+    application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
 use tokio::{
@@ -30,6 +33,7 @@ use tokio::{
 };
 
 use self::{
+    identification::IdentificationOptions,
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
     secrets::Secrets,
@@ -54,13 +58,16 @@ Examples:
   plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
   plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
   plimsoll serve --rpc_host localhost:50051        a Rails application with AnyCable's RPC server
+  plimsoll serve --rpc_host http://app/_anycable   an application with AnyCable's RPC over HTTP
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
-Paths: /cable (Action Cable), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
-Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or ANYCABLE_<FLAG>, and a key in a
-settings file: plimsoll.toml, anycable.toml or /etc/anycable/anycable.toml. The command line wins over the environment,
-and that over the file.";
+Paths: /cable (Action Cable), /events (with --sse), /json and /binary (websocket-shootout),
+/echo, /health, /_broadcast, /.
+Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or
+ANYCABLE_<FLAG>, and a key in a settings file: plimsoll.toml, anycable.toml or
+/etc/anycable/anycable.toml. The command line wins over the environment, and that over
+the file.";
 
 /// Serve Action Cable clients.
 #[derive(Debug, Parser)]
@@ -72,9 +79,11 @@ pub(crate) struct Options {
     /// Port to listen on; 0 takes a free one.
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Path of the cable endpoint; several with commas.
-    #[arg(long, default_value = "/cable", value_delimiter = ',', value_parser = absolute_path)]
-    path: Vec<String>,
+    /// Path of the cable endpoint, also /ws/* and /{tenant}/cable; several with commas.
+    #[arg(long, default_value = "/cable", value_delimiter = ',')]
+    path: Vec<PathPattern>,
+    #[command(flatten)]
+    events: events::Options,
     /// Path that answers 200 while the server lives.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
@@ -82,14 +91,16 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
     #[command(flatten)]
+    identification: IdentificationOptions,
+    #[command(flatten)]
     secrets: Secrets,
     #[command(flatten)]
     ingest: IngestOptions,
     /// Path that takes broadcasts.
     #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
     http_broadcast_path: String,
-    /// Port for broadcasts when there is no key.
-    #[arg(long, default_value_t = OPEN_BROADCAST_PORT, conflicts_with = "broadcast_key")]
+    /// Port for broadcasts when there is no key; with one they come in on the main port.
+    #[arg(long, default_value_t = OPEN_BROADCAST_PORT)]
     http_broadcast_port: u16,
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]
@@ -175,7 +186,11 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
-        let config = self.config(&open_files, registry);
+        let front = self.identification.prepare(&self.secrets, &registry).await?;
+        let config = self.config(&open_files, registry)?;
+        if let Some(tls) = config.tls.clone() {
+            certificate::keep_fresh(tls)?;
+        }
         let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
         let broadcasts = match config.broadcast_access {
             BroadcastAccess::SeparateListener if self.ingest.takes_http() => {
@@ -188,7 +203,10 @@ impl Options {
         if self.announce {
             announce(clients.addresses())?;
         }
-        let remote = self.remote.start()?;
+        let remote = match self.identification.norpc || self.remote.is_none() {
+            true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
+            false => self.remote.start(self.secrets.rpc_secret())?,
+        };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(
             config,
@@ -196,7 +214,7 @@ impl Options {
             broadcasts,
             |publisher| {
                 ingest.set(Some(self.ingest.start(&publisher)));
-                remote.unwrap_or_else(|| self.app.start(publisher))
+                front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
             },
             async {
                 shutdown.await;
@@ -211,7 +229,7 @@ impl Options {
         Ok(Status::Success)
     }
 
-    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Config {
+    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Result<Config, Failure> {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
             allowed
@@ -219,27 +237,35 @@ impl Options {
             self.max_conn.min(allowed)
         };
         let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Config {
+        Ok(Config {
             paths: self.path.clone(),
+            events_path: self.events.path(),
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: match self.secrets.broadcast_key() {
+                _ if self.identification.is_public() && self.ingest.takes_http() => {
+                    BroadcastAccess::Everybody
+                }
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            max_connections_per_address: self.listener.max_connections_per_address(),
+            tls: self.listener.tls()?,
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
-            proxied_headers: self.remote.proxied_headers(),
+            proxied_headers: self
+                .identification
+                .with_token(self.remote.proxied_headers(), &self.secrets),
             drain_timeout: DRAIN_TIMEOUT,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
             n_shards: self.shards.unwrap_or(n_cores).get(),
             registry,
-        }
+        })
     }
 
     fn bind_broadcasts(&self, n_shards: usize) -> Result<Listeners, Failure> {
@@ -285,14 +311,18 @@ fn log_start(
         open_files.soft,
         config.max_connections,
     );
+    let secure = if config.tls.is_some() { "s" } else { "" };
     for address in clients.addresses() {
         for path in &config.paths {
-            tracing::info!("Action Cable clients are served on ws://{address}{path}.");
+            tracing::info!("Action Cable clients are served on ws{secure}://{address}{path}.");
+        }
+        if let Some(path) = &config.events_path {
+            tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
         }
     }
     for address in broadcasts.map(Listeners::addresses).unwrap_or_default() {
         tracing::info!(
-            "Broadcasts are taken without a key on http://{address}{}.",
+            "Broadcasts are taken without a key on http{secure}://{address}{}.",
             config.broadcast_path
         );
     }

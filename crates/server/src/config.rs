@@ -1,16 +1,18 @@
 //! What a server is told at start. Defaults and names for people live with the command line.
 
-use std::time::Duration;
+use std::{num::NonZeroUsize, time::Duration};
 
 use plimsoll_telemetry::Registry;
 
-use crate::{AllowedOrigins, ProxiedHeaders};
+use crate::{AllowedOrigins, PathPattern, ProxiedHeaders, Tls};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Paths that speak Action Cable, for example `/cable`.
-    pub paths: Vec<String>,
+    pub paths: Vec<PathPattern>,
+    /// The path of event streams; none: there are none.
+    pub events_path: Option<String>,
     /// The path that answers 200 while the process lives.
     pub health_path: String,
     /// The path that takes broadcasts.
@@ -23,11 +25,15 @@ pub struct Config {
     pub max_pending_bytes: usize,
     /// Connections beyond this number are answered 503.
     pub max_connections: usize,
-    /// Whose pages may open a WebSocket; others are answered 403.
+    /// Connections beyond this number from one IPv4 address, or one IPv6 network of 64 bits, are answered 429.
+    pub max_connections_per_address: Option<NonZeroUsize>,
+    /// All listeners speak TLS, if there is a certificate.
+    pub tls: Option<Tls>,
+    /// Whose pages may open a WebSocket or an event stream; others are answered 403.
     pub allowed_origins: AllowedOrigins,
     /// Time between pings of a cable connection, at least a second.
     pub ping_interval: Duration,
-    /// How long a client may take to send its whole request head.
+    /// How long a client may take for the TLS handshake and its whole request head.
     pub handshake_timeout: Duration,
     /// What the application gets of a client's request.
     pub proxied_headers: ProxiedHeaders,
@@ -44,11 +50,23 @@ pub struct Config {
     pub registry: Registry,
 }
 
+impl Config {
+    /// `https` with TLS. What a proxy in front of it spoke does not matter (spec §2.1).
+    pub(crate) fn http_scheme(&self) -> &'static str {
+        match self.tls {
+            Some(_) => "https",
+            None => "http",
+        }
+    }
+}
+
 /// Who may publish through `POST /_broadcast`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BroadcastAccess {
     /// Whoever sends `Authorization: Bearer <key>`.
     Key(String),
+    /// Anybody, on every listener.
+    Everybody,
     /// Anybody who reaches the separate broadcast listener; the main listener has no such path. Nobody, when there
     /// is no such listener.
     SeparateListener,

@@ -1,33 +1,34 @@
 //! A session's socket, shared by the task that reads it and by the loops that write to it.
 
 use std::{
+    cell::Cell,
     io::{self, IoSlice},
-    net::Shutdown,
     rc::Rc,
 };
 
-use socket2::SockRef;
-use tokio::net::TcpStream;
+use crate::{open_connections::OpenConnection, outgoing::Ending, stream::Stream};
 
-use crate::shard::OpenConnection;
-
-/// One WebSocket connection.
+/// One connection with a session.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
+    /// Dropped before the stream: a client that sees the end may come back at once.
+    _counted: OpenConnection,
+    stream: Stream,
     /// Whether the peer understands cable messages such as `disconnect`.
     pub(crate) speaks_cable: bool,
     /// The session's id.
     pub(crate) sid: Rc<str>,
-    _counted: OpenConnection,
+    /// Why the server ends the session, once it does.
+    pub(crate) ending: Cell<Option<Ending>>,
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, speaks_cable: bool, sid: Rc<str>, counted: OpenConnection) -> Self {
+    pub(crate) fn new(stream: Stream, speaks_cable: bool, sid: Rc<str>, counted: OpenConnection) -> Self {
         Self {
             stream,
             speaks_cable,
             sid,
+            ending: Cell::new(None),
             _counted: counted,
         }
     }
@@ -45,17 +46,18 @@ impl Connection {
         self.stream.try_read(buffer)
     }
 
-    /// Writes what the socket takes. One slice goes through plain `send`, which is cheaper than `writev`.
+    /// Writes what the socket takes; with no slices, what the connection itself still holds.
     pub(crate) fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        match slices {
-            [slice] => self.stream.try_write(slice),
-            _ => self.stream.try_write_vectored(slices),
-        }
+        self.stream.try_write(slices)
+    }
+
+    /// Says that nothing more will be written, as the end of an event stream does. The peer hangs up then.
+    pub(crate) fn finish(&self) {
+        self.stream.finish();
     }
 
     /// Ends both directions. The reading task sees the end of the stream and cleans up; a writer wakes too.
     pub(crate) fn cut(&self) {
-        // An error says that the connection has ended already.
-        let _already_ended = SockRef::from(&self.stream).shutdown(Shutdown::Both);
+        self.stream.cut();
     }
 }

@@ -1,4 +1,4 @@
-//! What is spoken on a WebSocket connection, chosen by the request's path.
+//! What is spoken on a connection, chosen by the request's path.
 
 use std::rc::Rc;
 
@@ -6,9 +6,10 @@ use plimsoll_hub::SessionId;
 use plimsoll_websocket::Opcode;
 use smallvec::SmallVec;
 
-use crate::{encoding, outgoing::Ending, shard::Shard};
+use crate::{PathPattern, encoding, outgoing::Ending, shard::Shard};
 
 pub(crate) mod cable;
+pub(crate) mod events;
 pub(crate) mod shootout;
 
 use cable::CableSession;
@@ -30,8 +31,8 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The language of a path, if it has one.
-    pub(crate) fn of_path(path: &str, cable_paths: &[String]) -> Option<Self> {
-        if cable_paths.iter().any(|cable_path| cable_path == path) {
+    pub(crate) fn of_path(path: &str, cable_paths: &[PathPattern]) -> Option<Self> {
+        if cable_paths.iter().any(|cable_path| cable_path.matches(path)) {
             return Some(Self::Cable);
         }
         match path {

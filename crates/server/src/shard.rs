@@ -3,24 +3,24 @@
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
 };
 
-use plimsoll_hub::{Hub, SessionId};
-use plimsoll_websocket::{self as websocket, deflate::Agreed};
+use plimsoll_hub::{Format, Hub, SessionId};
+use plimsoll_websocket as websocket;
 use tokio::sync::Notify;
 
 use crate::{
-    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding,
-    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing,
+    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines,
+    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing, open_connections::OpenConnections,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
 /// bytes; 64 KiB takes the largest default message in one read.
 const SCRATCH_BYTES: usize = 64 * 1024;
+
+/// The sessions of a shard.
+pub(crate) type Sessions = Hub<Rc<Connection>, Arc<Outgoing>>;
 
 /// The state of one shard. It stays on its thread; a `RefCell` is borrowed only between two `await`s.
 pub(crate) struct Shard {
@@ -28,7 +28,7 @@ pub(crate) struct Shard {
     pub(crate) config: Arc<Config>,
     pub(crate) application: Arc<dyn Application>,
     pub(crate) publisher: Publisher,
-    pub(crate) hub: RefCell<Hub<Rc<Connection>, Arc<Outgoing>>>,
+    pub(crate) hub: RefCell<Sessions>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
     pub(crate) closing: RefCell<Deadlines>,
     pub(crate) identities: RefCell<Identities>,
@@ -74,13 +74,9 @@ impl Shard {
         }
     }
 
-    /// Takes a connection into the hub.
-    pub(crate) fn open_session(
-        self: &Rc<Self>,
-        connection: Rc<Connection>,
-        agreed: Option<&Agreed>,
-    ) -> OpenSession {
-        let id = self.hub.borrow_mut().insert(connection, encoding::format(agreed));
+    /// Takes a connection into the hub; `format` is one of [`crate::encoding`]'s.
+    pub(crate) fn open_session(self: &Rc<Self>, connection: Rc<Connection>, format: Format) -> OpenSession {
+        let id = self.hub.borrow_mut().insert(connection, format);
         OpenSession {
             shard: Rc::clone(self),
             id,
@@ -101,34 +97,5 @@ impl Drop for OpenSession {
         if hub.is_empty() {
             self.shard.emptied.notify_waiters();
         }
-    }
-}
-
-/// Counts the connections of all shards.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct OpenConnections(Arc<AtomicUsize>);
-
-impl OpenConnections {
-    /// Counts one more, for as long as the result lives.
-    pub(crate) fn enter(&self) -> OpenConnection {
-        let n_open = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        OpenConnection {
-            counter: Arc::clone(&self.0),
-            n_open,
-        }
-    }
-}
-
-/// One counted connection.
-#[derive(Debug)]
-pub(crate) struct OpenConnection {
-    counter: Arc<AtomicUsize>,
-    /// How many there were when this one came, itself included.
-    pub(crate) n_open: usize,
-}
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        self.counter.fetch_sub(1, Ordering::Relaxed);
     }
 }

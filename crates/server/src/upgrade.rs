@@ -3,7 +3,11 @@
 //! A WebSocket request is answered here, from the shard's buffer, because a herd of clients arrives through
 //! this door. Everything else is HTTP and goes, with the bytes read so far, to [`crate::http`].
 
-use std::{io, net::SocketAddr, rc::Rc};
+use std::{
+    io::{self, IoSlice},
+    net::SocketAddr,
+    rc::Rc,
+};
 
 use http::StatusCode;
 use plimsoll_cable::subprotocol;
@@ -12,20 +16,24 @@ use plimsoll_websocket::{
     deflate::Agreed,
     handshake::server::{HandshakeError, Request, Upgrade},
 };
-use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, timeout_at},
+};
 
 use crate::{
     accept::Purpose,
     application::{ConnectRequest, Environment, State},
     connection::Connection,
+    encoding,
     endpoint::{Endpoint, Kind, cable::CableSession},
+    open_connections::{Admission, OpenConnection},
     session,
-    shard::{OpenConnection, Shard},
+    shard::Shard,
     sid,
+    stream::Stream,
+    tls::Tls,
 };
-
-/// Connections beyond the limit that are still told so; more than that are just dropped.
-const MAX_REFUSALS: usize = 32;
 
 /// Where a request belongs.
 enum Route {
@@ -58,29 +66,35 @@ enum Refusal {
 /// Reads the request and serves the connection to its end.
 pub(crate) async fn receive(
     shard: Rc<Shard>,
-    mut stream: TcpStream,
+    socket: TcpStream,
     peer: SocketAddr,
     purpose: Purpose,
     counted: OpenConnection,
 ) {
-    let max_connections = shard.config.max_connections;
-    if counted.n_open > max_connections + MAX_REFUSALS {
+    if counted.admission == Admission::Flood {
         return;
     }
-    let timeout = shard.config.handshake_timeout;
-    let routed = tokio::time::timeout(timeout, read_head(&shard, &stream, peer, purpose)).await;
-    match routed.unwrap_or_else(|_| Err(Refusal::timeout())) {
-        Ok(_) if counted.n_open > max_connections || shard.is_draining.get() => {
-            Refusal::unavailable().send(&mut stream).await;
-        }
+    let deadline = Instant::now() + shard.config.handshake_timeout;
+    let tls = shard.config.tls.as_ref().map(Tls::config);
+    let stream = match timeout_at(deadline, Stream::accept(socket, tls)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => return tracing::debug!(%peer, %error, "A TLS handshake failed."),
+        Err(_) => return tracing::debug!(%peer, "A TLS handshake took too long."),
+    };
+    let routed = timeout_at(deadline, read_head(&shard, &stream, peer, purpose)).await;
+    let routed = routed.unwrap_or_else(|_| Err(Refusal::timeout()));
+    match routed.and_then(|route| shard.admit(&counted).map(|()| route)) {
         Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
-        Ok(Route::Http(bytes)) => crate::http::serve(shard, stream, bytes, purpose).await,
-        Err(refusal) => refusal.send(&mut stream).await,
+        Ok(Route::Http(bytes)) => {
+            let from = crate::http::Source { peer, purpose };
+            crate::http::serve(shard, stream, bytes, from, counted).await;
+        }
+        Err(refusal) => refusal.send(&stream),
     }
 }
 
 /// The first words on a new WebSocket: the 101 answer and, usually in the same write, the welcome.
-async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: OpenConnection) {
+async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: OpenConnection) {
     let Accepted {
         kind,
         response,
@@ -91,7 +105,8 @@ async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: 
     let sid: Rc<str> = request.sid.as_str().into();
     let speaks_cable = kind == Kind::Cable;
     let connection = Rc::new(Connection::new(stream, speaks_cable, Rc::clone(&sid), counted));
-    let opened = shard.open_session(Rc::clone(&connection), deflate.as_ref());
+    let format = encoding::websocket_format(deflate.as_ref());
+    let opened = shard.open_session(Rc::clone(&connection), format);
     let id = opened.id;
     shard.send(id, response.into());
     let endpoint = match kind {
@@ -113,7 +128,7 @@ async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: 
 /// pieces of others are collected.
 async fn read_head(
     shard: &Shard,
-    stream: &TcpStream,
+    stream: &Stream,
     peer: SocketAddr,
     purpose: Purpose,
 ) -> Result<Route, Refusal> {
@@ -143,6 +158,15 @@ async fn read_head(
 }
 
 impl Shard {
+    /// Whether there is room for a connection, now that its request is read and can be answered.
+    fn admit(&self, counted: &OpenConnection) -> Result<(), Refusal> {
+        match counted.admission {
+            Admission::Granted if !self.is_draining.get() => Ok(()),
+            Admission::TooManyOfAddress => Err(Refusal::too_many_of_address()),
+            Admission::Granted | Admission::TooMany | Admission::Flood => Err(Refusal::unavailable()),
+        }
+    }
+
     /// `None` while the head is incomplete.
     fn route(&self, bytes: &[u8], peer: SocketAddr, purpose: Purpose) -> Result<Option<Route>, Refusal> {
         let Some((request, head_len)) = Request::parse(bytes)? else {
@@ -174,12 +198,13 @@ impl Shard {
         }))))
     }
 
-    fn connect_request(&self, request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
+    /// What the application is asked when a client connects, whatever the transport.
+    pub(crate) fn connect_request(&self, request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
         let host = request.header("Host").unwrap_or_default();
         ConnectRequest {
             sid: sid::generate(),
             environment: Environment {
-                url: format!("http://{host}{}", request.target()),
+                url: format!("{}://{host}{}", self.config.http_scheme(), request.target()),
                 headers: self.config.proxied_headers.select(request, peer.ip()),
                 cstate: State::EMPTY,
             },
@@ -206,6 +231,15 @@ impl Refusal {
         }
     }
 
+    fn too_many_of_address() -> Self {
+        let text = "There are too many connections from this address; see --max_conn_per_ip.".to_owned();
+        Self::Answer {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            headers: &[],
+            text,
+        }
+    }
+
     fn unavailable() -> Self {
         let text = "The server takes no more connections.".to_owned();
         Self::Answer {
@@ -216,7 +250,7 @@ impl Refusal {
     }
 
     /// Best effort: a peer that does not take a few hundred bytes at once gets none.
-    async fn send(self, stream: &mut TcpStream) {
+    fn send(self, stream: &Stream) {
         let Self::Answer {
             status,
             headers,
@@ -233,8 +267,8 @@ impl Refusal {
         answer.push_str(&format!(
             "Content-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}\n"
         ));
-        if stream.try_write(answer.as_bytes()).is_ok() {
-            let _the_peer_may_be_gone = stream.shutdown().await;
+        if stream.try_write(&[IoSlice::new(answer.as_bytes())]).is_ok() {
+            stream.finish();
         }
     }
 }

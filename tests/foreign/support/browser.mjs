@@ -34,7 +34,8 @@ export class Browser {
   #chromium;
   #pages;
 
-  static async launch() {
+  /** `flags` go to Chromium as they are. */
+  static async launch(...flags) {
     const executablePath = PROGRAMS.map(find).find(Boolean);
     assert.ok(executablePath, `none of ${PROGRAMS.join(", ")} is installed; \`cargo xtask test --only setup\` does it`);
     const browser = new Browser();
@@ -48,11 +49,17 @@ export class Browser {
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
+        ...flags,
       ],
     });
     browser.#pages = createServer(servePage).listen(0, "127.0.0.1");
     await once(browser.#pages, "listening");
     return browser;
+  }
+
+  /** The page's address: another origin than a server's. */
+  get url() {
+    return `http://127.0.0.1:${this.#pages.address().port}/`;
   }
 
   /** An empty page of a visitor of its own, who shares no cookie with others; it ends with the test. */
@@ -72,7 +79,7 @@ export class Browser {
     page.on("pageerror", (error) => events.push({ error }));
     await page.exposeFunction("report", (event) => events.push(event));
     const signIn = uid ? `?uid=${encodeURIComponent(uid)}` : "";
-    await page.goto(`http://127.0.0.1:${this.#pages.address().port}/${signIn}`);
+    await page.goto(`${this.url}${signIn}`);
     assert.equal(await events.next(), "loaded");
     await page.evaluate(([url, params]) => window.subscribe(url, params), [server.ws("/cable"), params]);
     const perform = (action, data) =>

@@ -25,6 +25,9 @@ impl Connection {
     }
 
     fn write(&mut self, slices: &[IoSlice<'_>]) -> std::io::Result<usize> {
+        if slices.is_empty() {
+            return Ok(0);
+        }
         self.n_writes += 1;
         let before = self.taken.len();
         for slice in slices {
@@ -37,6 +40,20 @@ impl Connection {
             n => Ok(n),
         }
     }
+}
+
+#[test]
+fn a_connection_that_holds_bytes_back_is_blocked_until_it_has_passed_them_on() {
+    let mut outbox = Outbox::default();
+    outbox.push(frame("one"), 10).expect("not blocked, so not capped");
+    let holding = |slices: &[IoSlice<'_>]| match slices {
+        [] => Err(Error::from(ErrorKind::WouldBlock)),
+        [slice, ..] => Ok(slice.len()),
+    };
+    assert_eq!(outbox.flush(holding).ok(), Some(Flush::Blocked));
+    assert!(outbox.is_empty() && outbox.is_blocked());
+    assert_eq!(outbox.flush(|_| Ok(0)).ok(), Some(Flush::Complete));
+    assert!(!outbox.is_blocked());
 }
 
 #[test]
@@ -141,4 +158,23 @@ fn an_empty_outbox_keeps_little_room() {
         .flush(|slices| connection.write(slices))
         .expect("takes all");
     assert!(outbox.frames.capacity() <= KEPT_CAPACITY);
+}
+
+#[test]
+fn what_is_held_waits_under_the_cap_and_goes_out_behind_the_first_frame() {
+    let mut outbox = Outbox::default();
+    outbox.hold();
+    assert!(outbox.is_blocked());
+    assert_eq!(outbox.push(frame("held"), 6), Ok(()));
+    assert_eq!(outbox.push(frame("too much"), 6), Err(PushError::Full));
+    outbox.seal();
+    outbox.release(frame("first "));
+    assert!(!outbox.is_blocked());
+    assert_eq!(outbox.pending_bytes(), 10);
+    let mut connection = Connection::with_room(100);
+    assert_eq!(
+        outbox.flush(|slices| connection.write(slices)).ok(),
+        Some(Flush::Complete)
+    );
+    assert_eq!(connection.taken, b"first held");
 }
