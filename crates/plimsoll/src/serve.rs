@@ -2,6 +2,7 @@
 
 mod certificate;
 mod events;
+mod identification;
 mod ingest;
 mod listener;
 mod remote;
@@ -22,8 +23,8 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    BroadcastAccess, Config, Listeners, Publisher,
-    application::{Application, Benchmark, Chat},
+    BroadcastAccess, Config, Listeners, PathPattern, Publisher,
+    application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
 use tokio::{
@@ -32,6 +33,7 @@ use tokio::{
 };
 
 use self::{
+    identification::IdentificationOptions,
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
     secrets::Secrets,
@@ -56,6 +58,7 @@ Examples:
   plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
   plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
   plimsoll serve --rpc_host localhost:50051        a Rails application with AnyCable's RPC server
+  plimsoll serve --rpc_host http://app/_anycable   an application with AnyCable's RPC over HTTP
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
@@ -76,9 +79,9 @@ pub(crate) struct Options {
     /// Port to listen on; 0 takes a free one.
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Path of the cable endpoint; several with commas.
-    #[arg(long, default_value = "/cable", value_delimiter = ',', value_parser = absolute_path)]
-    path: Vec<String>,
+    /// Path of the cable endpoint, also /ws/* and /{tenant}/cable; several with commas.
+    #[arg(long, default_value = "/cable", value_delimiter = ',')]
+    path: Vec<PathPattern>,
     #[command(flatten)]
     events: events::Options,
     /// Path that answers 200 while the server lives.
@@ -87,6 +90,8 @@ pub(crate) struct Options {
     /// The embedded application that decides about connections and channels.
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
+    #[command(flatten)]
+    identification: IdentificationOptions,
     #[command(flatten)]
     secrets: Secrets,
     #[command(flatten)]
@@ -181,6 +186,7 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
+        let front = self.identification.prepare(&self.secrets, &registry).await?;
         let config = self.config(&open_files, registry)?;
         if let Some(tls) = config.tls.clone() {
             certificate::keep_fresh(tls)?;
@@ -197,7 +203,10 @@ impl Options {
         if self.announce {
             announce(clients.addresses())?;
         }
-        let remote = self.remote.start()?;
+        let remote = match self.identification.norpc || self.remote.is_none() {
+            true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
+            false => self.remote.start(self.secrets.rpc_secret())?,
+        };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(
             config,
@@ -205,7 +214,7 @@ impl Options {
             broadcasts,
             |publisher| {
                 ingest.set(Some(self.ingest.start(&publisher)));
-                remote.unwrap_or_else(|| self.app.start(publisher))
+                front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
             },
             async {
                 shutdown.await;
@@ -234,17 +243,23 @@ impl Options {
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: match self.secrets.broadcast_key() {
+                _ if self.identification.is_public() && self.ingest.takes_http() => {
+                    BroadcastAccess::Everybody
+                }
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            max_connections_per_address: self.listener.max_connections_per_address(),
             tls: self.listener.tls()?,
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
-            proxied_headers: self.remote.proxied_headers(),
+            proxied_headers: self
+                .identification
+                .with_token(self.remote.proxied_headers(), &self.secrets),
             drain_timeout: DRAIN_TIMEOUT,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,

@@ -22,7 +22,8 @@ use crate::{
         Kind,
         events::{self, Opening},
     },
-    shard::{OpenConnection, Shard},
+    open_connections::OpenConnection,
+    shard::Shard,
     stream::Stream,
 };
 
@@ -116,7 +117,7 @@ async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> 
     if path == config.broadcast_path {
         match (&config.broadcast_access, purpose) {
             (BroadcastAccess::Key(key), _) => return broadcast::answer(shard, request, Some(key)).await,
-            (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
+            (BroadcastAccess::Everybody, _) | (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
                 return broadcast::answer(shard, request, None).await;
             }
             (BroadcastAccess::SeparateListener, Purpose::Clients) => {}
@@ -143,7 +144,12 @@ fn hello(config: &crate::Config) -> String {
     format!(
         "Hello from Plimsoll {}. Action Cable is on {}.",
         env!("CARGO_PKG_VERSION"),
-        config.paths.join(", ")
+        config
+            .paths
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
     )
 }
 
