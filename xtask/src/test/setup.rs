@@ -27,7 +27,7 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 9] = [
+const NEEDS: [Need; 10] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
