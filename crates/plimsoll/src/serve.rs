@@ -2,6 +2,7 @@
 
 mod ingest;
 mod listener;
+mod redis;
 mod remote;
 mod secrets;
 pub(crate) mod settings;
@@ -88,6 +89,9 @@ pub(crate) struct Options {
     /// Path that takes broadcasts.
     #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
     http_broadcast_path: String,
+    /// Let web pages broadcast over HTTP: those of --allowed_origins, or all when there is no such list.
+    #[arg(long)]
+    http_broadcast_cors: bool,
     /// Port for broadcasts when there is no key.
     #[arg(long, default_value_t = OPEN_BROADCAST_PORT, conflicts_with = "broadcast_key")]
     http_broadcast_port: u16,
@@ -175,7 +179,8 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
-        let config = self.config(&open_files, registry);
+        let config = self.config(&open_files, registry.clone());
+        let redis = self.ingest.redis_server()?;
         let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
         let broadcasts = match config.broadcast_access {
             BroadcastAccess::SeparateListener if self.ingest.takes_http() => {
@@ -195,7 +200,7 @@ impl Options {
             clients,
             broadcasts,
             |publisher| {
-                ingest.set(Some(self.ingest.start(&publisher)));
+                ingest.set(Some(self.ingest.start(redis, &publisher, &registry)));
                 remote.unwrap_or_else(|| self.app.start(publisher))
             },
             async {
@@ -227,6 +232,7 @@ impl Options {
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
+            broadcast_cors: self.http_broadcast_cors,
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),

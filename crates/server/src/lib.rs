@@ -26,6 +26,7 @@ mod mailbox;
 mod origins;
 mod outgoing;
 mod proxied_headers;
+mod publisher;
 mod server;
 mod session;
 mod shard;
@@ -35,7 +36,7 @@ mod upgrade;
 
 pub use config::{BroadcastAccess, Config};
 pub use listener::{BindError, Listeners};
-pub use mailbox::Publisher;
 pub use origins::{AllowedOrigins, OriginError};
 pub use proxied_headers::ProxiedHeaders;
+pub use publisher::{MAX_BROADCAST_BYTES, Publisher};
 pub use server::run;

@@ -56,7 +56,6 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("write-buffer-size", "ws.write_buffer_size", NO_BUFFERS),
     option("redis-sentinels", "redis.sentinels", NO_SENTINEL),
     option("redis-sentinel-discovery-interval", "redis.sentinel_discovery_interval", NO_SENTINEL),
-    option("redis-keepalive-interval", "redis.keepalive_ping_interval", "a connection that is lost is noticed by the kernel's keepalive."),
     switch("redis-disable-cache", "redis.disable_cache", "nothing that Redis holds is cached."),
     key("redis.internal_channel", NO_PUBSUB),
     key("redis.max_reconnect_attempts", "Redis is tried again for ever."),
