@@ -105,8 +105,10 @@ impl Outbox {
         self.is_blocked
     }
 
-    /// Writes as much as `write` takes. `write` gets at least one non-empty slice, returns the number of
-    /// bytes taken, and says [`WouldBlock`](std::io::ErrorKind::WouldBlock) when the connection is full.
+    /// Writes as much as `write` takes. `write` gets non-empty slices, returns the number of bytes taken, and
+    /// says [`WouldBlock`](std::io::ErrorKind::WouldBlock) when the connection is full. At the end it gets no
+    /// slices: a connection that has taken more than it could pass on (TLS) passes on the rest, or says
+    /// `WouldBlock`.
     ///
     /// # Errors
     /// Any other error of `write`; the connection is then lost.
@@ -114,8 +116,9 @@ impl Outbox {
         &mut self,
         mut write: impl FnMut(&[IoSlice<'_>]) -> std::io::Result<usize>,
     ) -> std::io::Result<Flush> {
-        while !self.frames.is_empty() {
+        loop {
             match self.write_some(&mut write) {
+                Ok(_) if self.frames.is_empty() => break,
                 Ok(n_written) => self.advance(n_written),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                     self.is_blocked = true;
@@ -136,7 +139,10 @@ impl Outbox {
         &self,
         write: &mut impl FnMut(&[IoSlice<'_>]) -> std::io::Result<usize>,
     ) -> std::io::Result<usize> {
-        let first = &self.frames[0][self.n_written_of_first..];
+        let Some(first) = self.frames.front() else {
+            return write(&[]);
+        };
+        let first = &first[self.n_written_of_first..];
         if self.frames.len() == 1 {
             return write(&[IoSlice::new(first)]);
         }

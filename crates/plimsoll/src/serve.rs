@@ -1,5 +1,6 @@
 //! `plimsoll serve`: the cable server.
 
+mod certificate;
 mod ingest;
 mod listener;
 mod redis;
@@ -92,8 +93,8 @@ pub(crate) struct Options {
     /// Let web pages broadcast over HTTP: those of --allowed_origins, or all when there is no such list.
     #[arg(long)]
     http_broadcast_cors: bool,
-    /// Port for broadcasts when there is no key.
-    #[arg(long, default_value_t = OPEN_BROADCAST_PORT, conflicts_with = "broadcast_key")]
+    /// Port for broadcasts when there is no key; with one they come in on the main port.
+    #[arg(long, default_value_t = OPEN_BROADCAST_PORT)]
     http_broadcast_port: u16,
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]
@@ -179,8 +180,11 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
-        let config = self.config(&open_files, registry.clone());
         let redis = self.ingest.redis_server()?;
+        let config = self.config(&open_files, registry.clone())?;
+        if let Some(tls) = config.tls.clone() {
+            certificate::keep_fresh(tls)?;
+        }
         let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
         let broadcasts = match config.broadcast_access {
             BroadcastAccess::SeparateListener if self.ingest.takes_http() => {
@@ -216,7 +220,7 @@ impl Options {
         Ok(Status::Success)
     }
 
-    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Config {
+    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Result<Config, Failure> {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
             allowed
@@ -224,7 +228,7 @@ impl Options {
             self.max_conn.min(allowed)
         };
         let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Config {
+        Ok(Config {
             paths: self.path.clone(),
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
@@ -236,6 +240,7 @@ impl Options {
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            tls: self.listener.tls()?,
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
@@ -245,7 +250,7 @@ impl Options {
             compresses: self.enable_ws_compression,
             n_shards: self.shards.unwrap_or(n_cores).get(),
             registry,
-        }
+        })
     }
 
     fn bind_broadcasts(&self, n_shards: usize) -> Result<Listeners, Failure> {
@@ -291,14 +296,15 @@ fn log_start(
         open_files.soft,
         config.max_connections,
     );
+    let secure = if config.tls.is_some() { "s" } else { "" };
     for address in clients.addresses() {
         for path in &config.paths {
-            tracing::info!("Action Cable clients are served on ws://{address}{path}.");
+            tracing::info!("Action Cable clients are served on ws{secure}://{address}{path}.");
         }
     }
     for address in broadcasts.map(Listeners::addresses).unwrap_or_default() {
         tracing::info!(
-            "Broadcasts are taken without a key on http://{address}{}.",
+            "Broadcasts are taken without a key on http{secure}://{address}{}.",
             config.broadcast_path
         );
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plimsoll_telemetry::Registry;
 
-use crate::{AllowedOrigins, ProxiedHeaders};
+use crate::{AllowedOrigins, ProxiedHeaders, Tls};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
@@ -25,11 +25,13 @@ pub struct Config {
     pub max_pending_bytes: usize,
     /// Connections beyond this number are answered 503.
     pub max_connections: usize,
+    /// All listeners speak TLS, if there is a certificate.
+    pub tls: Option<Tls>,
     /// Whose pages may open a WebSocket; others are answered 403.
     pub allowed_origins: AllowedOrigins,
     /// Time between pings of a cable connection, at least a second.
     pub ping_interval: Duration,
-    /// How long a client may take to send its whole request head.
+    /// How long a client may take for the TLS handshake and its whole request head.
     pub handshake_timeout: Duration,
     /// What the application gets of a client's request.
     pub proxied_headers: ProxiedHeaders,
@@ -44,6 +46,16 @@ pub struct Config {
     pub n_shards: usize,
     /// Where the server makes its metrics, and reads all of them when it is asked.
     pub registry: Registry,
+}
+
+impl Config {
+    /// `https` with TLS. What a proxy in front of it spoke does not matter (spec §2.1).
+    pub(crate) fn http_scheme(&self) -> &'static str {
+        match self.tls {
+            Some(_) => "https",
+            None => "http",
+        }
+    }
 }
 
 /// Who may publish through `POST /_broadcast`.

@@ -2,19 +2,15 @@
 
 use std::{
     io::{self, IoSlice},
-    net::Shutdown,
     rc::Rc,
 };
 
-use socket2::SockRef;
-use tokio::net::TcpStream;
-
-use crate::shard::OpenConnection;
+use crate::{shard::OpenConnection, stream::Stream};
 
 /// One WebSocket connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     /// Whether the peer understands cable messages such as `disconnect`.
     pub(crate) speaks_cable: bool,
     /// The session's id.
@@ -23,7 +19,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, speaks_cable: bool, sid: Rc<str>, counted: OpenConnection) -> Self {
+    pub(crate) fn new(stream: Stream, speaks_cable: bool, sid: Rc<str>, counted: OpenConnection) -> Self {
         Self {
             stream,
             speaks_cable,
@@ -45,17 +41,13 @@ impl Connection {
         self.stream.try_read(buffer)
     }
 
-    /// Writes what the socket takes. One slice goes through plain `send`, which is cheaper than `writev`.
+    /// Writes what the socket takes; with no slices, what the connection itself still holds.
     pub(crate) fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        match slices {
-            [slice] => self.stream.try_write(slice),
-            _ => self.stream.try_write_vectored(slices),
-        }
+        self.stream.try_write(slices)
     }
 
     /// Ends both directions. The reading task sees the end of the stream and cleans up; a writer wakes too.
     pub(crate) fn cut(&self) {
-        // An error says that the connection has ended already.
-        let _already_ended = SockRef::from(&self.stream).shutdown(Shutdown::Both);
+        self.stream.cut();
     }
 }

@@ -8,12 +8,9 @@ use hyper::{
     Method, Request, Response, StatusCode, body::Incoming, header, server::conn::http1, service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::{accept::Purpose, config::BroadcastAccess, endpoint::Kind, shard::Shard};
+use crate::{accept::Purpose, config::BroadcastAccess, endpoint::Kind, shard::Shard, stream::Stream};
 
 mod broadcast;
 
@@ -26,7 +23,7 @@ const MAX_BUFFER_BYTES: usize = 64 * 1024;
 type Answer = Response<Full<Bytes>>;
 
 /// Serves HTTP/1.1 on a connection whose first bytes were read already.
-pub(crate) async fn serve(shard: Rc<Shard>, stream: TcpStream, already_read: Vec<u8>, purpose: Purpose) {
+pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, already_read: Vec<u8>, purpose: Purpose) {
     let io = TokioIo::new(Replayed {
         already_read: already_read.into(),
         stream,
@@ -105,7 +102,7 @@ fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str
 /// A stream that first gives back what was read from it.
 struct Replayed {
     already_read: Bytes,
-    stream: TcpStream,
+    stream: Stream,
 }
 
 impl AsyncRead for Replayed {

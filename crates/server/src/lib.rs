@@ -31,7 +31,9 @@ mod server;
 mod session;
 mod shard;
 mod sid;
+mod stream;
 mod ticker;
+mod tls;
 mod upgrade;
 
 pub use config::{BroadcastAccess, Config};
@@ -40,3 +42,4 @@ pub use origins::{AllowedOrigins, OriginError};
 pub use proxied_headers::ProxiedHeaders;
 pub use publisher::{MAX_BROADCAST_BYTES, Publisher};
 pub use server::run;
+pub use tls::{CertificateError, Tls};

@@ -3,7 +3,11 @@
 //! A WebSocket request is answered here, from the shard's buffer, because a herd of clients arrives through
 //! this door. Everything else is HTTP and goes, with the bytes read so far, to [`crate::http`].
 
-use std::{io, net::SocketAddr, rc::Rc};
+use std::{
+    io::{self, IoSlice},
+    net::SocketAddr,
+    rc::Rc,
+};
 
 use http::StatusCode;
 use plimsoll_cable::subprotocol;
@@ -12,7 +16,10 @@ use plimsoll_websocket::{
     deflate::Agreed,
     handshake::server::{HandshakeError, Request, Upgrade},
 };
-use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, timeout_at},
+};
 
 use crate::{
     accept::Purpose,
@@ -22,6 +29,8 @@ use crate::{
     session,
     shard::{OpenConnection, Shard},
     sid,
+    stream::Stream,
+    tls::Tls,
 };
 
 /// Connections beyond the limit that are still told so; more than that are just dropped.
@@ -58,7 +67,7 @@ enum Refusal {
 /// Reads the request and serves the connection to its end.
 pub(crate) async fn receive(
     shard: Rc<Shard>,
-    mut stream: TcpStream,
+    socket: TcpStream,
     peer: SocketAddr,
     purpose: Purpose,
     counted: OpenConnection,
@@ -67,20 +76,26 @@ pub(crate) async fn receive(
     if counted.n_open > max_connections + MAX_REFUSALS {
         return;
     }
-    let timeout = shard.config.handshake_timeout;
-    let routed = tokio::time::timeout(timeout, read_head(&shard, &stream, peer, purpose)).await;
+    let deadline = Instant::now() + shard.config.handshake_timeout;
+    let tls = shard.config.tls.as_ref().map(Tls::config);
+    let stream = match timeout_at(deadline, Stream::accept(socket, tls)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => return tracing::debug!(%peer, %error, "A TLS handshake failed."),
+        Err(_) => return tracing::debug!(%peer, "A TLS handshake took too long."),
+    };
+    let routed = timeout_at(deadline, read_head(&shard, &stream, peer, purpose)).await;
     match routed.unwrap_or_else(|_| Err(Refusal::timeout())) {
         Ok(_) if counted.n_open > max_connections || shard.is_draining.get() => {
-            Refusal::unavailable().send(&mut stream).await;
+            Refusal::unavailable().send(&stream);
         }
         Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
         Ok(Route::Http(bytes)) => crate::http::serve(shard, stream, bytes, purpose).await,
-        Err(refusal) => refusal.send(&mut stream).await,
+        Err(refusal) => refusal.send(&stream),
     }
 }
 
 /// The first words on a new WebSocket: the 101 answer and, usually in the same write, the welcome.
-async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: OpenConnection) {
+async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: OpenConnection) {
     let Accepted {
         kind,
         response,
@@ -113,7 +128,7 @@ async fn open(shard: Rc<Shard>, stream: TcpStream, accepted: Accepted, counted: 
 /// pieces of others are collected.
 async fn read_head(
     shard: &Shard,
-    stream: &TcpStream,
+    stream: &Stream,
     peer: SocketAddr,
     purpose: Purpose,
 ) -> Result<Route, Refusal> {
@@ -179,7 +194,7 @@ impl Shard {
         ConnectRequest {
             sid: sid::generate(),
             environment: Environment {
-                url: format!("http://{host}{}", request.target()),
+                url: format!("{}://{host}{}", self.config.http_scheme(), request.target()),
                 headers: self.config.proxied_headers.select(request, peer.ip()),
                 cstate: State::EMPTY,
             },
@@ -216,7 +231,7 @@ impl Refusal {
     }
 
     /// Best effort: a peer that does not take a few hundred bytes at once gets none.
-    async fn send(self, stream: &mut TcpStream) {
+    fn send(self, stream: &Stream) {
         let Self::Answer {
             status,
             headers,
@@ -233,8 +248,8 @@ impl Refusal {
         answer.push_str(&format!(
             "Content-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}\n"
         ));
-        if stream.try_write(answer.as_bytes()).is_ok() {
-            let _the_peer_may_be_gone = stream.shutdown().await;
+        if stream.try_write(&[IoSlice::new(answer.as_bytes())]).is_ok() {
+            stream.finish();
         }
     }
 }

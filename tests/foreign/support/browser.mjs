@@ -34,7 +34,8 @@ export class Browser {
   #chromium;
   #pages;
 
-  static async launch() {
+  /** `flags` go to Chromium as they are. */
+  static async launch(...flags) {
     const executablePath = PROGRAMS.map(find).find(Boolean);
     assert.ok(executablePath, `none of ${PROGRAMS.join(", ")} is installed; \`cargo xtask test --only setup\` does it`);
     const browser = new Browser();
@@ -48,6 +49,7 @@ export class Browser {
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
+        ...flags,
       ],
     });
     browser.#pages = createServer(servePage).listen(0, "127.0.0.1");

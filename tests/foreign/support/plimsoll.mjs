@@ -17,13 +17,25 @@ const COMMAND_PATIENCE_MS = 90_000;
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** Starts the program; `n_files` is the most that it may open, as an administrator would set it. */
-function start(args, n_files) {
+/** What this machine's environment says about servers is no part of a test. */
+const ENVIRONMENT = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|PORT|REDIS_URL)$/.test(name)),
+);
+
+/**
+ * Starts the program; `n_files` is the most that it may open, as an administrator would set it, `env` comes on top of
+ * the environment, and `cwd` is where it runs.
+ */
+function start(args, { n_files, env, cwd } = {}) {
   const shell = ["sh", "-c", `ulimit -n ${n_files} && exec "$0" "$@"`];
   const [program, ...words] = [...(n_files ? shell : []), BIN, ...args];
   // Commands see an empty standard input at once; a server that is told to watches for its end.
   const stdin = args.includes("--exit_with_stdin") ? "pipe" : "ignore";
-  const child = spawn(program, words, { stdio: [stdin, "pipe", "pipe"] });
+  const child = spawn(program, words, {
+    stdio: [stdin, "pipe", "pipe"],
+    env: { ...ENVIRONMENT, ...env },
+    cwd,
+  });
   running.add(child);
   child.exited = once(child, "exit").then(([code, signal]) => {
     running.delete(child);
@@ -33,8 +45,13 @@ function start(args, n_files) {
 }
 
 /** Runs a command to its end: `{ code, signal, stdout, stderr }`. */
-export async function plimsoll(...args) {
-  const child = start(args);
+export function plimsoll(...args) {
+  return plimsollIn({}, ...args);
+}
+
+/** The same in an environment: `{ env, cwd }`. */
+export async function plimsollIn(surroundings, ...args) {
+  const child = start(args, surroundings);
   const [stdout, stderr, exit] = await within(
     Promise.all([text(child.stdout), text(child.stderr), child.exited]),
     `\`plimsoll ${args.join(" ")}\``,
@@ -64,21 +81,26 @@ async function text(stream) {
 /** A `plimsoll serve` on a free port of 127.0.0.1. */
 export class Server {
   #args;
-  #n_files;
+  #surroundings;
   #child;
   #address;
   #stderr = "";
 
   /** `args` go to `serve` as they are, for example `"--app", "chat"`. */
   static start(...args) {
-    return Server.startWithFiles(null, ...args);
+    return Server.startIn({}, ...args);
   }
 
   /** The same with a limit of open files. */
-  static async startWithFiles(n_files, ...args) {
+  static startWithFiles(n_files, ...args) {
+    return Server.startIn({ n_files }, ...args);
+  }
+
+  /** The same in an environment: `{ env, cwd }`. */
+  static async startIn(surroundings, ...args) {
     const server = new Server();
     server.#args = args;
-    server.#n_files = n_files;
+    server.#surroundings = surroundings;
     await server.#listen(0);
     return server;
   }
@@ -88,7 +110,7 @@ export class Server {
     args.push(...this.#args);
     // Without a key broadcasts have a port of their own, which servers that run at the same time must not share.
     if (!args.includes("--broadcast_key")) args.push("--http_broadcast_port", "0");
-    this.#child = start(args, this.#n_files);
+    this.#child = start(args, this.#surroundings);
     this.#child.stderr.setEncoding("utf8").on("data", (chunk) => (this.#stderr += chunk));
     const lines = createInterface({ input: this.#child.stdout });
     const refused = this.#child.exited.then(({ code }) => {
@@ -121,11 +143,15 @@ export class Server {
   }
 
   ws(path) {
-    return `ws://${this.#address}${path}`;
+    return `ws${this.#secure}://${this.#address}${path}`;
   }
 
   http(path) {
-    return `http://${this.#address}${path}`;
+    return `http${this.#secure}://${this.#address}${path}`;
+  }
+
+  get #secure() {
+    return this.#args.includes("--ssl_cert") ? "s" : "";
   }
 
   /** Resident memory in bytes. */
@@ -145,6 +171,11 @@ export class Server {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
+  }
+
+  /** Sends a signal that does not end it. */
+  signal(name) {
+    this.#child.kill(name);
   }
 
   /** SIGTERM, and how it went: `{ code, signal, tookMs }`. A server that does not go is killed, and that is an error. */

@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import net from "node:net";
+import tls from "node:tls";
 import { within } from "./deadline.mjs";
 
 /** An upgrade request; `more` are header lines without line ends. */
@@ -45,9 +46,11 @@ export class RawSocket {
   #received = Buffer.alloc(0);
   #arrived = () => {};
 
-  static async connect(port) {
+  /** With `secure`, options of Node.js's TLS, the bytes travel in TLS. */
+  static async connect(port, secure) {
     const raw = new RawSocket();
-    raw.socket = net.connect({ port, host: "127.0.0.1" });
+    const to = { port, host: "127.0.0.1" };
+    raw.socket = secure ? tls.connect({ ...to, ...secure }) : net.connect(to);
     // Resets are one of the ways in which a server may end a connection.
     raw.socket.on("error", () => {});
     raw.socket.on("data", (chunk) => {
@@ -57,13 +60,13 @@ export class RawSocket {
     });
     // Not `once`, which takes an error for the end of the wait.
     raw.closed = new Promise((resolve) => raw.socket.on("close", resolve)).then(() => raw.#arrived(true));
-    await within(once(raw.socket, "connect"), "a TCP connection");
+    await within(once(raw.socket, secure ? "secureConnect" : "connect"), "a connection");
     return raw;
   }
 
   /** Connects and upgrades; what follows are frames. */
-  static async upgraded(port, path) {
-    const raw = await RawSocket.connect(port);
+  static async upgraded(port, path, secure) {
+    const raw = await RawSocket.connect(port, secure);
     raw.write(upgradeRequest(path));
     const head = await raw.head();
     if (!head.startsWith("HTTP/1.1 101 ")) throw new Error(`no upgrade: ${head}`);

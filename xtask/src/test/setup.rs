@@ -1,8 +1,8 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser, Redis, a real Action Cable and gRPC for Ruby, npm packages the foreign
-//! clients and what the Node.js example needs. On another system the programs have to be there already; the error
-//! names them.
+//! Debian packages bring Node.js, a browser, Redis, openssl for certificates, a real Action Cable and gRPC for Ruby, npm
+//! packages the foreign clients and what the Node.js example needs. On another system the programs have to be there
+//! already; the error names them.
 
 use std::{fs, io, process::Command};
 
@@ -27,7 +27,7 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 8] = [
+const NEEDS: [Need; 9] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -59,6 +59,10 @@ const NEEDS: [Need; 8] = [
     Need {
         probes: &[&["ruby", "-e", "require 'grpc'; require 'redis'"]],
         packages: &["ruby", "ruby-grpc", "ruby-redis"],
+    },
+    Need {
+        probes: &[&["openssl", "version"]],
+        packages: &["openssl"],
     },
     Need {
         probes: &[&["python3", "--version"]],

@@ -25,6 +25,9 @@ impl Connection {
     }
 
     fn write(&mut self, slices: &[IoSlice<'_>]) -> std::io::Result<usize> {
+        if slices.is_empty() {
+            return Ok(0);
+        }
         self.n_writes += 1;
         let before = self.taken.len();
         for slice in slices {
@@ -37,6 +40,20 @@ impl Connection {
             n => Ok(n),
         }
     }
+}
+
+#[test]
+fn a_connection_that_holds_bytes_back_is_blocked_until_it_has_passed_them_on() {
+    let mut outbox = Outbox::default();
+    outbox.push(frame("one"), 10).expect("not blocked, so not capped");
+    let holding = |slices: &[IoSlice<'_>]| match slices {
+        [] => Err(Error::from(ErrorKind::WouldBlock)),
+        [slice, ..] => Ok(slice.len()),
+    };
+    assert_eq!(outbox.flush(holding).ok(), Some(Flush::Blocked));
+    assert!(outbox.is_empty() && outbox.is_blocked());
+    assert_eq!(outbox.flush(|_| Ok(0)).ok(), Some(Flush::Complete));
+    assert!(!outbox.is_blocked());
 }
 
 #[test]

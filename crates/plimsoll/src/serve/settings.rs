@@ -12,6 +12,7 @@ mod effective;
 mod environment;
 mod file;
 mod layer;
+mod merge;
 mod nearest;
 mod renamed;
 mod table;
@@ -20,8 +21,7 @@ mod tests;
 mod unsupported;
 
 use std::{
-    collections::BTreeMap,
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -30,8 +30,9 @@ use clap::{Arg, ArgMatches, Command, Id, builder::Resettable, parser::ValueSourc
 
 pub(crate) use self::catalog::is_setting;
 use self::{
-    catalog::{Catalog, argument, is_switch},
-    layer::{Assignment, Layer},
+    catalog::{Catalog, argument},
+    layer::Layer,
+    merge::Merger,
 };
 
 /// What the process was started in, as far as settings can come from it.
@@ -95,20 +96,27 @@ pub(crate) fn read(
     let typed = typed.subcommand_matches("serve").unwrap_or(&typed);
 
     let environment = environment::read(&catalog, &surroundings.environment);
-    let file = match asks_for_no_file(typed, &environment) {
-        true => Layer::default(),
-        false => file::read(&catalog, named_file(typed, &environment).as_deref(), surroundings),
+    let file = match wanted_file(typed, [&sorted.layer, &environment]) {
+        Wanted::None => Layer::default(),
+        Wanted::Named(path) => file::read(&catalog, &[&path], surroundings),
+        Wanted::Usual => file::read(&catalog, &file::USUAL.map(Path::new), surroundings),
     };
-    let (below, warnings) = merge(serve, typed, [sorted.layer, environment, file])?;
+    let (below, mut warnings) = Merger::new(serve, typed)
+        .take(sorted.layer)
+        .take(environment)
+        .take(file)
+        .finish()
+        .map_err(ReadError::Below)?;
+    if !below.contains_key("host") && !is_typed(typed, "host") {
+        warnings.extend(environment::warn_of_platform(&surroundings.environment));
+    }
+
     let below_as_arguments = below
         .iter()
-        .filter_map(|(flag, it)| spelled(argument(serve, flag)?, flag, it));
-    let all = front
-        .iter()
-        .cloned()
-        .chain(below_as_arguments)
-        .chain(sorted.arguments);
-    let matches = relaxed(program.clone(), |flag| below.contains_key(flag)).try_get_matches_from(all)?;
+        .filter_map(|(flag, assignment)| merge::spelled(argument(serve, flag)?, assignment));
+    let all = front.iter().cloned().chain(below_as_arguments);
+    let matches = relaxed(program.clone(), |flag| below.contains_key(flag))
+        .try_get_matches_from(all.chain(sorted.arguments))?;
     let printed = matches
         .subcommand_matches("serve")
         .filter(|matches| matches.get_flag("print_config"))
@@ -140,115 +148,35 @@ fn without_rules(arg: Arg) -> Arg {
         .conflicts_with(Resettable::<Id>::Reset)
 }
 
-fn is_typed(typed: &ArgMatches, arg: &Arg) -> bool {
-    typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+fn is_typed(typed: &ArgMatches, id: &str) -> bool {
+    typed.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-fn asks_for_no_file(typed: &ArgMatches, environment: &Layer) -> bool {
-    let of_environment = environment.assignments.get("ignore-config-path");
-    typed.get_flag("ignore_config_path") || of_environment.is_some_and(|it| it.value == "true")
+/// Which settings file is to be read.
+enum Wanted {
+    None,
+    Named(PathBuf),
+    /// The first that exists of those that are looked for.
+    Usual,
 }
 
-fn named_file(typed: &ArgMatches, environment: &Layer) -> Option<PathBuf> {
-    let of_environment = || Some(PathBuf::from(&environment.assignments.get("config-path")?.value));
-    typed
-        .get_one::<PathBuf>("config_path")
-        .cloned()
-        .or_else(of_environment)
-}
-
-/// Checks the layers, strongest first, and makes one of them: of each setting the strongest value that nothing above
-/// excludes, and that was not typed.
-fn merge(
-    serve: &Command,
-    typed: &ArgMatches,
-    layers: [Layer; 3],
-) -> Result<(BTreeMap<&'static str, Assignment>, Vec<String>), ReadError> {
-    let mut checker = serve.clone().mut_args(without_rules);
-    let (mut warnings, mut errors) = (Vec::new(), Vec::new());
-    let mut merged: BTreeMap<&'static str, Assignment> = BTreeMap::new();
-    for layer in layers {
-        warnings.extend(layer.warnings);
-        errors.extend(layer.errors);
-        let mut accepted = Vec::new();
-        for (flag, assignment) in layer.assignments {
-            let Some(arg) = argument(serve, flag) else {
-                continue;
-            };
-            errors.extend(check(&mut checker, arg, flag, &assignment).err());
-            if is_typed(typed, arg) || merged.contains_key(flag) {
-                continue;
-            }
-            match excluded_by(serve, arg, typed, &merged) {
-                Some(other) => warnings.push(format!(
-                    "{} has no effect: it and {other} exclude each other.",
-                    assignment.origin
-                )),
-                None => accepted.push((flag, assignment)),
-            }
+/// What was typed counts before the layers, and these one after the other.
+fn wanted_file(typed: &ArgMatches, layers: [&Layer; 2]) -> Wanted {
+    if let Some(path) = typed.get_one::<PathBuf>("config_path") {
+        return Wanted::Named(path.clone());
+    }
+    if typed.get_flag("ignore_config_path") {
+        return Wanted::None;
+    }
+    let wanted = layers.into_iter().find_map(|Layer { assignments, .. }| {
+        match (
+            assignments.get("ignore-config-path"),
+            assignments.get("config-path"),
+        ) {
+            (Some(ignore), _) if ignore.value == "true" => Some(Wanted::None),
+            (_, Some(path)) => Some(Wanted::Named(PathBuf::from(&path.value))),
+            _ => None,
         }
-        merged.extend(accepted);
-    }
-    match errors.is_empty() {
-        true => Ok((merged, warnings)),
-        false => Err(ReadError::Below(errors)),
-    }
-}
-
-/// What of the layers above the argument contradicts.
-fn excluded_by(
-    serve: &Command,
-    arg: &Arg,
-    typed: &ArgMatches,
-    above: &BTreeMap<&'static str, Assignment>,
-) -> Option<String> {
-    serve.get_arguments().find_map(|other| {
-        let flag = other.get_long()?;
-        let origin = match above.get(flag) {
-            Some(assignment) => assignment.origin.to_string(),
-            None if is_typed(typed, other) => format!("--{flag}"),
-            None => return None,
-        };
-        exclude_each_other(serve, arg, other).then_some(origin)
-    })
-}
-
-fn exclude_each_other(serve: &Command, one: &Arg, other: &Arg) -> bool {
-    let excludes = |one: &Arg, other: &Arg| {
-        serve
-            .get_arg_conflicts_with(one)
-            .iter()
-            .any(|it| it.get_id() == other.get_id())
-    };
-    excludes(one, other) || excludes(other, one)
-}
-
-/// Parses one value on its own.
-fn check(serve: &mut Command, arg: &Arg, flag: &str, assignment: &Assignment) -> Result<(), String> {
-    let Some(argument) = spelled(arg, flag, assignment) else {
-        return Ok(());
-    };
-    match serve.try_get_matches_from_mut([OsStr::new("serve"), &argument]) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("{}: {}", assignment.origin, reason(&error))),
-    }
-}
-
-/// What clap says, on one line and without its pointer to `--help`.
-fn reason(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let told: Vec<&str> = lines
-        .take_while(|line| !line.starts_with("For more information"))
-        .collect();
-    told.join(" ")
-}
-
-/// The value as an argument; none for a switch that is off.
-fn spelled(arg: &Arg, flag: &str, assignment: &Assignment) -> Option<OsString> {
-    match is_switch(arg) {
-        true => (assignment.value == "true").then(|| format!("--{flag}").into()),
-        false => Some(format!("--{flag}={}", assignment.value).into()),
-    }
+    });
+    wanted.unwrap_or(Wanted::Usual)
 }

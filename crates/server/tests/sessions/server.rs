@@ -31,6 +31,7 @@ pub(crate) fn config() -> Config {
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
         max_connections: 100,
+        tls: None,
         allowed_origins: AllowedOrigins::default(),
         // No ping may come between the messages of a test.
         ping_interval: Duration::from_secs(3600),

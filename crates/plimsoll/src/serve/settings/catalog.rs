@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use super::{
     nearest::nearest,
     renamed::{RENAMED, Renamed},
-    table::{SETTINGS, Setting},
+    table::{SETTINGS, Setting, Shape},
     unsupported::{UNSUPPORTED, Unsupported},
 };
 
@@ -174,7 +174,7 @@ pub(super) fn is_switch(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
 }
 
-/// Whether the argument takes several values.
-pub(super) fn is_list(arg: &Arg) -> bool {
-    arg.get_value_delimiter().is_some()
+/// Whether the setting takes several values.
+pub(super) fn is_list(setting: &Setting, arg: &Arg) -> bool {
+    setting.shape != Shape::OfArgument || arg.get_value_delimiter().is_some()
 }

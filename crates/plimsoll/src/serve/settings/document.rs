@@ -34,22 +34,27 @@ pub(super) fn document(serve: &Command, write: impl Fn(&Entry<'_>) -> String) ->
     text
 }
 
-/// The value that clap has for the argument; none when it has none.
-pub(super) fn value(arg: &Arg, matches: &ArgMatches) -> Option<String> {
-    let id = arg.get_id().as_str();
-    if is_switch(arg) {
+/// The value that clap has for the setting, as TOML spells it; none when it has none.
+pub(super) fn value(entry: &Entry<'_>, matches: &ArgMatches) -> Option<String> {
+    let id = entry.arg.get_id().as_str();
+    if is_switch(entry.arg) {
         return Some(matches.get_flag(id).to_string());
     }
-    spelled(arg, matches.get_raw(id)?)
+    spelled(entry, matches.get_raw(id)?)
 }
 
-/// The value as TOML spells it.
-pub(super) fn spelled<'a>(arg: &Arg, values: impl Iterator<Item = &'a OsStr>) -> Option<String> {
-    let mut values = values.map(|value| one(arg, &value.to_string_lossy()));
-    match is_list(arg) {
-        true => Some(format!("[{}]", values.collect::<Vec<_>>().join(", "))),
-        false => values.next(),
+/// The values as TOML spells them; none when there are none.
+pub(super) fn spelled<'a>(entry: &Entry<'_>, values: impl Iterator<Item = &'a OsStr>) -> Option<String> {
+    let values: Vec<_> = values.map(OsStr::to_string_lossy).collect();
+    if !is_list(entry.setting, entry.arg) {
+        return values.first().map(|value| one(entry.arg, value));
     }
+    let values = values.iter().flat_map(|value| value.split(','));
+    let values: Vec<String> = values
+        .filter(|value| !value.is_empty())
+        .map(|value| one(entry.arg, value.trim()))
+        .collect();
+    Some(format!("[{}]", values.join(", ")))
 }
 
 fn one(arg: &Arg, text: &str) -> String {

@@ -18,7 +18,7 @@ pub(super) fn print(
 ) -> String {
     let entries = document(serve, |entry| {
         let name = entry.name;
-        match (value(entry.arg, matches), masked(entry, matches)) {
+        match (value(entry, matches), masked(entry, matches)) {
             (Some(_), Some(masked)) => {
                 format!("# {name} = {masked}  # {}\n", origin(entry, matches, below))
             }

@@ -8,14 +8,13 @@ use super::{
     layer::{Given, Layer, Origin},
 };
 
-/// What AnyCable's Ruby gems read and no server does: silent here.
-const OF_THE_APPLICATION: [&str; 36] = [
+/// What AnyCable's Ruby gems read and no server does, and what is never sent here anyway.
+const OF_OTHERS: [&str; 29] = [
     "ACCESS_LOGS_DISABLED",
     "BATCH_BROADCASTS",
-    "BROADCAST_PROXY_ENABLED",
+    "DISABLE_TELEMETRY",
     "DISABLE_RPC_POOL_SIZE_WARNING",
     "EMBEDDED",
-    "ENV",
     "HTTP_BROADCAST_URL",
     "HTTP_HEALTH_PATH",
     "HTTP_HEALTH_PORT",
@@ -27,26 +26,33 @@ const OF_THE_APPLICATION: [&str; 36] = [
     "LOG_GRPC",
     "NATS_OPTIONS",
     "PERSISTENT_SESSION_ENABLED",
-    "REDIS_TLS_CLIENT_CERT_PATH",
-    "REDIS_TLS_CLIENT_KEY_PATH",
     "REDISX_STREAM_NAME",
     "RPC_MAX_CONNECTION_AGE",
     "RPC_MAX_WAITING_REQUESTS",
-    "RPC_MIN_PING_INTERVAL",
     "RPC_POLL_PERIOD",
     "RPC_POOL_KEEP_ALIVE",
     "RPC_POOL_SIZE",
     "RPC_SERVER_ARGS",
     "RPC_TLS_CERT",
     "RPC_TLS_KEY",
-    "SERVER_COMMAND",
-    "SID_HEADER_ENABLED",
     "SOCKET_ID_HEADER",
     "USE_WARDEN_MANAGER",
-    "USER_TOKEN_TTL",
     "VERSION_CHECK_ENABLED",
     "WEBSOCKET_URL",
 ];
+
+/// Variables of the platforms on which AnyCable listens on all addresses without being told.
+const OF_PLATFORMS: [&str; 2] = ["FLY_APP_NAME", "HEROKU_APP_ID"];
+
+/// What to say on such a platform to a server that listens on localhost, where nobody reaches it.
+pub(super) fn warn_of_platform(environment: &[(OsString, OsString)]) -> Option<String> {
+    let is_set = |known: &&str| environment.iter().any(|(name, _)| name == *known);
+    let variable = OF_PLATFORMS.into_iter().find(is_set)?;
+    Some(format!(
+        "{variable} is set, but platforms are not detected, and on localhost nobody reaches this server; set \
+         PLIMSOLL_HOST=0.0.0.0."
+    ))
+}
 
 /// Reads the variables that are settings.
 pub(super) fn read(catalog: &Catalog<'_>, environment: &[(OsString, OsString)]) -> Layer {
@@ -78,12 +84,12 @@ pub(super) fn read(catalog: &Catalog<'_>, environment: &[(OsString, OsString)]) 
 }
 
 fn unknown(catalog: &Catalog<'_>, name: &str) -> Option<String> {
-    let is_of_the_application = name
+    let is_of_others = name
         .strip_prefix("ANYCABLE_")
-        .is_some_and(|rest| OF_THE_APPLICATION.contains(&rest));
+        .is_some_and(|rest| OF_OTHERS.contains(&rest));
     let hint = match catalog.nearest_variable(name) {
         Some(nearest) => format!(" Did you mean {nearest}?"),
         None => String::new(),
     };
-    (!is_of_the_application).then(|| format!("{name} is not known and has no effect.{hint}"))
+    (!is_of_others).then(|| format!("{name} is not known and has no effect.{hint}"))
 }

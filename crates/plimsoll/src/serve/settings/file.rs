@@ -1,9 +1,6 @@
 //! The layer of a settings file. Every key is known, or the server does not start.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -11,40 +8,30 @@ use super::{
     Surroundings,
     catalog::{Catalog, Meaning},
     layer::{Given, Layer, Origin},
+    table::Shape,
 };
 
-/// Where a settings file is looked for; the first that is there counts.
-pub(super) const SEARCHED: [&str; 3] = ["plimsoll.toml", "anycable.toml", "/etc/anycable/anycable.toml"];
+/// Where a settings file is looked for, unless one is named.
+pub(super) const USUAL: [&str; 3] = ["plimsoll.toml", "anycable.toml", "/etc/anycable/anycable.toml"];
 
-/// Reads the settings file: the named one, or the first of those that are looked for.
-pub(super) fn read(catalog: &Catalog<'_>, named: Option<&Path>, surroundings: &Surroundings<'_>) -> Layer {
+/// Reads the first of these files that exists. The only one must exist.
+pub(super) fn read(catalog: &Catalog<'_>, paths: &[&Path], surroundings: &Surroundings<'_>) -> Layer {
     let mut layer = Layer::default();
-    match find(named, surroundings) {
-        Ok(None) => {}
-        Ok(Some((path, text))) => parse(catalog, &path.display().to_string(), &text, &mut layer),
-        Err(error) => layer.errors.push(error),
-    }
-    layer
-}
-
-fn find(named: Option<&Path>, surroundings: &Surroundings<'_>) -> Result<Option<(PathBuf, String)>, String> {
-    let searched: Vec<&Path> = match named {
-        Some(path) => vec![path],
-        None => SEARCHED.iter().map(Path::new).collect(),
-    };
-    for path in searched {
+    for path in paths {
         match (surroundings.read_file)(path) {
-            Ok(text) => return Ok(Some((path.to_owned(), text))),
-            Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => {}
+            Ok(text) => {
+                parse(catalog, &path.display().to_string(), &text, &mut layer);
+                break;
+            }
+            Err(error) if paths.len() > 1 && error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                return Err(format!(
-                    "cannot read the settings file {}: {error}",
-                    path.display()
-                ));
+                let wrong = format!("cannot read the settings file {}: {error}", path.display());
+                layer.errors.push(wrong);
+                break;
             }
         }
     }
-    Ok(None)
+    layer
 }
 
 fn parse(catalog: &Catalog<'_>, path: &str, text: &str, layer: &mut Layer) {
@@ -107,7 +94,7 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self, meaning: Meaning<'a>, value: &DeValue<'_>, origin: Origin) {
         // Of an option that has no effect the type does not matter either.
-        let given = match (meaning, given(value)) {
+        let given = match (meaning, given(value, takes_pairs(meaning))) {
             (_, Ok(given)) => given,
             (Meaning::Unsupported(_), Err(_)) => Given::Several(Vec::new()),
             (_, Err(wrong)) => {
@@ -158,9 +145,18 @@ fn hint(nearest: Option<String>) -> String {
     nearest.map_or_else(String::new, |nearest| format!(" Did you mean {nearest}?"))
 }
 
+fn takes_pairs(meaning: Meaning<'_>) -> bool {
+    matches!(meaning, Meaning::Setting(setting, _) if setting.shape == Shape::Pairs)
+}
+
 /// The value as text, or what is wrong with its type.
-fn given(value: &DeValue<'_>) -> Result<Given, String> {
+fn given(value: &DeValue<'_>, takes_pairs: bool) -> Result<Given, String> {
     match value {
+        DeValue::Table(pairs) if takes_pairs => pairs
+            .iter()
+            .map(|(name, value)| Ok(format!("{}:{}", name.get_ref(), scalar(value.get_ref())?)))
+            .collect::<Result<_, _>>()
+            .map(Given::Several),
         DeValue::Array(values) => values
             .iter()
             .map(|value| scalar(value.get_ref()))

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt};
 use super::{
     catalog::{Meaning, is_boolean, is_list, upper_snake},
     renamed::{Renamed, Sets},
-    table::SETTINGS,
+    table::{SETTINGS, Setting},
 };
 
 /// Where a value was found. Printed in front of what is wrong with it.
@@ -61,7 +61,7 @@ impl Layer {
             return;
         }
         match meaning {
-            Meaning::Setting(setting, arg) => match text(arg, given) {
+            Meaning::Setting(setting, arg) => match text(setting, arg, given) {
                 Ok(value) => self.assign(setting.flag, value, origin),
                 Err(wrong) => self.errors.push(format!("{origin}: {wrong}")),
             },
@@ -111,9 +111,9 @@ impl Layer {
 }
 
 /// The value as it would be written behind the flag.
-fn text(arg: &clap::Arg, given: Given) -> Result<String, String> {
+fn text(setting: &Setting, arg: &clap::Arg, given: Given) -> Result<String, String> {
     match given {
-        Given::Several(values) if is_list(arg) => Ok(values.join(",")),
+        Given::Several(values) if is_list(setting, arg) => Ok(values.join(",")),
         Given::Several(_) => Err("expected one value, not a list".to_owned()),
         Given::One(text) if is_boolean(arg) => match boolean(&text) {
             Some(value) => Ok(value.to_string()),

@@ -13,6 +13,18 @@ pub(super) struct Setting {
     /// A variable that hosting platforms set, after which nothing but the file is asked.
     pub(super) variable: Option<&'static str>,
     pub(super) secrecy: Secrecy,
+    pub(super) shape: Shape,
+}
+
+/// What a settings file may have for a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// What follows from the argument: a list where clap splits at commas; otherwise one value.
+    OfArgument,
+    /// A list that not clap splits at commas, but the setting's own type.
+    List,
+    /// Names with values; elsewhere a list of `name:value`.
+    Pairs,
 }
 
 /// How much of a value may be printed.
@@ -43,9 +55,10 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("debug", "logging.debug"),
     setting("host", "server.host"),
     setting("port", "server.port").also("PORT"),
-    setting("allowed-origins", "server.allowed_origins"),
+    setting("allowed-origins", "server.allowed_origins").list(),
     setting("max-conn", "server.max_conn"),
     setting("health-path", "server.health_path"),
+    setting("ready-path", "server.ready_path"),
     setting("handshake-timeout-ms", "server.handshake_timeout_ms"),
     setting("shards", "server.shards"),
     setting("ssl-cert", "server.ssl.cert_path"),
@@ -67,9 +80,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("no-welcome", "ws.no_echo_welcome"),
     setting("sse", "sse.enabled"),
     setting("sse-path", "sse.path"),
-    setting("rpc-host", "rpc.host"),
+    setting("rpc-host", "rpc.host").with_credentials(),
     setting("rpc-impl", "rpc.implementation"),
     setting("rpc-concurrency", "rpc.concurrency"),
+    setting("rpc-concurrency-initial", "rpc.concurrency_initial"),
+    setting("rpc-concurrency-min", "rpc.concurrency_min"),
+    setting("rpc-concurrency-max", "rpc.concurrency_max"),
     setting("rpc-command-timeout", "rpc.command_timeout"),
     setting("rpc-request-timeout", "rpc.request_timeout"),
     setting("rpc-enable-tls", "rpc.enable_tls"),
@@ -83,6 +99,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("disconnect-rate", "disconnector.rate"),
     setting("disconnect-backlog-size", "disconnector.backlog"),
     setting("jwt-secret", "jwt.secret").secret(),
+    setting("jwt-jwks", "jwt.jwks"),
+    setting("jwt-jwks-refresh-interval", "jwt.jwks_refresh_interval"),
     setting("jwt-param", "jwt.param"),
     setting("enforce-jwt", "jwt.force"),
     setting("streams-secret", "streams.secret").secret(),
@@ -112,12 +130,18 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("metrics-log", "metrics.log"),
     setting("metrics-rotate-interval", "metrics.rotate_interval"),
     setting("metrics-log-filter", "metrics.log_filter"),
-    setting("metrics-tags", "metrics.tags"),
+    setting("metrics-tags", "metrics.tags").pairs(),
     setting("statsd-host", "metrics.statsd.host"),
     setting("statsd-prefix", "metrics.statsd.prefix"),
     setting("statsd-max-packet-size", "metrics.statsd.max_packet_size"),
     setting("statsd-tags-format", "metrics.statsd.tags_format"),
 ];
+
+/// How much may be printed of what a flag says.
+pub(super) fn secrecy(flag: &str) -> Secrecy {
+    let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
+    setting.map_or(Secrecy::Public, |setting| setting.secrecy)
+}
 
 /// A setting with a flag, environment variables and a key.
 const fn setting(flag: &'static str, key: &'static str) -> Setting {
@@ -134,6 +158,7 @@ const fn variable(flag: &'static str) -> Setting {
         key: None,
         variable: None,
         secrecy: Secrecy::Public,
+        shape: Shape::OfArgument,
     }
 }
 
@@ -155,6 +180,20 @@ impl Setting {
     const fn with_credentials(self) -> Self {
         Self {
             secrecy: Secrecy::Credentials,
+            ..self
+        }
+    }
+
+    const fn list(self) -> Self {
+        Self {
+            shape: Shape::List,
+            ..self
+        }
+    }
+
+    const fn pairs(self) -> Self {
+        Self {
+            shape: Shape::Pairs,
             ..self
         }
     }

@@ -51,6 +51,7 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     key("nats_pubsub.channel", NO_PUBSUB),
     option("hub-gopool-size", "app.broadcast_gopool_size", NO_POOLS),
     option("shutdown-pool-size", "app.shutdown_disconnect_gopool_size", NO_POOLS),
+    switch("shutdown-slowdrain", "app.shutdown_slowdrain", "all sessions are told at once."),
     switch("netpoll-enabled", "app.netpoll_enabled", NO_POOLS),
     option("read-buffer-size", "ws.read_buffer_size", NO_BUFFERS),
     option("write-buffer-size", "ws.write_buffer_size", NO_BUFFERS),
@@ -103,9 +104,9 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("poll-flush-interval", "poll.flush_interval", NO_POLLING),
     option("poll-max-request-size", "poll.max_request_size", NO_POLLING),
     option("metrics-log-formatter", "metrics.log_formatter", "the log line has one form; --log_format json is for programs."),
-    switch("disable-telemetry", "", NO_TELEMETRY),
     option("telemetry-url", "", NO_TELEMETRY),
     switch("telemetry-debug", "", NO_TELEMETRY),
+    option("fly-rpc-app-name", "", NO_PRESETS),
 ];
 
 /// An option with a value.

@@ -1,0 +1,150 @@
+//! Several layers made one: of each setting the strongest value that was not typed and that nothing above excludes.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+};
+
+use clap::{Arg, ArgMatches, Command};
+
+use super::{
+    catalog::{argument, is_switch},
+    is_typed,
+    layer::{Assignment, Layer},
+    table::{self, Secrecy},
+    without_rules,
+};
+
+/// Values by flag, and warnings.
+type Merged = (BTreeMap<&'static str, Assignment>, Vec<String>);
+
+/// Takes one layer after the other, strongest first.
+pub(super) struct Merger<'a> {
+    serve: &'a Command,
+    typed: &'a ArgMatches,
+    /// Parses one value on its own.
+    checker: Command,
+    merged: BTreeMap<&'static str, Assignment>,
+    warnings: Vec<String>,
+    errors: Vec<String>,
+}
+
+impl<'a> Merger<'a> {
+    /// Below what was `typed`.
+    pub(super) fn new(serve: &'a Command, typed: &'a ArgMatches) -> Self {
+        Self {
+            serve,
+            typed,
+            checker: serve.clone().mut_args(without_rules),
+            merged: BTreeMap::new(),
+            warnings: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Takes the next weaker layer. Values that do not count are checked all the same.
+    pub(super) fn take(mut self, layer: Layer) -> Self {
+        self.warnings.extend(layer.warnings);
+        self.errors.extend(layer.errors);
+        let mut accepted = Vec::new();
+        for (flag, assignment) in layer.assignments {
+            let Some(arg) = argument(self.serve, flag) else {
+                continue;
+            };
+            self.check(arg, flag, &assignment);
+            let has_stronger = is_typed(self.typed, arg.get_id().as_str()) || self.merged.contains_key(flag);
+            if !has_stronger && !self.is_excluded(arg, flag, &assignment) {
+                accepted.push((flag, assignment));
+            }
+        }
+        self.merged.extend(accepted);
+        self
+    }
+
+    /// What counts, with warnings; or all that is wrong.
+    pub(super) fn finish(self) -> Result<Merged, Vec<String>> {
+        match self.errors.is_empty() {
+            true => Ok((self.merged, self.warnings)),
+            false => Err(self.errors),
+        }
+    }
+
+    fn check(&mut self, arg: &Arg, flag: &str, assignment: &Assignment) {
+        let Some(argument) = spelled(arg, assignment) else {
+            return;
+        };
+        let Err(error) = self
+            .checker
+            .try_get_matches_from_mut([OsStr::new("serve"), &argument])
+        else {
+            return;
+        };
+        let reason = match table::secrecy(flag) {
+            Secrecy::Public => reason(&error),
+            Secrecy::Credentials | Secrecy::Secret => reason(&error).replace(&assignment.value, "***"),
+        };
+        self.errors.push(format!("{}: {reason}", assignment.origin));
+    }
+
+    /// Whether something of a layer above contradicts, which is then named.
+    fn is_excluded(&mut self, arg: &Arg, flag: &str, assignment: &Assignment) -> bool {
+        let Some(other) = self.excluded_by(arg) else {
+            return false;
+        };
+        let origin = &assignment.origin;
+        match table::secrecy(flag) {
+            // Without its secret a server might be open to everybody.
+            Secrecy::Secret => self.errors.push(format!(
+                "{origin}: it and {other} exclude each other; take one away"
+            )),
+            Secrecy::Public | Secrecy::Credentials => self.warnings.push(format!(
+                "{origin} has no effect: it and {other} exclude each other."
+            )),
+        }
+        true
+    }
+
+    fn excluded_by(&self, arg: &Arg) -> Option<String> {
+        self.serve.get_arguments().find_map(|other| {
+            let flag = other.get_long()?;
+            let origin = match self.merged.get(flag) {
+                // A switch that is off excludes nothing.
+                Some(assignment) if spelled(other, assignment).is_none() => return None,
+                Some(assignment) => assignment.origin.to_string(),
+                None if is_typed(self.typed, other.get_id().as_str()) => format!("--{flag}"),
+                None => return None,
+            };
+            exclude_each_other(self.serve, arg, other).then_some(origin)
+        })
+    }
+}
+
+/// The value as an argument; none for a switch that is off.
+pub(super) fn spelled(arg: &Arg, assignment: &Assignment) -> Option<OsString> {
+    let flag = arg.get_long()?;
+    match is_switch(arg) {
+        true => (assignment.value == "true").then(|| format!("--{flag}").into()),
+        false => Some(format!("--{flag}={}", assignment.value).into()),
+    }
+}
+
+fn exclude_each_other(serve: &Command, one: &Arg, other: &Arg) -> bool {
+    let excludes = |one: &Arg, other: &Arg| {
+        serve
+            .get_arg_conflicts_with(one)
+            .iter()
+            .any(|it| it.get_id() == other.get_id())
+    };
+    excludes(one, other) || excludes(other, one)
+}
+
+/// What clap says, on one line and without its pointer to `--help`.
+fn reason(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let told: Vec<&str> = lines
+        .take_while(|line| !line.starts_with("For more information"))
+        .collect();
+    told.join(" ")
+}

@@ -1,0 +1,93 @@
+//! What people who come from AnyCable have in their settings.
+
+use expect_test::expect;
+
+use super::{check_arguments, check_environment, check_file};
+
+#[test]
+fn what_is_not_supported_is_named_with_what_happens_instead() {
+    check_file(
+        "presets = ['broker']\n[nats]\nservers = 'nats://a'\n[embedded_nats]\nenabled = false",
+        &expect![[r#"
+            warning: anycable.toml:1:1: presets is not supported: platforms are not detected; give each setting, for example --host 0.0.0.0 in a container.
+            warning: anycable.toml:3:1: nats.servers is not supported: there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter)."#]],
+    );
+    check_environment(
+        &[("ANYCABLE_BROKER", "memory"), ("ANYCABLE_EMBED_NATS", "false")],
+        &expect![
+            "warning: ANYCABLE_BROKER is not supported: no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again."
+        ],
+    );
+    check_arguments(
+        &[
+            "--embed-nats",
+            "--nats-servers",
+            "nats://a",
+            "--broker=nats",
+            "--port=1",
+        ],
+        &expect![[r#"
+            warning: --embed-nats is not supported: there is no NATS server inside; nodes are joined by Redis publish/subscribe (--broadcast_adapter redis).
+            warning: --nats-servers is not supported: there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter).
+            warning: --broker is not supported: no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again.
+            port = 1  # command line"#]],
+    );
+}
+
+#[test]
+fn variables_that_nobody_knows_are_warnings_and_the_gems_are_silent() {
+    check_environment(
+        &[
+            ("ANYCABLE_PROT", "1"),
+            ("ANYCABLE_WHATEVER_ELSE", "1"),
+            ("ANYCABLE_RPC_TLS_CERT", "a.pem"),
+            ("ANYCABLE_HTTP_BROADCAST_URL", "http://localhost:8080/_broadcast"),
+            ("ANYCABLE_HTTP_RPC_MOUNT_PATH", "/_anycable"),
+        ],
+        &expect![[r#"
+            warning: ANYCABLE_PROT is not known and has no effect. Did you mean ANYCABLE_PORT?
+            warning: ANYCABLE_WHATEVER_ELSE is not known and has no effect."#]],
+    );
+}
+
+#[test]
+fn old_names_still_work() {
+    check_environment(
+        &[("ANYCABLE_HTTP_BROADCAST_SECRET", "s")],
+        &expect![[r#"
+            warning: ANYCABLE_HTTP_BROADCAST_SECRET is an old name; use ANYCABLE_BROADCAST_KEY.
+            # broadcast_key = "***"  # ANYCABLE_HTTP_BROADCAST_SECRET"#]],
+    );
+    check_file(
+        "broadcast_key = 'new'\n[http_broadcast]\nsecret = 'old'",
+        &expect![[r#"
+            warning: anycable.toml:3:1: http_broadcast.secret is an old name; use broadcast_key.
+            # broadcast_key = "***"  # anycable.toml:1"#]],
+    );
+    check_arguments(
+        &["--disable-disconnect", "--http-broadcast-secret", "s"],
+        &expect![[r#"
+        warning: --disable-disconnect is an old name; use --disconnect-mode=never.
+        warning: --http-broadcast-secret is an old name; use --broadcast-key.
+        # broadcast_key = "***"  # --http-broadcast-secret
+        disconnect_mode = "never"  # --disable-disconnect"#]],
+    );
+    check_arguments(
+        &["--http-broadcast-secret"],
+        &expect!["--http-broadcast-secret: a value is required, as in --http-broadcast-secret=VALUE"],
+    );
+}
+
+#[test]
+fn a_server_that_its_platform_cannot_reach_says_so() {
+    check_environment(
+        &[("FLY_APP_NAME", "app"), ("PORT", "1")],
+        &expect![[r#"
+        warning: FLY_APP_NAME is set, but platforms are not detected, and on localhost nobody reaches this server; set PLIMSOLL_HOST=0.0.0.0.
+        port = 1  # PORT"#]],
+    );
+    check_environment(
+        &[("FLY_APP_NAME", "app"), ("ANYCABLE_HOST", "0.0.0.0")],
+        &expect![[r#"host = "0.0.0.0"  # ANYCABLE_HOST"#]],
+    );
+}

@@ -1,0 +1,192 @@
+//! Which layer counts, and what is printed of it.
+
+use expect_test::expect;
+
+use super::{Start, check, check_arguments, check_environment, check_file};
+
+#[test]
+fn the_later_layer_wins() {
+    check(
+        Start {
+            file: "[server]\nport = 1\nhost = 'a'\n[app]\nping_interval = 4",
+            environment: &[("ANYCABLE_HOST", "b"), ("ANYCABLE_PORT", "2")],
+            arguments: &["--port", "3"],
+        },
+        &expect![[r#"
+            host = "b"  # ANYCABLE_HOST
+            port = 3  # command line
+            ping_interval = 4  # anycable.toml:5"#]],
+    );
+}
+
+#[test]
+fn of_several_variables_the_own_one_wins() {
+    check_environment(
+        &[("PORT", "3"), ("ANYCABLE_PORT", "2"), ("PLIMSOLL_PORT", "1")],
+        &expect!["port = 1  # PLIMSOLL_PORT"],
+    );
+    check_environment(
+        &[("PORT", "3"), ("ANYCABLE_PORT", "2")],
+        &expect!["port = 2  # ANYCABLE_PORT"],
+    );
+    check_environment(
+        &[("PORT", "3"), ("PATH", "/bin"), ("HOST", "b")],
+        &expect!["port = 3  # PORT"],
+    );
+    check_environment(&[("ANYCABLE_PORT", ""), ("PORT", "")], &expect![""]);
+}
+
+#[test]
+fn switches_and_lists() {
+    check_file(
+        "broadcast_adapters = ['http', 'redis']\n[ws]\npaths = '/a,/b'\nenable_compression = true\n",
+        &expect![[r#"
+            broadcast_adapters = ["http", "redis"]  # anycable.toml:1
+            paths = ["/a", "/b"]  # anycable.toml:3
+            enable_compression = true  # anycable.toml:4"#]],
+    );
+    check_environment(
+        &[("ANYCABLE_ENABLE_WS_COMPRESSION", "1")],
+        &expect!["enable_compression = true  # ANYCABLE_ENABLE_WS_COMPRESSION"],
+    );
+    check_environment(
+        &[("ANYCABLE_ENABLE_WS_COMPRESSION", "perhaps")],
+        &expect![[r#"ANYCABLE_ENABLE_WS_COMPRESSION: expected true or false, not "perhaps""#]],
+    );
+    check(
+        Start {
+            environment: &[("ANYCABLE_ENABLE_WS_COMPRESSION", "yes")],
+            arguments: &["--enable-ws-compression=false"],
+            ..Start::default()
+        },
+        &expect!["enable_compression = false  # --enable-ws-compression"],
+    );
+}
+
+#[test]
+fn rules_between_flags_hold_at_the_command_line_only() {
+    check(
+        Start {
+            file: "[http_broadcast]\nport = 1\n[rpc]\nconcurrency = 5",
+            environment: &[("ANYCABLE_BROADCAST_KEY", "k")],
+            ..Start::default()
+        },
+        &expect![[r##"
+            # broadcast_key = "***"  # ANYCABLE_BROADCAST_KEY
+            concurrency = 5  # anycable.toml:4
+            port = 1  # anycable.toml:2"##]],
+    );
+    check_environment(
+        &[
+            ("ANYCABLE_BROADCAST_KEY", "k"),
+            ("ANYCABLE_HTTP_BROADCAST_PORT", "1"),
+        ],
+        &expect![[r##"
+            # broadcast_key = "***"  # ANYCABLE_BROADCAST_KEY
+            port = 1  # ANYCABLE_HTTP_BROADCAST_PORT"##]],
+    );
+    check(
+        Start {
+            environment: &[("ANYCABLE_RPC_HOST", "a:1")],
+            arguments: &["--app", "chat"],
+            ..Start::default()
+        },
+        &expect![[r#"
+            warning: ANYCABLE_RPC_HOST has no effect: it and --app exclude each other.
+            embedded = "chat"  # command line"#]],
+    );
+    check(
+        Start {
+            environment: &[("ANYCABLE_RPC_HOST", "a:1")],
+            arguments: &["--rpc-concurrency", "5"],
+            ..Start::default()
+        },
+        &expect![[r#"
+            host = "a:1"  # ANYCABLE_RPC_HOST
+            concurrency = 5  # command line"#]],
+    );
+}
+
+#[test]
+fn the_named_file_must_be_there() {
+    check_arguments(
+        &["--config-path", "nowhere.toml"],
+        &expect!["cannot read the settings file nowhere.toml: entity not found"],
+    );
+    for flag in ["--ignore-config-path", "--ignore-config-path=true"] {
+        let start = Start {
+            file: "[server]\nport = 1",
+            environment: &[("ANYCABLE_CONFIG_PATH", "anycable.toml")],
+            arguments: &[flag],
+        };
+        assert!(!start.outcome().contains("port"), "{flag}");
+    }
+    check(
+        Start {
+            file: "[server]\nport = 1",
+            environment: &[("ANYCABLE_CONFIG_PATH", "anycable.toml")],
+            arguments: &["--ignore-config-path=false"],
+        },
+        &expect!["port = 1  # anycable.toml:2"],
+    );
+    check(
+        Start {
+            file: "[server]\nport = 1",
+            environment: &[("ANYCABLE_IGNORE_CONFIG_PATH", "true")],
+            arguments: &["--config-path=anycable.toml"],
+        },
+        &expect![[r#"
+            warning: ANYCABLE_IGNORE_CONFIG_PATH has no effect: it and --config-path exclude each other.
+            port = 1  # anycable.toml:2"#]],
+    );
+    check(
+        Start {
+            file: "[server]\nport = 1",
+            arguments: &["--ignore-config-path"],
+            ..Start::default()
+        },
+        &expect![""],
+    );
+    check(
+        Start {
+            file: "[server]\nport = 1",
+            environment: &[("ANYCABLE_CONFIG_PATH", "anycable.toml")],
+            ..Start::default()
+        },
+        &expect!["port = 1  # anycable.toml:2"],
+    );
+}
+
+#[test]
+fn secrets_are_not_printed() {
+    check_file(
+        "broadcast_key = 'hidden'\n[redis]\nurl = 'redis://me:hidden@[::1]:6379/1'",
+        &expect![[r##"
+            # broadcast_key = "***"  # anycable.toml:1
+            # url = "redis://***@[::1]:6379/1"  # anycable.toml:3"##]],
+    );
+}
+
+#[test]
+fn what_is_printed_can_be_read_again() {
+    let start = Start {
+        file: "broadcast_adapters = ['redis', 'http']\n[ws]\nenable_compression = true\npaths = ['/a', '/b\"\\\\ ü']\n\
+               [redis]\nurl = 'redis://h/1'",
+        environment: &[("ANYCABLE_RPC_HOST", "a:1"), ("ANYCABLE_BROADCAST_KEY", "k")],
+        arguments: &["--port", "1", "--print-config"],
+    };
+    let printed = |start: Start<'_>| start.read().expect("valid").printed.expect("asked for");
+    let first = printed(start);
+    let second = printed(Start {
+        file: &first,
+        environment: &[],
+        arguments: &["--print-config"],
+    });
+    let values = |text: &str| -> Vec<String> {
+        let values = text.lines().filter(|line| !line.starts_with('#'));
+        values
+            .map(|line| line.split("  # ").next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    assert_eq!(values(&first), values(&second));
+}

@@ -1,0 +1,101 @@
+//! What people read about their mistakes.
+
+use expect_test::expect;
+
+use super::{check_arguments, check_environment, check_file};
+
+#[test]
+fn a_mistake_in_the_file_is_named_with_its_place() {
+    check_file(
+        "[server]\nhost = 'a'\n  prot = 8080\n",
+        &expect!["anycable.toml:3:3: server.prot: there is no such key. Did you mean server.port?"],
+    );
+    check_file(
+        "[sever]\nport = 8080",
+        &expect!["anycable.toml:1:2: sever: there is no section [sever]. Did you mean [server]?"],
+    );
+    check_file(
+        "[server]\nport = 99999",
+        &expect![
+            "anycable.toml:2:1: server.port: invalid value '99999' for '--port <PORT>': 99999 is not in 0..=65535"
+        ],
+    );
+    check_file(
+        "[server]\nport = true\n[rpc]\nhost = ['a', 'b']",
+        &expect![[r#"
+        anycable.toml:4:1: rpc.host: expected one value, not a list
+        anycable.toml:2:1: server.port: invalid value 'true' for '--port <PORT>': invalid digit found in string"#]],
+    );
+    check_file(
+        "[server]\nport = [[1]]\nhost = 2026-01-01",
+        &expect![[r#"
+        anycable.toml:2:1: server.port: expected a string, a number or true/false, not a list in a list
+        anycable.toml:3:1: server.host: expected a string, a number or true/false, not a date"#]],
+    );
+    check_file(
+        "[server]\nping_interval = 5",
+        &expect![
+            "anycable.toml:2:1: server.ping_interval: there is no such key. Did you mean app.ping_interval?"
+        ],
+    );
+    check_file(
+        "broadcast_adapter = 'http'",
+        &expect![
+            "anycable.toml:1:1: broadcast_adapter: there is no such key. Did you mean broadcast_adapters?"
+        ],
+    );
+    check_file(
+        "[app]\nembedded = 'bencmark'",
+        &expect![
+            "anycable.toml:2:1: app.embedded: invalid value 'bencmark' for '--app <APP>' [possible values: benchmark, chat] tip: a similar value exists: 'benchmark'"
+        ],
+    );
+    check_file(
+        "[server\nport = 8080\n",
+        &expect!["anycable.toml:1:8: [server: unclosed table, expected `]`"],
+    );
+    check_file(
+        "server = 8080\n[redis.url]\na = 1",
+        &expect![[r#"
+            anycable.toml:1:1: server: is a section; write [server] and its keys on the lines below
+            anycable.toml:2:8: redis.url: expected a string, a number or true/false, not a section"#]],
+    );
+    check_file(
+        "port = 8080\nport = 8081",
+        &expect!["anycable.toml:2:1: port: duplicate key"],
+    );
+}
+
+#[test]
+fn a_mistake_in_a_variable_is_named_with_it() {
+    check_environment(
+        &[("ANYCABLE_PORT", "many"), ("PLIMSOLL_PING_INTERVAL", "0")],
+        &expect![[r#"
+            PLIMSOLL_PING_INTERVAL: invalid value '0' for '--ping-interval <PING_INTERVAL>': 0 is not in 1..=3600
+            ANYCABLE_PORT: invalid value 'many' for '--port <PORT>': invalid digit found in string"#]],
+    );
+}
+
+#[test]
+fn a_mistake_at_the_command_line_is_claps() {
+    check_arguments(
+        &["--prot", "1"],
+        &expect![[r#"
+        error: unexpected argument '--prot' found
+
+          tip: a similar argument exists: '--port'
+
+        Usage: plimsoll serve --port <PORT>
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check_arguments(
+        &["--port", "x"],
+        &expect![[r#"
+        error: invalid value 'x' for '--port <PORT>': invalid digit found in string
+
+        For more information, try '--help'.
+    "#]],
+    );
+}
