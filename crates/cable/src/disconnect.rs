@@ -9,6 +9,8 @@ use std::fmt;
 pub enum DisconnectReason {
     /// The application refused the connection.
     Unauthorized,
+    /// The client's token was good once.
+    TokenExpired,
     /// The server is about to stop; another one will answer.
     ServerRestart,
     /// An operator or the application closed the connection from outside.
@@ -22,6 +24,7 @@ impl DisconnectReason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unauthorized => "unauthorized",
+            Self::TokenExpired => "token_expired",
             Self::ServerRestart => "server_restart",
             Self::Remote => "remote",
             Self::TooSlow => "too_slow",
@@ -30,7 +33,7 @@ impl DisconnectReason {
 
     /// Whether a client should reconnect, when nobody said otherwise.
     pub fn reconnect(self) -> bool {
-        !matches!(self, Self::Unauthorized)
+        !matches!(self, Self::Unauthorized | Self::TokenExpired)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Action Cable's base protocol, sans-IO: commands, replies, disconnect reasons, sub-protocols and
-//! broadcast payloads.
+//! Action Cable's base protocol, sans-IO: commands, replies, disconnect reasons, sub-protocols, broadcast
+//! payloads, and what server and backends sign for each other: tokens, stream names and keys.
 //!
 //! Both halves of Plimsoll use it: the server parses commands and encodes replies, the load clients do the
 //! opposite. The application's JSON is only ever *embedded*: it is checked once and then copied byte for
@@ -11,5 +11,8 @@ pub mod broadcast;
 pub mod command;
 pub mod derived_key;
 pub mod disconnect;
+pub mod event_stream;
 pub mod reply;
+pub mod signed_name;
 pub mod subprotocol;
+pub mod token;

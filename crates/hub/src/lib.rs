@@ -97,6 +97,11 @@ impl<C, T> Hub<C, T> {
             .map(|(index, session)| SessionId::new(index, session.serial()))
     }
 
+    /// How the broadcasts of a session that still exists are encoded.
+    pub fn format(&self, id: SessionId) -> Option<Format> {
+        self.get(id).map(Session::format)
+    }
+
     /// The connection and the outbox of a session that still exists.
     pub fn get_mut(&mut self, id: SessionId) -> Option<(&C, &mut Outbox)> {
         let session = self.sessions.get_mut(id.index())?;

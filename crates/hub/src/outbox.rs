@@ -90,6 +90,20 @@ impl Outbox {
             .map_or(0, |frame| frame.len() - self.n_written_of_first);
     }
 
+    /// Lets everything that is pushed wait until [`Outbox::release`], capped as behind a full connection. For an
+    /// outbox from which nothing was written yet.
+    pub fn hold(&mut self) {
+        self.is_blocked = true;
+    }
+
+    /// Ends a [`hold`](Self::hold): `first` goes out before everything that was held, and even when the outbox was
+    /// sealed meanwhile. The caller flushes.
+    pub fn release(&mut self, first: Frame) {
+        self.pending_bytes += first.len();
+        self.frames.push_front(first);
+        self.is_blocked = false;
+    }
+
     /// Bytes not yet taken by the connection.
     pub fn pending_bytes(&self) -> usize {
         self.pending_bytes
@@ -100,7 +114,7 @@ impl Outbox {
         self.frames.is_empty()
     }
 
-    /// Whether the last write found the connection full, and nobody has seen it drain since.
+    /// Whether the last write found the connection full and nobody has seen it drain since, or frames are held.
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }

@@ -1,6 +1,8 @@
 //! `plimsoll serve`: the cable server.
 
 mod certificate;
+mod events;
+mod identification;
 mod ingest;
 mod listener;
 mod redis;
@@ -23,7 +25,7 @@ use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
     BroadcastAccess, Config, Listeners, Publisher,
-    application::{Application, Benchmark, Chat},
+    application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
 use tokio::{
@@ -32,6 +34,7 @@ use tokio::{
 };
 
 use self::{
+    identification::IdentificationOptions,
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
     secrets::Secrets,
@@ -59,10 +62,12 @@ Examples:
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
-Paths: /cable (Action Cable), /json and /binary (websocket-shootout), /echo, /health, /_broadcast, /.
-Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or ANYCABLE_<FLAG>, and a key in a
-settings file: plimsoll.toml, anycable.toml or /etc/anycable/anycable.toml. The command line wins over the environment,
-and that over the file.";
+Paths: /cable (Action Cable), /events (with --sse), /json and /binary (websocket-shootout),
+/echo, /health, /_broadcast, /.
+Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or
+ANYCABLE_<FLAG>, and a key in a settings file: plimsoll.toml, anycable.toml or
+/etc/anycable/anycable.toml. The command line wins over the environment, and that over
+the file.";
 
 /// Serve Action Cable clients.
 #[derive(Debug, Parser)]
@@ -77,12 +82,16 @@ pub(crate) struct Options {
     /// Path of the cable endpoint; several with commas.
     #[arg(long, default_value = "/cable", value_delimiter = ',', value_parser = absolute_path)]
     path: Vec<String>,
+    #[command(flatten)]
+    events: events::Options,
     /// Path that answers 200 while the server lives.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
     /// The embedded application that decides about connections and channels.
     #[arg(long, value_enum, default_value_t = App::Benchmark)]
     app: App,
+    #[command(flatten)]
+    identification: IdentificationOptions,
     #[command(flatten)]
     secrets: Secrets,
     #[command(flatten)]
@@ -180,6 +189,7 @@ impl Options {
     async fn serve(self) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
+        let front = self.identification.prepare(&self.secrets, &registry).await?;
         let redis = self.ingest.redis_server()?;
         let config = self.config(&open_files, registry.clone())?;
         if let Some(tls) = config.tls.clone() {
@@ -197,7 +207,10 @@ impl Options {
         if self.announce {
             announce(clients.addresses())?;
         }
-        let remote = self.remote.start()?;
+        let remote = match self.identification.norpc {
+            true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
+            false => self.remote.start()?,
+        };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(
             config,
@@ -205,7 +218,7 @@ impl Options {
             broadcasts,
             |publisher| {
                 ingest.set(Some(self.ingest.start(redis, &publisher, &registry)));
-                remote.unwrap_or_else(|| self.app.start(publisher))
+                front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
             },
             async {
                 shutdown.await;
@@ -230,9 +243,13 @@ impl Options {
         let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(Config {
             paths: self.path.clone(),
+            events_path: self.events.path(),
             health_path: self.health_path.clone(),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: match self.secrets.broadcast_key() {
+                _ if self.identification.is_public() && self.ingest.takes_http() => {
+                    BroadcastAccess::Everybody
+                }
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
@@ -244,7 +261,9 @@ impl Options {
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
-            proxied_headers: self.remote.proxied_headers(),
+            proxied_headers: self
+                .identification
+                .with_token(self.remote.proxied_headers(), &self.secrets),
             drain_timeout: DRAIN_TIMEOUT,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
@@ -300,6 +319,9 @@ fn log_start(
     for address in clients.addresses() {
         for path in &config.paths {
             tracing::info!("Action Cable clients are served on ws{secure}://{address}{path}.");
+        }
+        if let Some(path) = &config.events_path {
+            tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
         }
     }
     for address in broadcasts.map(Listeners::addresses).unwrap_or_default() {

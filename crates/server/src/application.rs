@@ -10,15 +10,25 @@ mod benchmark;
 mod channel;
 mod chat;
 mod environment;
+mod identification;
+mod no_application;
+mod stream_channels;
 
 pub use benchmark::Benchmark;
 pub use chat::Chat;
+pub(crate) use environment::WHISPER_STREAM;
 pub use environment::{Environment, REMOTE_ADDRESS, State, StateChanges};
+pub use identification::{Identification, Tokens, WithoutToken};
+pub use no_application::NoApplication;
+pub use stream_channels::{StreamChannel, StreamChannels};
 
 /// A call under way. It stays on the session's shard, so it need not be `Send`.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// Decides what sessions may do.
+///
+/// Some decide for a part of the clients or channels and stand in front of another one, to which they pass on every
+/// method.
 ///
 /// Calls for one session come one at a time, in the order of its commands. A call must not block the thread:
 /// a whole shard waits with it.

@@ -11,6 +11,8 @@ use crate::{AllowedOrigins, ProxiedHeaders, Tls};
 pub struct Config {
     /// Paths that speak Action Cable, for example `/cable`.
     pub paths: Vec<String>,
+    /// The path of event streams; none: there are none.
+    pub events_path: Option<String>,
     /// The path that answers 200 while the process lives.
     pub health_path: String,
     /// The path that takes broadcasts.
@@ -27,7 +29,7 @@ pub struct Config {
     pub max_connections: usize,
     /// All listeners speak TLS, if there is a certificate.
     pub tls: Option<Tls>,
-    /// Whose pages may open a WebSocket; others are answered 403.
+    /// Whose pages may open a WebSocket or an event stream; others are answered 403.
     pub allowed_origins: AllowedOrigins,
     /// Time between pings of a cable connection, at least a second.
     pub ping_interval: Duration,
@@ -63,6 +65,8 @@ impl Config {
 pub enum BroadcastAccess {
     /// Whoever sends `Authorization: Bearer <key>`.
     Key(String),
+    /// Anybody, on every listener.
+    Everybody,
     /// Anybody who reaches the separate broadcast listener; the main listener has no such path. Nobody, when there
     /// is no such listener.
     SeparateListener,

@@ -1,13 +1,14 @@
 //! A session's socket, shared by the task that reads it and by the loops that write to it.
 
 use std::{
+    cell::Cell,
     io::{self, IoSlice},
     rc::Rc,
 };
 
-use crate::{shard::OpenConnection, stream::Stream};
+use crate::{outgoing::Ending, shard::OpenConnection, stream::Stream};
 
-/// One WebSocket connection.
+/// One connection with a session.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
@@ -15,6 +16,8 @@ pub(crate) struct Connection {
     pub(crate) speaks_cable: bool,
     /// The session's id.
     pub(crate) sid: Rc<str>,
+    /// Why the server ends the session, once it does.
+    pub(crate) ending: Cell<Option<Ending>>,
     _counted: OpenConnection,
 }
 
@@ -24,6 +27,7 @@ impl Connection {
             stream,
             speaks_cable,
             sid,
+            ending: Cell::new(None),
             _counted: counted,
         }
     }
@@ -44,6 +48,11 @@ impl Connection {
     /// Writes what the socket takes; with no slices, what the connection itself still holds.
     pub(crate) fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         self.stream.try_write(slices)
+    }
+
+    /// Says that nothing more will be written, as the end of an event stream does. The peer hangs up then.
+    pub(crate) fn finish(&self) {
+        self.stream.finish();
     }
 
     /// Ends both directions. The reading task sees the end of the stream and cleans up; a writer wakes too.

@@ -1,20 +1,46 @@
-//! Turning a publication into the frame that one kind of listener gets.
+//! Turning what the server says into the bytes that one kind of client gets: WebSocket frames or Server-Sent Events.
+//!
+//! Whoever sends something to a session asks here, with the session's format; nobody else knows the transports.
 
-use plimsoll_cable::reply;
+use plimsoll_cable::{
+    event_stream::{self, EventStream},
+    reply,
+};
 use plimsoll_hub::{Format, Frame};
-use plimsoll_websocket::{self as websocket, Opcode, deflate, encode_frame};
+use plimsoll_websocket::{self as websocket, CloseFrame, Opcode, deflate, encode_close, encode_frame};
 
 use crate::mailbox::Payload;
 
-/// Frames as they are.
+/// WebSocket frames as they are.
 pub(crate) const PLAIN: Format = Format(0);
-/// Frames compressed on their own (permessage-deflate without context takeover), so that all listeners who
+/// WebSocket frames compressed on their own (permessage-deflate without context takeover), so that all listeners who
 /// agreed to compression share one. Never longer than the plain form: that is allowed too.
 pub(crate) const DEFLATED: Format = Format(1);
 
-/// How broadcasts are sent on a connection with these terms. A client that limits the server's window gets
+/// The first of the formats for event streams, one for each kind of stream.
+const FIRST_EVENTS: u8 = 2;
+const EVENT_STREAMS: [EventStream; 4] = [
+    EventStream {
+        is_whole: false,
+        is_raw: false,
+    },
+    EventStream {
+        is_whole: false,
+        is_raw: true,
+    },
+    EventStream {
+        is_whole: true,
+        is_raw: false,
+    },
+    EventStream {
+        is_whole: true,
+        is_raw: true,
+    },
+];
+
+/// How broadcasts are sent on a WebSocket with these terms. A client that limits the server's window gets
 /// plain frames: the shared ones reach further back than it can.
-pub(crate) fn format(agreed: Option<&deflate::Agreed>) -> Format {
+pub(crate) fn websocket_format(agreed: Option<&deflate::Agreed>) -> Format {
     match agreed {
         Some(agreed) if agreed.sent_by(websocket::Role::Server).window == deflate::WindowBits::MAX => {
             DEFLATED
@@ -23,7 +49,38 @@ pub(crate) fn format(agreed: Option<&deflate::Agreed>) -> Format {
     }
 }
 
-/// Makes a plain frame.
+/// The format of an event stream.
+pub(crate) fn events_format(stream: EventStream) -> Format {
+    let position = (FIRST_EVENTS..)
+        .zip(EVENT_STREAMS)
+        .find_map(|(number, known)| (known == stream).then_some(number));
+    Format(position.expect("all kinds of streams are listed"))
+}
+
+/// What a format says about events; `None` is a WebSocket.
+pub(crate) fn event_stream(format: Format) -> Option<EventStream> {
+    let position = format.0.checked_sub(FIRST_EVENTS)?;
+    EVENT_STREAMS.get(usize::from(position)).copied()
+}
+
+/// A message for one session, which is not worth compressing.
+pub(crate) fn text(text: &str, format: Format) -> Frame {
+    match event_stream(format) {
+        Some(stream) => stream.encode(text).into_bytes().into(),
+        None => frame(Opcode::Text, text.as_bytes()),
+    }
+}
+
+/// The end of a conversation: the last message, if there is one, and the Close frame. An event stream just ends.
+pub(crate) fn last_words(message: Option<&str>, close: CloseFrame<'_>, format: Format) -> Frame {
+    let mut bytes = message.map_or_else(Vec::new, |message| text(message, format).to_vec());
+    if event_stream(format).is_none() {
+        encode_close(Some(close), None, &mut bytes);
+    }
+    bytes.into()
+}
+
+/// Makes a plain WebSocket frame.
 pub(crate) fn frame(opcode: Opcode, payload: &[u8]) -> Frame {
     let mut bytes = Vec::with_capacity(payload.len() + MAX_HEADER_BYTES);
     encode_frame(opcode, payload, None, &mut bytes);
@@ -41,18 +98,27 @@ pub(crate) fn publication(
     deflater: &mut deflate::Deflater,
 ) -> Frame {
     match (payload, identifier) {
-        (Payload::Binary(bytes), _) => message(Opcode::Binary, bytes, format, deflater),
-        (Payload::Json(text) | Payload::Typed { text, .. }, None) => {
-            message(Opcode::Text, text.as_bytes(), format, deflater)
+        (Payload::Binary(_), _) if event_stream(format).is_some() => {
+            event_stream::comment("binary").into_bytes().into()
         }
-        (Payload::Json(text), Some(identifier)) => {
-            let text = reply::encode_message(identifier, text);
-            message(Opcode::Text, text.as_bytes(), format, deflater)
+        (Payload::Binary(bytes), _) => message(Opcode::Binary, bytes, format, deflater),
+        (Payload::Json(json) | Payload::Typed { text: json, .. }, None) => {
+            published_text(json, format, deflater)
+        }
+        (Payload::Json(json), Some(identifier)) => {
+            published_text(&reply::encode_message(identifier, json), format, deflater)
         }
         (Payload::Typed { kind, text }, Some(identifier)) => {
             let text = reply::encode_typed_message(kind, identifier, text);
-            message(Opcode::Text, text.as_bytes(), format, deflater)
+            published_text(&text, format, deflater)
         }
+    }
+}
+
+fn published_text(json: &str, format: Format, deflater: &mut deflate::Deflater) -> Frame {
+    match event_stream(format) {
+        Some(_) => text(json, format),
+        None => message(Opcode::Text, json.as_bytes(), format, deflater),
     }
 }
 
@@ -74,4 +140,37 @@ fn message(opcode: Opcode, payload: &[u8], format: Format, deflater: &mut deflat
     }
     .encode(None, &mut bytes);
     bytes.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_stream_has_a_format_of_its_own() {
+        for stream in EVENT_STREAMS {
+            assert_eq!(event_stream(events_format(stream)), Some(stream));
+        }
+        for format in [PLAIN, DEFLATED, Format(u8::MAX)] {
+            assert_eq!(event_stream(format), None);
+        }
+    }
+
+    #[track_caller]
+    fn check_last_words(message: Option<&str>, format: Format, expected: &[u8]) {
+        let close = CloseFrame {
+            code: websocket::CloseCode::GOING_AWAY,
+            reason: "x",
+        };
+        assert_eq!(&*last_words(message, close, format), expected);
+    }
+
+    #[test]
+    fn an_event_stream_ends_without_a_close_frame() {
+        let events = events_format(EVENT_STREAMS[0]);
+        check_last_words(None, PLAIN, b"\x88\x03\x03\xe9x");
+        check_last_words(Some("{}"), DEFLATED, b"\x81\x02{}\x88\x03\x03\xe9x");
+        check_last_words(None, events, b"");
+        check_last_words(Some("{}"), events, b"data: {}\n\n");
+    }
 }

@@ -1,4 +1,4 @@
-//! What is spoken on a WebSocket connection, chosen by the request's path.
+//! What is spoken on a connection, chosen by the request's path.
 
 use std::rc::Rc;
 
@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use crate::{encoding, outgoing::Ending, shard::Shard};
 
 pub(crate) mod cable;
+pub(crate) mod events;
 pub(crate) mod shootout;
 
 use cable::CableSession;

@@ -1,6 +1,8 @@
-//! Plain HTTP on the server's ports: hello, health, and broadcasts from backends.
+//! Plain HTTP on the server's ports: hello, health, broadcasts from backends, and how event streams begin.
 
-use std::{convert::Infallible, io, pin::Pin, rc::Rc, task, time::Duration};
+use std::{
+    convert::Infallible, future::pending, io, net::SocketAddr, pin::Pin, rc::Rc, task, time::Duration,
+};
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -8,11 +10,24 @@ use hyper::{
     Method, Request, Response, StatusCode, body::Incoming, header, server::conn::http1, service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    sync::mpsc,
+};
 
-use crate::{accept::Purpose, config::BroadcastAccess, endpoint::Kind, shard::Shard, stream::Stream};
+use crate::{
+    accept::Purpose,
+    config::BroadcastAccess,
+    endpoint::{
+        Kind,
+        events::{self, Opening},
+    },
+    shard::{OpenConnection, Shard},
+    stream::Stream,
+};
 
 mod broadcast;
+mod event_stream;
 
 /// How long an idle keep-alive connection may think about its next request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -22,25 +37,77 @@ const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
 type Answer = Response<Full<Bytes>>;
 
-/// Serves HTTP/1.1 on a connection whose first bytes were read already.
-pub(crate) async fn serve(shard: Rc<Shard>, stream: Stream, already_read: Vec<u8>, purpose: Purpose) {
+/// What a request leads to.
+enum Outcome {
+    Answer(Answer),
+    /// The connection is HTTP's no more.
+    Events(Box<Opening>),
+}
+
+/// Where requests on a connection come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source {
+    pub(crate) peer: SocketAddr,
+    pub(crate) purpose: Purpose,
+}
+
+/// Serves HTTP/1.1 on a connection whose first bytes were read already, until it ends or becomes an event stream.
+pub(crate) async fn serve(
+    shard: Rc<Shard>,
+    stream: Stream,
+    already_read: Vec<u8>,
+    from: Source,
+    counted: OpenConnection,
+) {
     let io = TokioIo::new(Replayed {
         already_read: already_read.into(),
         stream,
+        is_full: false,
     });
-    let service = service_fn(move |request| {
-        let shard = Rc::clone(&shard);
-        async move { Ok::<_, Infallible>(answer(&shard, request, purpose).await) }
+    let (open, mut opened) = mpsc::channel(1);
+    let service = service_fn(|request| {
+        let (shard, open) = (Rc::clone(&shard), open.clone());
+        async move {
+            match receive(&shard, request, from).await {
+                Outcome::Answer(answer) => Ok::<_, Infallible>(answer),
+                Outcome::Events(opening) => {
+                    let _the_receiver_outlives_this = open.send(opening).await;
+                    pending().await
+                }
+            }
+        }
     });
-    let served = http1::Builder::new()
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE_TIMEOUT)
         .max_buf_size(MAX_BUFFER_BYTES)
-        .serve_connection(io, service)
-        .await;
-    if let Err(error) = served {
-        tracing::debug!(%error, "An HTTP connection ended early.");
+        .serve_connection(io, service);
+    let opening = tokio::select! {
+        biased;
+        Some(opening) = opened.recv() => opening,
+        served = &mut connection => {
+            if let Err(error) = served {
+                tracing::debug!(%error, "An HTTP connection ended early.");
+            }
+            return;
+        }
+    };
+    let Replayed { stream, is_full, .. } = connection.into_parts().io.into_inner();
+    // A client that sends requests without reading the answers has one of them half.
+    if !is_full {
+        events::open(shard, stream, *opening, counted).await;
     }
+}
+
+async fn receive(shard: &Shard, request: Request<Incoming>, from: Source) -> Outcome {
+    let path = request.uri().path();
+    if from.purpose == Purpose::Clients && shard.config.events_path.as_deref() == Some(path) {
+        return match event_stream::receive(shard, request, from.peer).await {
+            Ok(opening) => Outcome::Events(Box::new(opening)),
+            Err(answer) => Outcome::Answer(answer),
+        };
+    }
+    Outcome::Answer(answer(shard, request, from.purpose).await)
 }
 
 async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> Answer {
@@ -49,7 +116,7 @@ async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> 
     if path == config.broadcast_path {
         match (&config.broadcast_access, purpose) {
             (BroadcastAccess::Key(key), _) => return broadcast::answer(shard, request, Some(key)).await,
-            (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
+            (BroadcastAccess::Everybody, _) | (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
                 return broadcast::answer(shard, request, None).await;
             }
             (BroadcastAccess::SeparateListener, Purpose::Clients) => {}
@@ -103,6 +170,8 @@ fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str
 struct Replayed {
     already_read: Bytes,
     stream: Stream,
+    /// Whether the last write found no room, so that a part of an answer still waits.
+    is_full: bool,
 }
 
 impl AsyncRead for Replayed {
@@ -126,7 +195,9 @@ impl AsyncWrite for Replayed {
         cx: &mut task::Context<'_>,
         bytes: &[u8],
     ) -> task::Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.is_full = polled.is_pending();
+        polled
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> task::Poll<io::Result<()>> {

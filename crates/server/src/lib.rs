@@ -21,6 +21,7 @@ mod fanout;
 mod heartbeat;
 mod http;
 mod identities;
+pub mod jwks;
 mod listener;
 mod mailbox;
 mod origins;

@@ -3,11 +3,15 @@
 use std::{borrow::Cow, rc::Rc};
 
 use plimsoll_cable::{disconnect::DisconnectReason, reply};
-use plimsoll_hub::{Flush, Frame, PushError, SessionId};
-use plimsoll_websocket::{CloseCode, CloseFrame, DecodeError, Opcode, encode_close, encode_frame};
+use plimsoll_hub::{Flush, Format, Frame, PushError, SessionId};
+use plimsoll_websocket::{CloseCode, CloseFrame, DecodeError};
 use tokio::time::Instant;
 
-use crate::{connection::Connection, encoding, shard::Shard};
+use crate::{
+    connection::Connection,
+    encoding,
+    shard::{Sessions, Shard},
+};
 
 /// Why the server ends a session. All close codes of this server follow from here (they are documented in
 /// `docs/reference/serve.md`).
@@ -67,29 +71,27 @@ impl Ending {
         }
     }
 
-    fn last_words(self, speaks_cable: bool) -> Frame {
-        let mut bytes = Vec::new();
-        if let Some((reason, reconnect)) = self.disconnect().filter(|_| speaks_cable) {
-            let text = reply::encode_disconnect(reason, reconnect);
-            encode_frame(Opcode::Text, text.as_bytes(), None, &mut bytes);
-        }
+    fn last_words(self, speaks_cable: bool, format: Format) -> Frame {
+        let message = self
+            .disconnect()
+            .filter(|_| speaks_cable)
+            .map(|(reason, reconnect)| reply::encode_disconnect(reason, reconnect));
         let (code, reason) = self.close();
-        encode_close(
-            Some(CloseFrame {
-                code,
-                reason: &reason,
-            }),
-            None,
-            &mut bytes,
-        );
-        bytes.into()
+        let close = CloseFrame {
+            code,
+            reason: &reason,
+        };
+        encoding::last_words(message.as_deref(), close, format)
     }
 }
 
 impl Shard {
     /// Queues a text message for one session; the caller flushes.
     pub(crate) fn send_text(&self, id: SessionId, text: &str) {
-        self.send(id, encoding::frame(Opcode::Text, text.as_bytes()));
+        let format = self.hub.borrow().format(id);
+        if let Some(format) = format {
+            self.send(id, encoding::text(text, format));
+        }
     }
 
     /// Queues one frame for one session; the caller flushes. A session that does not keep up is ended.
@@ -101,22 +103,26 @@ impl Shard {
     }
 
     /// Queues the last words of a session; the caller flushes. From here on the session's task only waits for
-    /// the peer's Close frame, and is cut off if that does not come in time.
+    /// the peer's Close frame, or the end of its stream, and is cut off if that does not come in time.
     pub(crate) fn end(&self, id: SessionId, ending: Ending) {
         let mut hub = self.hub.borrow_mut();
-        let Some((connection, outbox)) = hub.get_mut(id) else {
+        let (Some(format), Some((connection, outbox))) = (hub.format(id), hub.get_mut(id)) else {
             return;
         };
         if outbox.is_sealed() {
             return;
         }
+        connection.ending.set(Some(ending));
         // A client that cannot keep up gives up what waits; any other gets it before the last words.
         if matches!(ending, Ending::TooSlow) {
             outbox.drop_unsent();
         }
-        outbox
-            .push(ending.last_words(connection.speaks_cable), usize::MAX)
-            .expect("the outbox is not sealed, and no cap is given");
+        let last_words = ending.last_words(connection.speaks_cable, format);
+        if !last_words.is_empty() {
+            outbox
+                .push(last_words, usize::MAX)
+                .expect("the outbox is not sealed, and no cap is given");
+        }
         outbox.seal();
         self.closing.borrow_mut().add(id, Instant::now());
     }
@@ -140,6 +146,10 @@ impl Shard {
             return;
         }
         match outbox.flush(|slices| connection.try_write(slices)) {
+            Ok(Flush::Complete) if outbox.is_sealed() => {
+                let connection = Rc::clone(connection);
+                finish_events(&hub, id, &connection);
+            }
             Ok(Flush::Complete) => {}
             Ok(Flush::Blocked) => {
                 let connection = Rc::clone(connection);
@@ -158,10 +168,18 @@ impl Shard {
             };
             match outbox.flush(|slices| connection.try_write(slices)) {
                 Ok(Flush::Blocked) => {}
+                Ok(Flush::Complete) if outbox.is_sealed() => return finish_events(&hub, id, &connection),
                 Ok(Flush::Complete) => return,
                 Err(_) => break,
             }
         }
         connection.cut();
+    }
+}
+
+/// A session's last words are out. That is the end of an event stream; a WebSocket waits for the peer's Close frame.
+fn finish_events(hub: &Sessions, id: SessionId, connection: &Connection) {
+    if hub.format(id).and_then(encoding::event_stream).is_some() {
+        connection.finish();
     }
 }

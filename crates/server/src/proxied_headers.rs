@@ -6,11 +6,16 @@ use plimsoll_websocket::handshake::server::Request;
 
 use crate::application::REMOTE_ADDRESS;
 
+/// A sub-protocol that starts like this carries a token: browsers let a page choose nothing else of the request.
+const TOKEN_PROTOCOL: &str = "anycable-token.";
+
 /// The headers, and within `Cookie` the cookies, that are passed on.
 #[derive(Debug, Clone)]
 pub struct ProxiedHeaders {
     /// Names in lower case.
     names: Vec<String>,
+    /// Name of the header with a client's token, in lower case.
+    token: Option<String>,
     /// Names of cookies; none: all cookies.
     cookies: Vec<String>,
 }
@@ -22,8 +27,22 @@ impl ProxiedHeaders {
         let names = names.into_iter().map(|name| name.to_ascii_lowercase());
         Self {
             names: names.collect(),
+            token: None,
             cookies,
         }
+    }
+
+    /// Passes on a client's token, too, as the header that belongs to this parameter. It may have come as that header
+    /// or as the sub-protocol `anycable-token.<token>`.
+    #[must_use]
+    pub fn with_token(self, parameter: &str) -> Self {
+        let token = Some(Self::token_header(parameter));
+        Self { token, ..self }
+    }
+
+    /// The name of the header with the token that is called `parameter` in a query: `x-jid` for `jid`.
+    pub(crate) fn token_header(parameter: &str) -> String {
+        format!("x-{}", parameter.to_ascii_lowercase())
     }
 
     /// What the application gets of a request: lower-case names, and the peer's address in any case.
@@ -38,8 +57,15 @@ impl ProxiedHeaders {
             };
             Some((name.clone(), value)).filter(|(_, value)| !value.is_empty())
         });
+        let token = self.token.iter().filter_map(|name| {
+            let value = request.header(name).filter(|value| !value.is_empty());
+            Some((
+                name.clone(),
+                value.or_else(|| token_protocol(request))?.to_owned(),
+            ))
+        });
         let address = (REMOTE_ADDRESS.to_owned(), peer.to_string());
-        selected.chain([address]).collect()
+        selected.chain(token).chain([address]).collect()
     }
 }
 
@@ -48,6 +74,12 @@ impl Default for ProxiedHeaders {
     fn default() -> Self {
         Self::new(["cookie".to_owned()], Vec::new())
     }
+}
+
+fn token_protocol<'a>(request: &Request<'a>) -> Option<&'a str> {
+    let offered = request.headers("Sec-WebSocket-Protocol");
+    let mut names = offered.flat_map(|line| line.split(',')).map(str::trim);
+    names.find_map(|name| name.strip_prefix(TOKEN_PROTOCOL))
 }
 
 /// Keeps the cookies called one of `names`, wherever they stand and whatever their values hold. Their order and
@@ -117,5 +149,29 @@ mod tests {
             &[address, ("cookie", "a=1; b=2")],
         );
         check_headers(&ProxiedHeaders::default(), "Host: x\r\n", &[address]);
+    }
+
+    #[test]
+    fn a_token_is_passed_on_as_its_header_which_wins_over_the_sub_protocol() {
+        let address = (REMOTE_ADDRESS, "10.0.0.7");
+        let protocol = "Sec-WebSocket-Protocol: actioncable-v1-json, anycable-token.p.q\r\n";
+        let proxied = ProxiedHeaders::default().with_token("JID");
+        check_headers(&proxied, "", &[address]);
+        check_headers(&proxied, protocol, &[address, ("x-jid", "p.q")]);
+        check_headers(
+            &proxied,
+            &format!("X-Jid: h\r\n{protocol}"),
+            &[address, ("x-jid", "h")],
+        );
+        check_headers(
+            &proxied,
+            &format!("X-Jid:\r\n{protocol}"),
+            &[address, ("x-jid", "p.q")],
+        );
+        check_headers(
+            &ProxiedHeaders::default(),
+            &format!("X-Jid: h\r\n{protocol}"),
+            &[address],
+        );
     }
 }

@@ -9,12 +9,12 @@ use std::{
     },
 };
 
-use plimsoll_hub::{Hub, SessionId};
-use plimsoll_websocket::{self as websocket, deflate::Agreed};
+use plimsoll_hub::{Format, Hub, SessionId};
+use plimsoll_websocket as websocket;
 use tokio::sync::Notify;
 
 use crate::{
-    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding,
+    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines,
     heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing,
 };
 
@@ -22,13 +22,16 @@ use crate::{
 /// bytes; 64 KiB takes the largest default message in one read.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
+/// The sessions of a shard.
+pub(crate) type Sessions = Hub<Rc<Connection>, Arc<Outgoing>>;
+
 /// The state of one shard. It stays on its thread; a `RefCell` is borrowed only between two `await`s.
 pub(crate) struct Shard {
     pub(crate) number: usize,
     pub(crate) config: Arc<Config>,
     pub(crate) application: Arc<dyn Application>,
     pub(crate) publisher: Publisher,
-    pub(crate) hub: RefCell<Hub<Rc<Connection>, Arc<Outgoing>>>,
+    pub(crate) hub: RefCell<Sessions>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
     pub(crate) closing: RefCell<Deadlines>,
     pub(crate) identities: RefCell<Identities>,
@@ -74,13 +77,9 @@ impl Shard {
         }
     }
 
-    /// Takes a connection into the hub.
-    pub(crate) fn open_session(
-        self: &Rc<Self>,
-        connection: Rc<Connection>,
-        agreed: Option<&Agreed>,
-    ) -> OpenSession {
-        let id = self.hub.borrow_mut().insert(connection, encoding::format(agreed));
+    /// Takes a connection into the hub; `format` is one of [`crate::encoding`]'s.
+    pub(crate) fn open_session(self: &Rc<Self>, connection: Rc<Connection>, format: Format) -> OpenSession {
+        let id = self.hub.borrow_mut().insert(connection, format);
         OpenSession {
             shard: Rc::clone(self),
             id,

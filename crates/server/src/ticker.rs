@@ -6,7 +6,7 @@ use std::{
 };
 
 use plimsoll_cable::reply;
-use plimsoll_websocket::Opcode;
+use plimsoll_hub::{Format, Frame};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::{encoding, shard::Shard};
@@ -49,13 +49,42 @@ impl Shard {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
             .as_secs();
-        let ping = encoding::frame(Opcode::Text, reply::encode_ping(now).as_bytes());
+        let mut pings = Pings::at(now);
         for portion in due.chunks(PORTION) {
             for id in portion {
-                self.send(*id, ping.clone());
-                self.flush(*id);
+                let format = self.hub.borrow().format(*id);
+                if let Some(format) = format {
+                    self.send(*id, pings.frame(format));
+                    self.flush(*id);
+                }
             }
             tokio::task::yield_now().await;
         }
+    }
+}
+
+/// The ping of one moment, encoded once per format.
+struct Pings {
+    message: String,
+    /// As many as there are kinds of clients: a handful.
+    frames: Vec<(Format, Frame)>,
+}
+
+impl Pings {
+    /// `timestamp` counts seconds of Unix time.
+    fn at(timestamp: u64) -> Self {
+        Self {
+            message: reply::encode_ping(timestamp),
+            frames: Vec::new(),
+        }
+    }
+
+    fn frame(&mut self, format: Format) -> Frame {
+        if let Some((_, frame)) = self.frames.iter().find(|(known, _)| *known == format) {
+            return Rc::clone(frame);
+        }
+        let frame = encoding::text(&self.message, format);
+        self.frames.push((format, Rc::clone(&frame)));
+        frame
     }
 }

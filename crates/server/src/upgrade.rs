@@ -25,6 +25,7 @@ use crate::{
     accept::Purpose,
     application::{ConnectRequest, Environment, State},
     connection::Connection,
+    encoding,
     endpoint::{Endpoint, Kind, cable::CableSession},
     session,
     shard::{OpenConnection, Shard},
@@ -89,7 +90,10 @@ pub(crate) async fn receive(
             Refusal::unavailable().send(&stream);
         }
         Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
-        Ok(Route::Http(bytes)) => crate::http::serve(shard, stream, bytes, purpose).await,
+        Ok(Route::Http(bytes)) => {
+            let from = crate::http::Source { peer, purpose };
+            crate::http::serve(shard, stream, bytes, from, counted).await;
+        }
         Err(refusal) => refusal.send(&stream),
     }
 }
@@ -106,7 +110,8 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     let sid: Rc<str> = request.sid.as_str().into();
     let speaks_cable = kind == Kind::Cable;
     let connection = Rc::new(Connection::new(stream, speaks_cable, Rc::clone(&sid), counted));
-    let opened = shard.open_session(Rc::clone(&connection), deflate.as_ref());
+    let format = encoding::websocket_format(deflate.as_ref());
+    let opened = shard.open_session(Rc::clone(&connection), format);
     let id = opened.id;
     shard.send(id, response.into());
     let endpoint = match kind {
@@ -189,7 +194,8 @@ impl Shard {
         }))))
     }
 
-    fn connect_request(&self, request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
+    /// What the application is asked when a client connects, whatever the transport.
+    pub(crate) fn connect_request(&self, request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
         let host = request.header("Host").unwrap_or_default();
         ConnectRequest {
             sid: sid::generate(),

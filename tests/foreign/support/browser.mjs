@@ -57,6 +57,11 @@ export class Browser {
     return browser;
   }
 
+  /** The page's address: another origin than a server's. */
+  get url() {
+    return `http://127.0.0.1:${this.#pages.address().port}/`;
+  }
+
   /** An empty page of a visitor of its own, who shares no cookie with others; it ends with the test. */
   async newPage(t) {
     const context = await this.#chromium.newContext();
@@ -74,7 +79,7 @@ export class Browser {
     page.on("pageerror", (error) => events.push({ error }));
     await page.exposeFunction("report", (event) => events.push(event));
     const signIn = uid ? `?uid=${encodeURIComponent(uid)}` : "";
-    await page.goto(`http://127.0.0.1:${this.#pages.address().port}/${signIn}`);
+    await page.goto(`${this.url}${signIn}`);
     assert.equal(await events.next(), "loaded");
     await page.evaluate(([url, params]) => window.subscribe(url, params), [server.ws("/cable"), params]);
     const perform = (action, data) =>

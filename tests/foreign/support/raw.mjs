@@ -90,6 +90,18 @@ export class RawSocket {
     }
   }
 
+  /** Takes everything that has come, as text, as soon as it matches. */
+  async until(pattern) {
+    for (;;) {
+      const text = this.#received.toString();
+      if (pattern.test(text)) {
+        this.#received = Buffer.alloc(0);
+        return text;
+      }
+      if (await this.#more(`text like ${pattern}`)) throw new Error(`the server hung up after ${text}`);
+    }
+  }
+
   /** The code of the server's Close frame; text frames before it are passed over. Null when it hangs up without one. */
   async closeCode() {
     for (;;) {

@@ -159,3 +159,22 @@ fn an_empty_outbox_keeps_little_room() {
         .expect("takes all");
     assert!(outbox.frames.capacity() <= KEPT_CAPACITY);
 }
+
+#[test]
+fn what_is_held_waits_under_the_cap_and_goes_out_behind_the_first_frame() {
+    let mut outbox = Outbox::default();
+    outbox.hold();
+    assert!(outbox.is_blocked());
+    assert_eq!(outbox.push(frame("held"), 6), Ok(()));
+    assert_eq!(outbox.push(frame("too much"), 6), Err(PushError::Full));
+    outbox.seal();
+    outbox.release(frame("first "));
+    assert!(!outbox.is_blocked());
+    assert_eq!(outbox.pending_bytes(), 10);
+    let mut connection = Connection::with_room(100);
+    assert_eq!(
+        outbox.flush(|slices| connection.write(slices)).ok(),
+        Some(Flush::Complete)
+    );
+    assert_eq!(connection.taken, b"first held");
+}

@@ -16,38 +16,73 @@ pub(super) struct Secrets {
     secret: Option<String>,
     /// Key that backends must send to broadcast (`Authorization: Bearer KEY`); `none` for no key in spite of
     /// --secret. With a key, broadcasts are taken on the main port; without one, on a port of their own.
-    #[arg(long, value_name = "KEY", alias = "http-broadcast-secret")]
+    #[arg(long, value_name = "KEY")]
     broadcast_key: Option<String>,
     /// Key that the server sends to an application over HTTP; `none` for no key in spite of --secret.
     #[arg(long, value_name = "KEY")]
     http_rpc_secret: Option<String>,
+    /// Secret that tokens (JWT) of clients are signed with.
+    #[arg(long, value_name = "SECRET")]
+    jwt_secret: Option<String>,
+    /// Secret that stream names are signed with.
+    #[arg(long, value_name = "SECRET")]
+    streams_secret: Option<String>,
+    /// Secret of Turbo Streams (`Turbo.signed_stream_verifier_key`). Default: that of --streams_secret.
+    #[arg(long, value_name = "SECRET")]
+    turbo_streams_secret: Option<String>,
+    /// Secret of CableReady. Default: that of --streams_secret.
+    #[arg(long, value_name = "SECRET")]
+    cable_ready_secret: Option<String>,
 }
 
 impl Secrets {
     /// The key for broadcasts over HTTP.
     pub(super) fn broadcast_key(&self) -> Option<String> {
-        self.own_or_derived(self.broadcast_key.as_deref(), "broadcast-cable")
+        self.own_or_derived(&self.broadcast_key, "broadcast-cable")
     }
 
     /// The key that an application over HTTP gets.
     #[expect(dead_code, reason = "applications over HTTP land beside this")]
     pub(super) fn rpc_secret(&self) -> Option<String> {
-        self.own_or_derived(self.http_rpc_secret.as_deref(), "rpc-cable")
+        self.own_or_derived(&self.http_rpc_secret, "rpc-cable")
     }
 
-    fn own_or_derived(&self, own: Option<&str>, purpose: &str) -> Option<String> {
-        match own.filter(|own| !own.is_empty()) {
-            Some(NONE) => None,
-            Some(own) => Some(own.to_owned()),
-            None => Some(derived_key::derive(self.application_secret()?, purpose)),
+    /// What tokens are signed with.
+    pub(super) fn jwt_secret(&self) -> Option<&str> {
+        first_of(&[&self.jwt_secret, &self.secret])
+    }
+
+    /// What stream names are signed with.
+    pub(super) fn streams_secret(&self) -> Option<&str> {
+        first_of(&[&self.streams_secret, &self.secret])
+    }
+
+    /// What names of Turbo Streams are signed with.
+    pub(super) fn turbo_streams_secret(&self) -> Option<&str> {
+        first_of(&[&self.turbo_streams_secret, &self.streams_secret, &self.secret])
+    }
+
+    /// What names of CableReady are signed with.
+    pub(super) fn cable_ready_secret(&self) -> Option<&str> {
+        first_of(&[&self.cable_ready_secret, &self.streams_secret, &self.secret])
+    }
+
+    fn own_or_derived(&self, own: &Option<String>, purpose: &str) -> Option<String> {
+        match own.as_deref().unwrap_or_default() {
+            "" => Some(derived_key::derive(first_of(&[&self.secret])?, purpose)),
+            NONE => None,
+            own => Some(own.to_owned()),
         }
     }
+}
 
-    /// An empty value is no secret: that is what an unset variable of a deployment script leaves.
-    fn application_secret(&self) -> Option<&str> {
-        let secret = self.secret.as_deref();
-        secret.filter(|secret| !secret.is_empty() && *secret != NONE)
-    }
+/// The first that was given; `none` ends the search. An empty value counts as not given: that is what an unset variable
+/// of a deployment script leaves.
+fn first_of<'a>(secrets: &[&'a Option<String>]) -> Option<&'a str> {
+    let mut given = secrets.iter().filter_map(|secret| secret.as_deref());
+    given
+        .find(|secret| !secret.is_empty())
+        .filter(|secret| *secret != NONE)
 }
 
 #[cfg(test)]
@@ -89,5 +124,37 @@ mod tests {
         check_broadcast_key(&["--secret", "s3cret", "--broadcast-key", ""], Some(&derived));
         check_broadcast_key(&["--secret", ""], None);
         check_broadcast_key(&["--secret", "none"], None);
+    }
+    #[test]
+    fn a_secret_of_its_own_goes_before_the_common_one() {
+        let all = |arguments: &[&str]| {
+            let secrets = secrets(arguments);
+            let found = [
+                secrets.jwt_secret(),
+                secrets.streams_secret(),
+                secrets.turbo_streams_secret(),
+                secrets.cable_ready_secret(),
+            ];
+            found.map(|secret| secret.unwrap_or("-").to_owned())
+        };
+        assert_eq!(all(&[]), ["-"; 4]);
+        assert_eq!(all(&["--secret", "s"]), ["s"; 4]);
+        assert_eq!(all(&["--secret", "s", "--jwt-secret", "j"]), ["j", "s", "s", "s"]);
+        assert_eq!(
+            all(&["--secret", "s", "--streams-secret", "n"]),
+            ["s", "n", "n", "n"]
+        );
+        assert_eq!(
+            all(&["--secret", "s", "--streams-secret", "none"]),
+            ["s", "-", "-", "-"]
+        );
+        assert_eq!(
+            all(&["--secret", "s", "--turbo-streams-secret", "t"]),
+            ["s", "s", "t", "s"]
+        );
+        assert_eq!(
+            all(&["--secret", "s", "--cable-ready-secret", "c"]),
+            ["s", "s", "s", "c"]
+        );
     }
 }

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// The name under which [`Environment::headers`] has the peer's address, as Rack calls it.
 pub const REMOTE_ADDRESS: &str = "REMOTE_ADDR";
 
+/// Where a subscription's state has the stream that its clients may whisper to (spec §2.6).
+pub(crate) const WHISPER_STREAM: &str = "$w";
+
 /// What an application wants to be remembered, by key. Values are the application's business.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State(BTreeMap<String, String>);

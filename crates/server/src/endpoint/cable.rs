@@ -11,7 +11,7 @@ use plimsoll_hub::SessionId;
 use crate::{
     application::{
         Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
-        Environment, State, StateChanges, Status,
+        Environment, State, StateChanges, Status, WHISPER_STREAM,
     },
     identities::Identity,
     outgoing::Ending,
@@ -21,9 +21,6 @@ use crate::{
 /// Subscriptions that one connection may hold. Pages have a handful; without a limit one client could fill
 /// the memory. Beyond it a subscription is rejected.
 const MAX_SUBSCRIPTIONS: usize = 1000;
-
-/// Where a subscription's state has the stream that its clients may whisper to (spec §2.6).
-const WHISPER_STREAM: &str = "$w";
 
 /// What the server remembers of a session. The streams are in the hub.
 #[derive(Debug)]
@@ -325,7 +322,8 @@ impl CableSession {
         is_subscribed
     }
 
-    fn is_subscribed(&self, identifier: &str) -> bool {
+    /// Whether the application has granted this subscription and it was not ended since.
+    pub(crate) fn is_subscribed(&self, identifier: &str) -> bool {
         self.subscriptions.iter().any(|known| **known == *identifier)
     }
 }

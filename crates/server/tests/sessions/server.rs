@@ -24,6 +24,7 @@ pub(crate) struct Server {
 pub(crate) fn config() -> Config {
     Config {
         paths: vec!["/cable".to_owned()],
+        events_path: Some("/events".to_owned()),
         health_path: "/health".to_owned(),
         broadcast_path: "/_broadcast".to_owned(),
         broadcast_access: BroadcastAccess::Key("key".to_owned()),

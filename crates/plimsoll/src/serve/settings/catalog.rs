@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use super::{
     nearest::nearest,
     renamed::{RENAMED, Renamed},
-    table::{SETTINGS, Setting, Shape},
+    table::{SETTINGS, Setting, Shape, is_of_platforms},
     unsupported::{UNSUPPORTED, Unsupported},
 };
 
@@ -150,8 +150,7 @@ impl<'a> Catalog<'a> {
 
 /// Whether a variable may be a setting of this program: its own, AnyCable's, or one of a hosting platform.
 pub(crate) fn is_setting(variable: &str) -> bool {
-    PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
-        || SETTINGS.iter().any(|setting| setting.variable == Some(variable))
+    PREFIXES.iter().any(|prefix| variable.starts_with(prefix)) || is_of_platforms(variable)
 }
 
 /// The argument with this flag.

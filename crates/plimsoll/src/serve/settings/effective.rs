@@ -7,7 +7,6 @@ use clap::{ArgMatches, Command, parser::ValueSource};
 use super::{
     document::{Entry, document, quoted, value},
     layer::{Assignment, Origin},
-    table::Secrecy,
 };
 
 /// The settings file. What must not be printed is commented out, so that the rest of it can be used again.
@@ -31,24 +30,9 @@ pub(super) fn print(
 
 /// What stands for a value that must not be printed as it is.
 fn masked(entry: &Entry<'_>, matches: &ArgMatches) -> Option<String> {
-    let text = || {
-        Some(
-            matches
-                .get_raw(entry.arg.get_id().as_str())?
-                .next()?
-                .to_string_lossy(),
-        )
-    };
-    match entry.setting.secrecy {
-        Secrecy::Public => None,
-        Secrecy::Secret => Some(quoted("***")),
-        Secrecy::Credentials => {
-            let text = text()?;
-            let (before, after) = text.rsplit_once('@')?;
-            let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
-            Some(quoted(&format!("{scheme}://***@{after}")))
-        }
-    }
+    let text = matches.get_raw(entry.arg.get_id().as_str())?.next()?;
+    let masked = entry.setting.secrecy.masked(&text.to_string_lossy())?;
+    Some(quoted(&masked))
 }
 
 fn origin(entry: &Entry<'_>, matches: &ArgMatches, below: &BTreeMap<&'static str, Assignment>) -> String {

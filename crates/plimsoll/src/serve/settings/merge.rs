@@ -8,9 +8,9 @@ use std::{
 use clap::{Arg, ArgMatches, Command};
 
 use super::{
-    catalog::{argument, is_switch},
+    catalog::{argument, is_switch, upper_snake},
     is_typed,
-    layer::{Assignment, Layer},
+    layer::{Assignment, Layer, Origin},
     table::{self, Secrecy},
     without_rules,
 };
@@ -79,11 +79,17 @@ impl<'a> Merger<'a> {
         else {
             return;
         };
-        let reason = match table::secrecy(flag) {
-            Secrecy::Public => reason(&error),
-            Secrecy::Credentials | Secrecy::Secret => reason(&error).replace(&assignment.value, "***"),
+        let mut reason = reason(&error);
+        if let Some(masked) = table::secrecy(flag).masked(&assignment.value) {
+            reason = reason.replace(&assignment.value, &masked);
+        }
+        let hint = match &assignment.origin {
+            Origin::Variable(name) if table::is_of_platforms(name) => {
+                format!(" (PLIMSOLL_{} wins over {name})", upper_snake(flag))
+            }
+            _ => String::new(),
         };
-        self.errors.push(format!("{}: {reason}", assignment.origin));
+        self.errors.push(format!("{}: {reason}{hint}", assignment.origin));
     }
 
     /// Whether something of a layer above contradicts, which is then named.
@@ -147,4 +153,45 @@ fn reason(error: &clap::Error) -> String {
         .take_while(|line| !line.starts_with("For more information"))
         .collect();
     told.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(flag: &'static str) -> Layer {
+        let assignment = Assignment {
+            value: "x".to_owned(),
+            origin: Origin::Variable(flag.to_owned()),
+        };
+        Layer {
+            assignments: BTreeMap::from([(flag, assignment)]),
+            ..Layer::default()
+        }
+    }
+
+    /// Merges a stronger and a weaker layer, whose flags exclude each other.
+    fn merge(stronger: &'static str, weaker: &'static str) -> Result<Merged, Vec<String>> {
+        let arg = |flag: &'static str| Arg::new(flag).long(flag);
+        let serve = Command::new("serve").args([arg(stronger), arg(weaker).conflicts_with(stronger)]);
+        let typed = serve.clone().get_matches_from(["serve"]);
+        Merger::new(&serve, &typed)
+            .take(layer(stronger))
+            .take(layer(weaker))
+            .finish()
+    }
+
+    #[test]
+    fn what_is_excluded_is_dropped_with_a_warning_but_never_a_secret() {
+        let (merged, warnings) = merge("broadcast-key", "app").expect("a warning is enough");
+        assert_eq!(merged.keys().collect::<Vec<_>>(), [&"broadcast-key"]);
+        assert_eq!(
+            warnings,
+            ["app has no effect: it and broadcast-key exclude each other."]
+        );
+        assert_eq!(
+            merge("app", "broadcast-key").expect_err("a secret counts"),
+            ["broadcast-key: it and app exclude each other; take one away"]
+        );
+    }
 }

@@ -16,6 +16,21 @@ pub(super) struct Setting {
     pub(super) shape: Shape,
 }
 
+impl Secrecy {
+    /// What stands for a value that must not be printed as it is.
+    pub(super) fn masked(self, value: &str) -> Option<String> {
+        match self {
+            Self::Public => None,
+            Self::Secret => Some("***".to_owned()),
+            Self::Credentials => {
+                let (before, after) = value.rsplit_once('@')?;
+                let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+                Some(format!("{scheme}://***@{after}"))
+            }
+        }
+    }
+}
+
 /// What a settings file may have for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -66,15 +81,11 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("app", "app.embedded"),
     setting("disconnect-mode", "app.disconnect_mode"),
     setting("ping-interval", "app.ping_interval"),
-    setting("ping-timestamp-precision", "app.ping_timestamp_precision"),
-    setting("pong-timeout", "app.pong_timeout"),
-    setting("enable-native-pings", "app.enable_native_ping"),
     setting("shutdown-timeout", "app.shutdown_timeout"),
     setting("shutdown-delay", "app.shutdown_delay"),
     setting("stats-refresh-interval", "app.stats_refresh_interval"),
     setting("path", "ws.paths"),
     setting("max-message-size", "ws.max_message_size"),
-    setting("ws-write-timeout", "ws.write_timeout"),
     setting("ws-max-pending-size", "ws.max_pending_size"),
     setting("enable-ws-compression", "ws.enable_compression"),
     setting("no-welcome", "ws.no_echo_welcome"),
@@ -141,6 +152,11 @@ pub(super) const SETTINGS: &[Setting] = &[
 pub(super) fn secrecy(flag: &str) -> Secrecy {
     let setting = SETTINGS.iter().find(|setting| setting.flag == flag);
     setting.map_or(Secrecy::Public, |setting| setting.secrecy)
+}
+
+/// Whether the variable is one that hosting platforms set, perhaps for somebody else.
+pub(super) fn is_of_platforms(variable: &str) -> bool {
+    SETTINGS.iter().any(|setting| setting.variable == Some(variable))
 }
 
 /// A setting with a flag, environment variables and a key.

@@ -14,9 +14,9 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
     );
     check_environment(
         &[("ANYCABLE_BROKER", "memory"), ("ANYCABLE_EMBED_NATS", "false")],
-        &expect![
-            "warning: ANYCABLE_BROKER is not supported: no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again."
-        ],
+        &expect![[
+            r#"warning: ANYCABLE_BROKER is not supported: no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again."#
+        ]],
     );
     check_arguments(
         &[

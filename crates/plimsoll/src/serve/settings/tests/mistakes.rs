@@ -16,9 +16,9 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
     );
     check_file(
         "[server]\nport = 99999",
-        &expect![
-            "anycable.toml:2:1: server.port: invalid value '99999' for '--port <PORT>': 99999 is not in 0..=65535"
-        ],
+        &expect![[
+            r#"anycable.toml:2:1: server.port: invalid value '99999' for '--port <PORT>': 99999 is not in 0..=65535"#
+        ]],
     );
     check_file(
         "[server]\nport = true\n[rpc]\nhost = ['a', 'b']",
@@ -34,21 +34,21 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
     );
     check_file(
         "[server]\nping_interval = 5",
-        &expect![
-            "anycable.toml:2:1: server.ping_interval: there is no such key. Did you mean app.ping_interval?"
-        ],
+        &expect![[
+            r#"anycable.toml:2:1: server.ping_interval: there is no such key. Did you mean app.ping_interval?"#
+        ]],
     );
     check_file(
         "broadcast_adapter = 'http'",
-        &expect![
-            "anycable.toml:1:1: broadcast_adapter: there is no such key. Did you mean broadcast_adapters?"
-        ],
+        &expect![[
+            r#"anycable.toml:1:1: broadcast_adapter: there is no such key. Did you mean broadcast_adapters?"#
+        ]],
     );
     check_file(
         "[app]\nembedded = 'bencmark'",
-        &expect![
-            "anycable.toml:2:1: app.embedded: invalid value 'bencmark' for '--app <APP>' [possible values: benchmark, chat] tip: a similar value exists: 'benchmark'"
-        ],
+        &expect![[
+            r#"anycable.toml:2:1: app.embedded: invalid value 'bencmark' for '--app <APP>' [possible values: benchmark, chat] tip: a similar value exists: 'benchmark'"#
+        ]],
     );
     check_file(
         "[server\nport = 8080\n",
@@ -68,6 +68,12 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
 
 #[test]
 fn a_mistake_in_a_variable_is_named_with_it() {
+    check_environment(
+        &[("PORT", "many")],
+        &expect![[
+            r#"PORT: invalid value 'many' for '--port <PORT>': invalid digit found in string (PLIMSOLL_PORT wins over PORT)"#
+        ]],
+    );
     check_environment(
         &[("ANYCABLE_PORT", "many"), ("PLIMSOLL_PING_INTERVAL", "0")],
         &expect![[r#"
@@ -97,5 +103,15 @@ fn a_mistake_at_the_command_line_is_claps() {
 
         For more information, try '--help'.
     "#]],
+    );
+}
+
+#[test]
+fn a_secret_is_not_in_the_error_text() {
+    check_environment(
+        &[("ANYCABLE_REDIS_URL", "redis://me:hidden@localhost:many")],
+        &expect![[
+            r#"ANYCABLE_REDIS_URL: invalid value 'redis://***@localhost:many' for '--redis-url <URL>': not a Redis URL (Redis URL did not parse - InvalidClientConfig); expected redis://[[user]:password@]host[:port][/database]"#
+        ]],
     );
 }

@@ -1,0 +1,143 @@
+//! Tokens that say who a client is: JSON Web Tokens (RFC 7519) whose claim `ext` holds the identifiers (spec §5.2).
+//!
+//! AnyCable's tokens are signed with a secret. Beyond AnyCable they may be signed with a private key whose public half
+//! is in a [`KeySet`]. Which of the two applies follows from the token's algorithm, and a key only ever serves the
+//! algorithms that it was made for: nobody can sign with a public key and call it a secret.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, Validation, errors::Error};
+use serde::Deserialize;
+
+mod key_set;
+mod signature;
+
+pub use key_set::{KeySet, KeySetError};
+
+/// A secret for tokens signed with HS256, HS384 or HS512.
+#[derive(Debug, Clone)]
+pub struct Secret(DecodingKey);
+
+impl Secret {
+    /// The secret with these bytes.
+    pub fn new(secret: &str) -> Self {
+        signature::install();
+        Self(DecodingKey::from_secret(secret.as_bytes()))
+    }
+}
+
+/// What tokens may be signed with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Keys<'a> {
+    /// For HS256, HS384 and HS512.
+    pub secret: Option<&'a Secret>,
+    /// For RS*, PS*, ES256, ES384 and EdDSA.
+    pub set: Option<&'a KeySet>,
+}
+
+/// Why a token says nothing about a client.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// It was good once.
+    #[error("the token has expired")]
+    Expired,
+    /// Signed by a key that is not in the set; a newer set may have it.
+    #[error("the token is signed with a key that is not known")]
+    UnknownKey,
+    /// Not a token, not signed by whom it should be, or not valid yet.
+    #[error("the token is not valid: {0}")]
+    Invalid(String),
+    /// A good token for something else.
+    #[error("the token has no identifiers: its claim `ext` must be a string of JSON, such as {{\"user\":7}}")]
+    NoIdentifiers,
+}
+
+/// The claims that matter here.
+#[derive(Deserialize)]
+struct Claims {
+    ext: Option<serde_json::Value>,
+    /// Seconds of Unix time, maybe with a fraction (RFC 7519 §2, `NumericDate`).
+    exp: Option<f64>,
+    nbf: Option<f64>,
+}
+
+impl Keys<'_> {
+    /// The identifiers in a token that is valid `now`.
+    ///
+    /// # Errors
+    /// See [`TokenError`].
+    pub fn verify(&self, token: &str, now: SystemTime) -> Result<String, TokenError> {
+        let header = jsonwebtoken::decode_header(token).map_err(invalid)?;
+        // Who does not understand a critical extension must refuse the token (RFC 7515 §4.1.11); none is here.
+        if header.crit.is_some() {
+            return Err(TokenError::Invalid("it has critical extensions".to_owned()));
+        }
+        let claims = match (header.alg.family(), self.secret, self.set) {
+            (AlgorithmFamily::Hmac, Some(secret), _) => {
+                claims(token, header.alg, &secret.0).map_err(invalid)?
+            }
+            (AlgorithmFamily::Rsa | AlgorithmFamily::Ec | AlgorithmFamily::Ed, _, Some(set)) => {
+                claims_of_any(token, header.alg, header.kid.as_deref(), set)?
+            }
+            (..) => {
+                let algorithm = header.alg;
+                return Err(TokenError::Invalid(format!("there is no key for {algorithm:?}")));
+            }
+        };
+        claims.identifiers(now)
+    }
+}
+
+impl Claims {
+    fn identifiers(self, now: SystemTime) -> Result<String, TokenError> {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        if self.exp.is_some_and(|end| end <= now) {
+            return Err(TokenError::Expired);
+        }
+        if self.nbf.is_some_and(|start| start > now) {
+            return Err(TokenError::Invalid("its time has not come yet".to_owned()));
+        }
+        match self.ext {
+            Some(serde_json::Value::String(identifiers)) => Ok(identifiers),
+            _ => Err(TokenError::NoIdentifiers),
+        }
+    }
+}
+
+/// With a key id only the keys of that id count. Without one, as many as may be are tried: that is the way of those
+/// who have a single key.
+fn claims_of_any(
+    token: &str,
+    algorithm: Algorithm,
+    id: Option<&str>,
+    set: &KeySet,
+) -> Result<Claims, TokenError> {
+    let mut result = Err(TokenError::UnknownKey);
+    for key in set.candidates(algorithm, id) {
+        match claims(token, algorithm, key) {
+            Ok(claims) => return Ok(claims),
+            Err(error) if id.is_some() => result = Err(invalid(error)),
+            Err(_another_key_may_fit) => {}
+        }
+    }
+    result
+}
+
+/// The claims, when the signature is right. What they say about time is checked by the caller, who knows the time.
+fn claims(token: &str, algorithm: Algorithm, key: &DecodingKey) -> Result<Claims, Error> {
+    let mut validation = Validation::new(algorithm);
+    validation.required_spec_claims.clear();
+    validation.validate_exp = false;
+    validation.validate_nbf = false;
+    // Whom else the token is for is between the application and its other services; AnyCable does not ask.
+    validation.validate_aud = false;
+    jsonwebtoken::decode(token, key, &validation).map(|token| token.claims)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is made for map_err")]
+fn invalid(error: Error) -> TokenError {
+    TokenError::Invalid(error.to_string())
+}
+
+#[cfg(test)]
+mod tests;

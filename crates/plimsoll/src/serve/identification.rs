@@ -1,0 +1,178 @@
+//! The flags about who clients are and which streams they may hear without the application being asked.
+
+use std::{sync::Arc, time::Duration};
+
+use clap::Args;
+use plimsoll_cable::token::Secret;
+use plimsoll_server::{
+    ProxiedHeaders,
+    application::{Application, Identification, StreamChannel, StreamChannels, Tokens, WithoutToken},
+    jwks::{Jwks, Location},
+};
+use plimsoll_telemetry::Registry;
+
+use super::secrets::Secrets;
+use crate::exit::Failure;
+
+/// What stands in front of the application.
+#[derive(Debug, Args)]
+#[group(id = "identification")]
+pub(super) struct IdentificationOptions {
+    /// Let everybody in who has no token, without asking the application.
+    #[arg(long)]
+    noauth: bool,
+    /// Let everybody do everything: --noauth, --public_streams, and broadcasts on the main port without a key.
+    #[arg(long)]
+    public: bool,
+    /// Ask no application: clients need a token or --noauth, and subscribe to streams only.
+    #[arg(long)]
+    pub(super) norpc: bool,
+    /// Query parameter that has the token; the header is called the same with x- in front.
+    #[arg(long, value_name = "NAME", default_value = "jid", value_parser = parameter_name)]
+    jwt_param: String,
+    /// Refuse clients without a token.
+    #[arg(long)]
+    enforce_jwt: bool,
+    /// Public keys (JWK Set) that tokens may be signed with, for RS256, PS256, ES256, EdDSA and their like.
+    #[arg(long, value_name = "FILE_OR_URL")]
+    jwt_jwks: Option<Location>,
+    /// Seconds after which these keys are read again. A token that names an unknown key has the same effect.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    jwt_jwks_refresh_interval: u64,
+    /// Let clients subscribe to any stream by its name.
+    #[arg(long)]
+    public_streams: bool,
+    /// Let subscribers of signed streams whisper to each other. Those of public streams always may.
+    #[arg(long)]
+    streams_whisper: bool,
+    /// Channel of signed and public streams.
+    #[arg(long, value_name = "NAME", default_value = "$pubsub")]
+    pubsub_channel: String,
+    /// Answer for Turbo::StreamsChannel.
+    #[arg(long)]
+    turbo_streams: bool,
+    /// Answer for CableReady::Stream.
+    #[arg(long)]
+    cable_ready: bool,
+}
+
+/// Ready to be put in front of an application.
+#[derive(Debug)]
+pub(super) struct Front {
+    tokens: Option<Tokens>,
+    without_token: WithoutToken,
+    channels: Vec<StreamChannel>,
+}
+
+impl IdentificationOptions {
+    /// Whether broadcasts need no key.
+    pub(super) fn is_public(&self) -> bool {
+        self.public
+    }
+
+    /// Adds the token to what is taken from a client's request.
+    pub(super) fn with_token(&self, headers: ProxiedHeaders, secrets: &Secrets) -> ProxiedHeaders {
+        match self.takes_tokens(secrets) {
+            true => headers.with_token(&self.jwt_param),
+            false => headers,
+        }
+    }
+
+    /// Opens the key set, which is kept up to date from here on.
+    pub(super) async fn prepare(&self, secrets: &Secrets, registry: &Registry) -> Result<Front, Failure> {
+        if self.enforce_jwt && !self.takes_tokens(secrets) {
+            let text = "--enforce_jwt lets nobody in: give what tokens are signed with, as --jwt_secret, --jwt_jwks or \
+                        --secret";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        Ok(Front {
+            channels: self.channels(secrets)?,
+            tokens: self.tokens(secrets, registry).await?,
+            without_token: match (self.enforce_jwt, self.noauth || self.public) {
+                (true, _) => WithoutToken::Refused,
+                (false, true) => WithoutToken::Public,
+                (false, false) => WithoutToken::Application,
+            },
+        })
+    }
+
+    fn takes_tokens(&self, secrets: &Secrets) -> bool {
+        self.jwt_jwks.is_some() || secrets.jwt_secret().is_some()
+    }
+
+    async fn tokens(&self, secrets: &Secrets, registry: &Registry) -> Result<Option<Tokens>, Failure> {
+        if !self.takes_tokens(secrets) {
+            return Ok(None);
+        }
+        let jwks = match &self.jwt_jwks {
+            Some(location) => {
+                let interval = Duration::from_secs(self.jwt_jwks_refresh_interval);
+                let (jwks, renewal) =
+                    Jwks::open(location.clone(), interval, registry.dependency("jwks")).await?;
+                tokio::spawn(renewal.run());
+                Some(jwks)
+            }
+            None => None,
+        };
+        Ok(Some(Tokens {
+            parameter: self.jwt_param.clone(),
+            secret: secrets.jwt_secret().map(Secret::new),
+            jwks,
+        }))
+    }
+
+    fn channels(&self, secrets: &Secrets) -> Result<Vec<StreamChannel>, Failure> {
+        let mut channels = Vec::new();
+        let is_public = self.public_streams || self.public;
+        let streams_secret = secrets.streams_secret();
+        if streams_secret.is_some() || is_public {
+            let name = self.pubsub_channel.clone();
+            channels.push(StreamChannel::pubsub(
+                name,
+                streams_secret,
+                is_public,
+                self.streams_whisper,
+            ));
+        }
+        if self.turbo_streams {
+            let secret = required(secrets.turbo_streams_secret(), "turbo_streams")?;
+            channels.push(StreamChannel::turbo(secret));
+        }
+        if self.cable_ready {
+            let secret = required(secrets.cable_ready_secret(), "cable_ready")?;
+            channels.push(StreamChannel::cable_ready(secret));
+        }
+        Ok(channels)
+    }
+}
+
+impl Front {
+    /// The application as clients meet it.
+    pub(super) fn place_before(self, application: Arc<dyn Application>) -> Arc<dyn Application> {
+        let mut front = application;
+        if !self.channels.is_empty() {
+            front = Arc::new(StreamChannels::new(self.channels, front));
+        }
+        if self.tokens.is_some() || self.without_token != WithoutToken::Application {
+            front = Arc::new(Identification::new(self.tokens, self.without_token, front));
+        }
+        front
+    }
+}
+
+fn required<'a>(secret: Option<&'a str>, flag: &str) -> Result<&'a str, Failure> {
+    secret.ok_or_else(|| {
+        Failure::Usage(format!(
+            "--{flag} needs what the names are signed with: give --{flag}_secret, --streams_secret or --secret"
+        ))
+    })
+}
+
+/// It becomes a part of a header's name.
+fn parameter_name(text: &str) -> Result<String, String> {
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    match !text.is_empty() && text.bytes().all(is_valid) {
+        true => Ok(text.to_owned()),
+        false => Err("it may have letters, digits, - and _, for example jid".to_owned()),
+    }
+}

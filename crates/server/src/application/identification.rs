@@ -1,0 +1,213 @@
+//! Who a client is, found out without asking the application: by a token, or by letting everybody in.
+
+use std::{sync::Arc, time::SystemTime};
+
+use plimsoll_cable::{
+    disconnect::DisconnectReason,
+    reply,
+    token::{Keys, Secret, TokenError},
+};
+
+use super::{
+    Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Environment,
+    Reply, StateChanges,
+};
+use crate::{ProxiedHeaders, jwks::Jwks};
+
+/// In front of an application: identifies those clients that it can and leaves the others, and everything but the
+/// connecting, to the application.
+pub struct Identification {
+    tokens: Option<Tokens>,
+    without_token: WithoutToken,
+    application: Arc<dyn Application>,
+}
+
+/// How tokens come and how they are checked (spec §5.2).
+#[derive(Debug)]
+pub struct Tokens {
+    /// Name of the query parameter; with `x-` in front of it, name of the header.
+    pub parameter: String,
+    /// For tokens that are signed with a secret.
+    pub secret: Option<Secret>,
+    /// For tokens that are signed with a private key.
+    pub jwks: Option<Jwks>,
+}
+
+/// What becomes of a client without a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WithoutToken {
+    /// The application decides.
+    Application,
+    /// It is let in, and its session id is who it is.
+    Public,
+    /// It is refused.
+    Refused,
+}
+
+impl Identification {
+    /// Stands in front of `application`.
+    pub fn new(
+        tokens: Option<Tokens>,
+        without_token: WithoutToken,
+        application: Arc<dyn Application>,
+    ) -> Self {
+        Self {
+            tokens,
+            without_token,
+            application,
+        }
+    }
+
+    fn accepted(&self, sid: &str, identifiers: String) -> ConnectReply {
+        ConnectReply::Accepted {
+            identifiers,
+            transmissions: vec![reply::encode_welcome(sid)],
+            cstate: StateChanges::new(),
+            hears_of_end: self.application.hears_of_every_end(),
+        }
+    }
+
+    fn identified(&self, sid: &str, verified: Result<String, TokenError>) -> ConnectReply {
+        let error = match verified {
+            Ok(identifiers) => return self.accepted(sid, identifiers),
+            Err(error) => error,
+        };
+        tracing::debug!(sid, "A client is refused: {error}.");
+        match error {
+            TokenError::Expired => refused(DisconnectReason::TokenExpired),
+            TokenError::UnknownKey | TokenError::Invalid(_) => refused(DisconnectReason::Unauthorized),
+            // AnyCable calls this an error of whoever made the token, not of the client.
+            TokenError::NoIdentifiers => ConnectReply::Failed,
+        }
+    }
+}
+
+impl Application for Identification {
+    fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
+        let token = self.tokens.as_ref().and_then(|tokens| {
+            let token = tokens.find(&request.environment)?;
+            Some((tokens, token))
+        });
+        match (token, self.without_token) {
+            (Some((tokens, token)), _) => Box::pin(async move {
+                match tokens.verify(token).await {
+                    Some(verified) => self.identified(&request.sid, verified),
+                    None => ConnectReply::Failed,
+                }
+            }),
+            (None, WithoutToken::Application) => self.application.connect(request),
+            (None, WithoutToken::Public) => {
+                let identifiers = serde_json::json!({ "sid": request.sid }).to_string();
+                ready(self.accepted(&request.sid, identifiers))
+            }
+            (None, WithoutToken::Refused) => ready(refused(DisconnectReason::Unauthorized)),
+        }
+    }
+
+    fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
+        self.application.command(request)
+    }
+
+    fn keeps_state_in_sessions(&self) -> bool {
+        self.application.keeps_state_in_sessions()
+    }
+
+    fn hears_of_every_end(&self) -> bool {
+        self.application.hears_of_every_end()
+    }
+
+    fn disconnect(&self, request: DisconnectRequest) {
+        self.application.disconnect(request);
+    }
+
+    fn finish(&self) -> Reply<'_, ()> {
+        self.application.finish()
+    }
+}
+
+impl Tokens {
+    /// The header, where the sub-protocol `anycable-token.…` is found as well, then the query.
+    fn find<'a>(&self, environment: &'a Environment) -> Option<&'a str> {
+        let header = environment
+            .headers
+            .get(&ProxiedHeaders::token_header(&self.parameter));
+        let query = || query_value(&environment.url, &self.parameter);
+        header.map(String::as_str).or_else(query)
+    }
+
+    /// `None`: nobody can say, because the keys cannot be had.
+    async fn verify(&self, token: &str) -> Option<Result<String, TokenError>> {
+        match (self.verify_with_what_is_known(token), &self.jwks) {
+            (Err(TokenError::UnknownKey), Some(jwks)) => {
+                let is_current = jwks.renew().await;
+                let verified = self.verify_with_what_is_known(token);
+                let may_be_known_elsewhere = matches!(verified, Err(TokenError::UnknownKey)) && !is_current;
+                (!may_be_known_elsewhere).then_some(verified)
+            }
+            (verified, _) => Some(verified),
+        }
+    }
+
+    fn verify_with_what_is_known(&self, token: &str) -> Result<String, TokenError> {
+        let set = self.jwks.as_ref().map(Jwks::keys);
+        let keys = Keys {
+            secret: self.secret.as_ref(),
+            set: set.as_deref(),
+        };
+        keys.verify(token, SystemTime::now())
+    }
+}
+
+/// The first value that is not empty. Tokens consist of characters that need no escaping.
+fn query_value<'a>(url: &'a str, parameter: &str) -> Option<&'a str> {
+    let (_, query) = url.split_once('?')?;
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(name, value)| (name == parameter && !value.is_empty()).then_some(value))
+}
+
+fn refused(reason: DisconnectReason) -> ConnectReply {
+    ConnectReply::Refused {
+        transmissions: vec![reply::encode_disconnect(reason, reason.reconnect())],
+    }
+}
+
+fn ready<T>(reply: T) -> Reply<'static, T>
+where
+    T: 'static,
+{
+    Box::pin(std::future::ready(reply))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_token(url: &str, header: Option<&str>, expected: Option<&str>) {
+        let environment = Environment {
+            url: url.to_owned(),
+            headers: header
+                .map(|token| ("x-jid".to_owned(), token.to_owned()))
+                .into_iter()
+                .collect(),
+            ..Environment::default()
+        };
+        let tokens = Tokens {
+            parameter: "jid".to_owned(),
+            secret: None,
+            jwks: None,
+        };
+        assert_eq!(tokens.find(&environment), expected, "{url} {header:?}");
+    }
+
+    #[test]
+    fn the_header_wins_over_the_query() {
+        check_token("http://x/cable", None, None);
+        check_token("http://x/cable?jid=q", None, Some("q"));
+        check_token("http://x/cable?jid=q", Some("h"), Some("h"));
+        check_token("http://x/cable?a=1&jid=q.r-s_t&b=2", None, Some("q.r-s_t"));
+        check_token("http://x/cable?jid=&jid=q", None, Some("q"));
+        check_token("http://x/cable?xjid=q&jid", None, None);
+        check_token("http://x/cable", Some("h"), Some("h"));
+    }
+}

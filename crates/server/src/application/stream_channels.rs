@@ -1,0 +1,283 @@
+//! Channels whose subscribers name the stream that they want, which the application need not be asked about: signed
+//! and public streams, Turbo Streams and CableReady (spec §5.1).
+
+use std::sync::Arc;
+
+use plimsoll_cable::{
+    reply,
+    signed_name::{SignedNameError, Verifier},
+};
+
+use super::{
+    Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
+    Reply, StateChanges, Status, WHISPER_STREAM, channel::Channel,
+};
+
+/// In front of an application: answers for these channels and leaves all others, and the connecting, to the
+/// application.
+pub struct StreamChannels {
+    channels: Vec<StreamChannel>,
+    application: Arc<dyn Application>,
+}
+
+/// One such channel.
+#[derive(Debug)]
+pub struct StreamChannel {
+    /// The `channel` of its identifiers.
+    name: String,
+    /// Where an identifier has the signed name.
+    signed_field: &'static str,
+    /// Without it no signed name counts.
+    verifier: Option<Verifier>,
+    /// Whether a plain `stream_name` does.
+    takes_plain_names: bool,
+    /// Whether subscribers may whisper to a stream whose name was signed. To a public one they always may.
+    whispers: bool,
+}
+
+/// A stream that a client may hear.
+#[derive(Debug, PartialEq, Eq)]
+struct Grant {
+    stream: String,
+    may_whisper: bool,
+}
+
+/// Why a client gets no stream.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error(transparent)]
+    SignedName(#[from] SignedNameError),
+    #[error("the identifier has no {0:?}")]
+    NoName(&'static str),
+    #[error("a stream's name must be signed here")]
+    NotPublic,
+    #[error("a stream's name may not be empty")]
+    EmptyName,
+}
+
+impl StreamChannel {
+    /// AnyCable's own channel, normally called `$pubsub`: names signed with `secret`, and plain names when the streams
+    /// are public. Whispering to signed streams is up to `whispers`.
+    pub fn pubsub(name: String, secret: Option<&str>, is_public: bool, whispers: bool) -> Self {
+        Self {
+            name,
+            signed_field: "signed_stream_name",
+            verifier: secret.map(Verifier::new),
+            takes_plain_names: is_public,
+            whispers,
+        }
+    }
+
+    /// Hotwire's Turbo Streams, signed with the `Turbo.signed_stream_verifier_key`.
+    pub fn turbo(secret: &str) -> Self {
+        Self::signed("Turbo::StreamsChannel", "signed_stream_name", secret)
+    }
+
+    /// CableReady's streams.
+    pub fn cable_ready(secret: &str) -> Self {
+        Self::signed("CableReady::Stream", "identifier", secret)
+    }
+
+    fn signed(name: &str, signed_field: &'static str, secret: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            signed_field,
+            verifier: Some(Verifier::new(secret)),
+            takes_plain_names: false,
+            whispers: false,
+        }
+    }
+
+    fn grant(&self, parameters: &Channel) -> Result<Grant, Refusal> {
+        let signed = parameters.parameter(self.signed_field);
+        let grant = match (signed, &self.verifier, parameters.parameter("stream_name")) {
+            (Some(signed), Some(verifier), _) => Grant {
+                stream: verifier.verify(&signed)?,
+                may_whisper: self.whispers,
+            },
+            (_, _, Some(stream)) if self.takes_plain_names => Grant {
+                stream,
+                may_whisper: true,
+            },
+            (None, _, Some(_)) => return Err(Refusal::NotPublic),
+            (Some(_), None, _) => return Err(SignedNameError::WrongSignature.into()),
+            (None, _, None) => return Err(Refusal::NoName(self.signed_field)),
+        };
+        match grant.stream.is_empty() {
+            true => Err(Refusal::EmptyName),
+            false => Ok(grant),
+        }
+    }
+}
+
+impl StreamChannels {
+    /// Stands in front of `application`.
+    pub fn new(channels: Vec<StreamChannel>, application: Arc<dyn Application>) -> Self {
+        Self {
+            channels,
+            application,
+        }
+    }
+
+    /// `None`: the application's business.
+    fn find(&self, identifier: &str) -> Option<(&StreamChannel, Channel)> {
+        let parameters = Channel::parse(identifier)?;
+        let channel = self
+            .channels
+            .iter()
+            .find(|channel| channel.name == parameters.name)?;
+        Some((channel, parameters))
+    }
+
+    fn subscribe(
+        &self,
+        channel: &StreamChannel,
+        parameters: &Channel,
+        request: &CommandRequest<'_>,
+    ) -> CommandReply {
+        let identifier = request.identifier;
+        match channel.grant(parameters) {
+            Ok(Grant { stream, may_whisper }) => CommandReply {
+                status: Status::Accepted,
+                istate: whispering(&stream, may_whisper),
+                streams: vec![stream],
+                transmissions: vec![reply::encode_confirm(identifier)],
+                hears_of_end: self.application.hears_of_every_end(),
+                ..CommandReply::default()
+            },
+            Err(refusal) => {
+                tracing::debug!(
+                    sid = request.sid,
+                    identifier,
+                    "A subscription is rejected: {refusal}."
+                );
+                CommandReply {
+                    transmissions: vec![reply::encode_reject(identifier)],
+                    ..CommandReply::default()
+                }
+            }
+        }
+    }
+}
+
+impl Application for StreamChannels {
+    fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
+        self.application.connect(request)
+    }
+
+    fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
+        let Some((channel, parameters)) = self.find(request.identifier) else {
+            return self.application.command(request);
+        };
+        let reply = match request.action {
+            Action::Subscribe => self.subscribe(channel, &parameters, request),
+            Action::Unsubscribe => CommandReply::default(),
+            Action::Perform(_) => {
+                tracing::debug!(
+                    sid = request.sid,
+                    channel = channel.name,
+                    "The channel has no actions."
+                );
+                CommandReply::default()
+            }
+        };
+        Box::pin(std::future::ready(reply))
+    }
+
+    fn keeps_state_in_sessions(&self) -> bool {
+        self.application.keeps_state_in_sessions()
+    }
+
+    fn hears_of_every_end(&self) -> bool {
+        self.application.hears_of_every_end()
+    }
+
+    /// The application never heard of the subscriptions to these channels.
+    fn disconnect(&self, mut request: DisconnectRequest) {
+        let is_its_own = |identifier: &str| self.find(identifier).is_none();
+        request.subscriptions.retain(|identifier| is_its_own(identifier));
+        request.istate.retain(|identifier, _| is_its_own(identifier));
+        self.application.disconnect(request);
+    }
+
+    fn finish(&self) -> Reply<'_, ()> {
+        self.application.finish()
+    }
+}
+
+fn whispering(stream: &str, may_whisper: bool) -> StateChanges {
+    let entry = may_whisper.then(|| (WHISPER_STREAM.to_owned(), stream.to_owned()));
+    entry.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Signed by Rails with `s3cr3t`.
+    const SIGNED: &str = "ImNoYXQvMjAyMyI=--92681d73b6a2c7f43ebabe8cb78625c005935b17473630265c8d96d6237fbc4b";
+    const SIGNED_EMPTY: &str = "IiI=--fa7cfe3c792b6fba95be15c0ee1c4a7d7c46ec351903687b979e44eb41688576";
+
+    #[track_caller]
+    fn check(channel: &StreamChannel, identifier: &str, expected: Result<(&str, bool), &str>) {
+        let parameters = Channel::parse(identifier).expect("an identifier");
+        let granted = channel.grant(&parameters).map_err(|refusal| refusal.to_string());
+        let granted = granted.as_ref().map(|grant| (&*grant.stream, grant.may_whisper));
+        assert_eq!(granted.map_err(String::as_str), expected, "{identifier}");
+    }
+
+    fn pubsub(secret: Option<&str>, is_public: bool, whispers: bool) -> StreamChannel {
+        StreamChannel::pubsub("$pubsub".to_owned(), secret, is_public, whispers)
+    }
+
+    #[test]
+    fn a_name_is_signed_or_public_or_refused() {
+        let signed = format!(r#"{{"channel":"$pubsub","signed_stream_name":"{SIGNED}"}}"#);
+        let both = r#"{"channel":"$pubsub","signed_stream_name":"x","stream_name":"chat"}"#;
+        let plain = r#"{"channel":"$pubsub","stream_name":"chat"}"#;
+        let none = r#"{"channel":"$pubsub"}"#;
+        let not_public = Err("a stream's name must be signed here");
+        let wrong = Err("the signature does not belong to the name");
+        let malformed = Err("a signed name has the form `base64--hex`");
+        let no_name = Err("the identifier has no \"signed_stream_name\"");
+
+        let closed = pubsub(Some("s3cr3t"), false, false);
+        check(&closed, &signed, Ok(("chat/2023", false)));
+        check(&closed, plain, not_public);
+        check(&closed, both, malformed);
+        check(&closed, none, no_name);
+        check(
+            &pubsub(Some("s3cr3t"), false, true),
+            &signed,
+            Ok(("chat/2023", true)),
+        );
+        check(&pubsub(Some("other"), true, true), &signed, wrong);
+
+        let public = pubsub(None, true, false);
+        check(&public, plain, Ok(("chat", true)));
+        check(&public, &signed, wrong);
+        check(&public, none, no_name);
+        let empty = Err("a stream's name may not be empty");
+        check(&public, r#"{"channel":"$pubsub","stream_name":""}"#, empty);
+        let signed_empty = format!(r#"{{"channel":"$pubsub","signed_stream_name":"{SIGNED_EMPTY}"}}"#);
+        check(&closed, &signed_empty, empty);
+    }
+
+    #[test]
+    fn turbo_and_cable_ready_take_signed_names_only_and_never_whisper() {
+        let identifier = |channel, field| format!(r#"{{"channel":"{channel}","{field}":"{SIGNED}"}}"#);
+        let turbo = identifier("Turbo::StreamsChannel", "signed_stream_name");
+        check(&StreamChannel::turbo("s3cr3t"), &turbo, Ok(("chat/2023", false)));
+        let cable_ready = identifier("CableReady::Stream", "identifier");
+        check(
+            &StreamChannel::cable_ready("s3cr3t"),
+            &cable_ready,
+            Ok(("chat/2023", false)),
+        );
+        check(
+            &StreamChannel::cable_ready("s3cr3t"),
+            r#"{"channel":"CableReady::Stream","stream_name":"chat"}"#,
+            Err("a stream's name must be signed here"),
+        );
+    }
+}

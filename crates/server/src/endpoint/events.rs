@@ -1,0 +1,145 @@
+//! An event stream: a cable session that only listens, as one long HTTP answer (spec §2.7).
+//!
+//! What happens before its head goes out decides its status: the application is asked about the connection, then about
+//! each subscription. Until then everything that the session is sent is held in its outbox, under the usual cap.
+
+use std::{io, rc::Rc};
+
+use plimsoll_cable::event_stream::EventStream;
+use plimsoll_hub::SessionId;
+use tokio::time::Instant;
+
+use self::answer::Refusal;
+use super::cable::{self, CableSession};
+use crate::{
+    application::ConnectRequest,
+    connection::Connection,
+    encoding,
+    outgoing::Ending,
+    shard::{OpenConnection, OpenSession, Shard},
+    stream::Stream,
+};
+
+mod answer;
+pub(crate) mod wanted;
+
+use self::wanted::Subscription;
+
+/// Bytes behind the request that are read and thrown away. HTTP/1.1 lets a client send its next request before this
+/// one is answered; it will never be, and a client that goes on sending is cut off.
+const MAX_IGNORED_BYTES: usize = 8 * 1024;
+
+/// A request for an event stream that nothing is wrong with, as far as one can tell without the application.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) request: ConnectRequest,
+    pub(crate) stream: EventStream,
+    pub(crate) subscriptions: Vec<Subscription>,
+    /// What browsers are told of this answer's readers.
+    pub(crate) cors: http::HeaderMap,
+}
+
+/// Asks the application, answers the request, and leaves the session to a task of its own.
+pub(crate) async fn open(shard: Rc<Shard>, stream: Stream, opening: Opening, counted: OpenConnection) {
+    let Opening {
+        request,
+        stream: events,
+        subscriptions,
+        cors,
+    } = opening;
+    let sid: Rc<str> = request.sid.as_str().into();
+    let connection = Rc::new(Connection::new(stream, true, sid, counted));
+    let session = shard.open_session(Rc::clone(&connection), encoding::events_format(events));
+    let id = session.id;
+    shard.hold(id);
+    let cable = match start(&shard, id, &connection, request, subscriptions).await {
+        Ok(cable) => {
+            shard.release(id, answer::head(&cors).into());
+            Some(cable)
+        }
+        Err(refusal) => {
+            shard.refuse(id, refusal.answer(&cors).into());
+            None
+        }
+    };
+    shard.flush(id);
+    // The session outlives this large future by hours, so it gets a small one of its own.
+    tokio::task::spawn_local(listen(session, connection, cable));
+}
+
+/// The session and its subscriptions, all of them or none. A session that the server ends meanwhile counts as started:
+/// its client gets the last words.
+async fn start(
+    shard: &Rc<Shard>,
+    id: SessionId,
+    connection: &Connection,
+    request: ConnectRequest,
+    subscriptions: Vec<Subscription>,
+) -> Result<CableSession, Refusal> {
+    if shard.is_draining.get() {
+        return Err(Refusal::Draining);
+    }
+    let mut cable = CableSession::connect(shard, id, Rc::clone(&connection.sid), request).await;
+    match connection.ending.get() {
+        Some(Ending::AuthFailed) => return Err(Refusal::Unauthorized),
+        Some(Ending::AuthError) => return Err(Refusal::NotDecided),
+        _ => {}
+    }
+    for subscription in subscriptions {
+        if shard.is_ending(id) {
+            break;
+        }
+        let Subscription {
+            identifier,
+            asks_for_history,
+        } = subscription;
+        let subscribe = cable::Request::Subscribe {
+            identifier: identifier.clone(),
+            asks_for_history,
+        };
+        cable.perform(shard, id, subscribe).await;
+        if !cable.is_subscribed(&identifier) {
+            return Err(Refusal::Rejected(identifier));
+        }
+    }
+    Ok(cable)
+}
+
+/// Waits for the client to hang up. Dropping the cable session tells the application.
+async fn listen(session: OpenSession, connection: Rc<Connection>, _cable: Option<CableSession>) {
+    let mut n_ignored = 0;
+    while n_ignored <= MAX_IGNORED_BYTES && connection.readable().await.is_ok() {
+        match connection.try_read(&mut session.shard.scratch.borrow_mut()) {
+            Ok(0) => return,
+            Ok(n_read) => n_ignored += n_read,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+    }
+}
+
+impl Shard {
+    /// Lets what is sent to a session wait until its answer is known.
+    fn hold(&self, id: SessionId) {
+        if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
+            outbox.hold();
+        }
+    }
+
+    /// Puts the head of the answer in front of what was held; the caller flushes.
+    fn release(&self, id: SessionId, head: plimsoll_hub::Frame) {
+        if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
+            outbox.release(head);
+        }
+    }
+
+    /// Queues an answer instead of everything that was held, and nothing after it; the caller flushes.
+    fn refuse(&self, id: SessionId, answer: plimsoll_hub::Frame) {
+        if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
+            outbox.drop_unsent();
+            outbox.release(answer);
+            outbox.seal();
+            self.closing.borrow_mut().add(id, Instant::now());
+        }
+    }
+}

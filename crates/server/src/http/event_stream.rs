@@ -1,0 +1,117 @@
+//! Event streams begin as any other request, on a fresh connection or on one that has answered others before. A request
+//! that is in order leaves HTTP behind and takes its connection along; see [`crate::endpoint::events`].
+
+use std::net::SocketAddr;
+
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::{Method, Request, StatusCode, body::Incoming, header};
+use plimsoll_websocket::handshake::server as handshake;
+
+use super::{Answer, text, with_header};
+use crate::{
+    endpoint::events::{Opening, wanted::Wanted},
+    shard::Shard,
+};
+
+/// The largest body of a `POST` (AnyCable's, spec §2.7): hundreds of subscriptions.
+const MAX_BODY_BYTES: usize = 64 * 1024;
+
+/// Checks a request for an event stream; what needs no event stream is answered here.
+pub(super) async fn receive(
+    shard: &Shard,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+) -> Result<Opening, Answer> {
+    let origin = request
+        .headers()
+        .get(header::ORIGIN)
+        .map(|origin| String::from_utf8_lossy(origin.as_bytes()).into_owned());
+    let cors = shard.config.allowed_origins.cors_headers(origin.as_deref());
+    let result = match *request.method() {
+        // Pages get no `Origin` for their own host, and programs send none.
+        _ if origin.is_some() && !shard.config.allowed_origins.allows(origin.as_deref()) => Err(text(
+            StatusCode::FORBIDDEN,
+            "Pages of this origin may not connect; see --allowed_origins.",
+        )),
+        Method::OPTIONS => Err(text(StatusCode::OK, "Events are sent for GET and POST.")),
+        Method::GET | Method::POST => read(shard, request, peer).await,
+        _ => {
+            let answer = text(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "Events are sent for GET and POST.",
+            );
+            Err(with_header(answer, header::ALLOW, "GET, POST, OPTIONS"))
+        }
+    };
+    match result {
+        Ok(opening) => Ok(Opening { cors, ..opening }),
+        Err(mut answer) => {
+            answer.headers_mut().extend(cors);
+            Err(answer)
+        }
+    }
+}
+
+async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Result<Opening, Answer> {
+    let (head, body) = request.into_parts();
+    let body = match head.method {
+        Method::POST => Some(read_body(shard, body).await?),
+        _ => None,
+    };
+    // The same parser as for a WebSocket reads the head, so that headers, cookies and limits mean the same.
+    let head = wire_form(&head);
+    let request = match handshake::Request::parse(&head) {
+        Ok(Some((request, _))) => request,
+        Ok(None) => return Err(text(StatusCode::BAD_REQUEST, "The request head is incomplete.")),
+        Err(error) => {
+            let (status, reason) = error.response();
+            let status = StatusCode::from_u16(status).expect("the codec knows its HTTP statuses");
+            return Err(text(status, &reason));
+        }
+    };
+    let wanted = match body {
+        Some(body) => Wanted::from_body(&request, &body),
+        None => Wanted::from_query(&request),
+    };
+    let Wanted {
+        stream,
+        subscriptions,
+    } = wanted.map_err(|error| text(StatusCode::BAD_REQUEST, &format!("There are no events: {error}.")))?;
+    Ok(Opening {
+        request: shard.connect_request(&request, peer),
+        stream,
+        subscriptions,
+        cors: http::HeaderMap::new(),
+    })
+}
+
+async fn read_body(shard: &Shard, body: Incoming) -> Result<Vec<u8>, Answer> {
+    let collected = Limited::new(body, MAX_BODY_BYTES).collect();
+    match tokio::time::timeout(shard.config.handshake_timeout, collected).await {
+        Ok(Ok(body)) => Ok(body.to_bytes().into()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(text(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            &format!("The body is larger than {MAX_BODY_BYTES} bytes."),
+        )),
+        Ok(Err(error)) => Err(text(
+            StatusCode::BAD_REQUEST,
+            &format!("The body is broken: {error}."),
+        )),
+        Err(_) => Err(text(
+            StatusCode::REQUEST_TIMEOUT,
+            "The body did not arrive in time.",
+        )),
+    }
+}
+
+/// A head as it may have stood on the wire.
+fn wire_form(head: &http::request::Parts) -> Vec<u8> {
+    let mut bytes = format!("{} {} HTTP/1.1\r\n", head.method, head.uri).into_bytes();
+    for (name, value) in &head.headers {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            bytes.extend_from_slice(part);
+        }
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes
+}

@@ -1,0 +1,136 @@
+//! Reads a set of keys from a file or over HTTP, up to a size.
+
+use std::{
+    error::Error,
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use bytes::Bytes;
+use http::{Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{self, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+
+use super::Location;
+
+/// The largest set. A key is about 500 bytes, with a chain of certificates a few thousand.
+const MAX_BYTES: usize = 256 * 1024;
+
+type Client = legacy::Client<HttpsConnector<HttpConnector>, Empty<Bytes>>;
+
+/// Why nothing can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// No answer.
+    #[error("{}", with_causes(.0))]
+    Request(#[from] legacy::Error),
+    /// Another answer than the keys. Redirections are not followed: the keys decide who gets in, and come from where
+    /// the settings say.
+    #[error("the answer is {0} instead of 200")]
+    Status(StatusCode),
+    /// The answer breaks off, or is too large.
+    #[error("read the answer of up to {MAX_BYTES} bytes: {0}")]
+    Body(Box<dyn Error + Send + Sync>),
+    /// The file is too large.
+    #[error("it has more than {MAX_BYTES} bytes")]
+    TooLarge,
+    /// Without authorities no https server can be trusted.
+    #[error("the system has no certificate authorities to check the server with; install ca-certificates")]
+    NoAuthorities,
+}
+
+/// Reads what is at a location.
+#[derive(Debug)]
+pub(super) enum Reader {
+    File(PathBuf),
+    Url { uri: Uri, client: Box<Client> },
+}
+
+impl Reader {
+    /// A reader; an https server has to be known to the system's certificate authorities.
+    pub(super) fn new(location: Location) -> Result<Self, ReadError> {
+        Ok(match location {
+            Location::File(path) => Self::File(path),
+            Location::Url(uri) => Self::Url {
+                client: Box::new(client(&uri)?),
+                uri,
+            },
+        })
+    }
+
+    /// Reads what is there now.
+    pub(super) async fn read(&self) -> Result<Vec<u8>, ReadError> {
+        match self {
+            Self::File(path) => read_file(path),
+            Self::Url { uri, client } => get(client, uri.clone()).await,
+        }
+    }
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    let one_too_many = MAX_BYTES as u64 + 1;
+    File::open(path)?.take(one_too_many).read_to_end(&mut bytes)?;
+    match bytes.len() {
+        0..=MAX_BYTES => Ok(bytes),
+        _ => Err(ReadError::TooLarge),
+    }
+}
+
+async fn get(client: &Client, uri: Uri) -> Result<Vec<u8>, ReadError> {
+    let request = Request::get(uri)
+        .header(header::ACCEPT, "application/jwk-set+json, application/json")
+        .body(Empty::new())
+        .expect("the URI was parsed, and the header is valid");
+    let response = client.request(request).await?;
+    if response.status() != StatusCode::OK {
+        return Err(ReadError::Status(response.status()));
+    }
+    let body = Limited::new(response.into_body(), MAX_BYTES).collect().await;
+    Ok(body.map_err(ReadError::Body)?.to_bytes().into())
+}
+
+/// The system's authorities are read only where they are needed.
+fn client(uri: &Uri) -> Result<Client, ReadError> {
+    let mut authorities = rustls::RootCertStore::empty();
+    if uri.scheme_str() == Some("https") {
+        authorities.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if authorities.is_empty() {
+            return Err(ReadError::NoAuthorities);
+        }
+    }
+    let provider = rustls::crypto::ring::default_provider();
+    let tls = rustls::ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .expect("ring has ciphers for TLS 1.2 and 1.3")
+        .with_root_certificates(authorities)
+        .with_no_client_auth();
+    let connector = HttpsConnectorBuilder::new()
+        .with_tls_config(tls)
+        .https_or_http()
+        .enable_http1()
+        .build();
+    Ok(legacy::Client::builder(TokioExecutor::new())
+        // The next reading is minutes away.
+        .pool_max_idle_per_host(0)
+        .build(connector))
+}
+
+/// hyper's own words are only `client error (Connect)`; what matters is behind them.
+fn with_causes(error: &legacy::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}

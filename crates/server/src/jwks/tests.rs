@@ -1,0 +1,124 @@
+//! Renewals on virtual time, from a file.
+
+use std::{fs, path::PathBuf};
+
+use plimsoll_telemetry::Registry;
+use serde_json::json;
+
+use super::*;
+
+const INTERVAL: Duration = Duration::from_secs(300);
+
+/// A key set in a file of its own, which goes with it.
+struct KeyFile(PathBuf);
+
+impl KeyFile {
+    fn new(name: &str) -> Self {
+        let file = Self(std::env::temp_dir().join(format!("plimsoll-jwks-{}-{name}", std::process::id())));
+        file.write(1);
+        file
+    }
+
+    /// A set of so many keys.
+    fn write(&self, n_keys: usize) {
+        let key = json!({"kty": "OKP", "crv": "Ed25519", "x": "PBGswUIR74EzKlN7LFqqsyLlx_abo6fqQNUx9pMiAFc"});
+        let set = json!({"keys": vec![key; n_keys]}).to_string();
+        fs::write(&self.0, set).expect("the temporary directory can be written");
+    }
+
+    fn corrupt(&self) {
+        fs::write(&self.0, "{").expect("the temporary directory can be written");
+    }
+
+    async fn open(&self) -> Jwks {
+        let location = self.0.display().to_string().parse().expect("a path");
+        let dependency = Registry::default().dependency("jwks");
+        let (jwks, renewal) = Jwks::open(location, INTERVAL, dependency).await.expect("a set");
+        tokio::spawn(renewal.run());
+        jwks
+    }
+}
+
+impl Drop for KeyFile {
+    fn drop(&mut self) {
+        fs::remove_file(&self.0).expect("the file is there");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_are_read_again_on_an_interval() {
+    let file = KeyFile::new("interval");
+    let jwks = file.open().await;
+    assert_eq!(jwks.keys().n_keys(), 1);
+    file.write(2);
+    tokio::time::sleep(INTERVAL - Duration::from_secs(1)).await;
+    assert_eq!(jwks.keys().n_keys(), 1);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(jwks.keys().n_keys(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_are_read_on_request_but_not_in_a_flood() {
+    let file = KeyFile::new("request");
+    let jwks = file.open().await;
+    file.write(2);
+    assert!(jwks.renew().await);
+    assert_eq!(jwks.keys().n_keys(), 2);
+    file.write(3);
+    for _ in 0..1000 {
+        assert!(jwks.renew().await);
+        assert_eq!(jwks.keys().n_keys(), 2);
+    }
+    tokio::time::sleep(MIN_TIME_BETWEEN_REQUESTED).await;
+    assert!(jwks.renew().await);
+    assert_eq!(jwks.keys().n_keys(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_ask_at_the_same_time_share_one_reading() {
+    let file = KeyFile::new("herd");
+    let jwks = file.open().await;
+    file.write(2);
+    let herd = (0..1000).map(|_| {
+        let jwks = jwks.clone();
+        async move { (jwks.renew().await, jwks.keys().n_keys()) }
+    });
+    for asked in herd.map(tokio::spawn).collect::<Vec<_>>() {
+        assert_eq!(asked.await.expect("it ends"), (true, 2));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_good_keys_stay_when_a_renewal_fails_and_it_is_tried_again_soon() {
+    let file = KeyFile::new("failure");
+    let jwks = file.open().await;
+    file.corrupt();
+    assert!(!jwks.renew().await);
+    assert_eq!(jwks.keys().n_keys(), 1);
+    file.write(2);
+    tokio::time::sleep(RETRY_INTERVAL + Duration::from_secs(1)).await;
+    assert_eq!(jwks.keys().n_keys(), 2);
+    assert!(jwks.renew().await);
+}
+
+#[tokio::test]
+async fn a_file_that_is_wrong_from_the_start_is_an_error() {
+    let file = KeyFile::new("wrong");
+    file.corrupt();
+    for (path, expected) in [
+        (
+            file.0.display().to_string(),
+            "is not a key set: decode the key set as JSON",
+        ),
+        (
+            "no such file".to_owned(),
+            "cannot read the key set no such file: No such file",
+        ),
+        ("/dev/zero".to_owned(), "it has more than 262144 bytes"),
+    ] {
+        let location = path.parse().expect("a path");
+        let opened = Jwks::open(location, INTERVAL, Registry::default().dependency("jwks")).await;
+        let error = opened.map(|_| ()).expect_err("no set").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
