@@ -24,7 +24,7 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    BroadcastAccess, Config, Listeners, Publisher,
+    BroadcastAccess, Config, Listeners, PathPattern, Publisher,
     application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
@@ -79,9 +79,9 @@ pub(crate) struct Options {
     /// Port to listen on; 0 takes a free one.
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Path of the cable endpoint; several with commas.
-    #[arg(long, default_value = "/cable", value_delimiter = ',', value_parser = absolute_path)]
-    path: Vec<String>,
+    /// Path of the cable endpoint, also /ws/* and /{tenant}/cable; several with commas.
+    #[arg(long, default_value = "/cable", value_delimiter = ',')]
+    path: Vec<PathPattern>,
     #[command(flatten)]
     events: events::Options,
     /// Path that answers 200 while the server lives.
@@ -257,6 +257,7 @@ impl Options {
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
+            max_connections_per_address: self.listener.max_connections_per_address(),
             tls: self.listener.tls()?,
             allowed_origins: self.listener.allowed_origins.clone(),
             ping_interval: Duration::from_secs(self.ping_interval),

@@ -38,7 +38,9 @@ pub(crate) async fn run(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let counted = shard.open_connections.enter();
+                // Backends broadcast from few addresses, and come from nowhere else.
+                let address = (purpose == Purpose::Clients).then(|| peer.ip());
+                let counted = shard.open_connections.enter(address);
                 tokio::task::spawn_local(upgrade::receive(
                     Rc::clone(&shard),
                     stream,

@@ -1,16 +1,16 @@
 //! What a server is told at start. Defaults and names for people live with the command line.
 
-use std::time::Duration;
+use std::{num::NonZeroUsize, time::Duration};
 
 use plimsoll_telemetry::Registry;
 
-use crate::{AllowedOrigins, ProxiedHeaders, Tls};
+use crate::{AllowedOrigins, PathPattern, ProxiedHeaders, Tls};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Paths that speak Action Cable, for example `/cable`.
-    pub paths: Vec<String>,
+    pub paths: Vec<PathPattern>,
     /// The path of event streams; none: there are none.
     pub events_path: Option<String>,
     /// The path that answers 200 while the process lives.
@@ -27,6 +27,8 @@ pub struct Config {
     pub max_pending_bytes: usize,
     /// Connections beyond this number are answered 503.
     pub max_connections: usize,
+    /// Connections beyond this number from one IPv4 address, or one IPv6 network of 64 bits, are answered 429.
+    pub max_connections_per_address: Option<NonZeroUsize>,
     /// All listeners speak TLS, if there is a certificate.
     pub tls: Option<Tls>,
     /// Whose pages may open a WebSocket or an event stream; others are answered 403.

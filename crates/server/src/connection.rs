@@ -6,11 +6,13 @@ use std::{
     rc::Rc,
 };
 
-use crate::{outgoing::Ending, shard::OpenConnection, stream::Stream};
+use crate::{open_connections::OpenConnection, outgoing::Ending, stream::Stream};
 
 /// One connection with a session.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    /// Dropped before the stream: a client that sees the end may come back at once.
+    _counted: OpenConnection,
     stream: Stream,
     /// Whether the peer understands cable messages such as `disconnect`.
     pub(crate) speaks_cable: bool,
@@ -18,7 +20,6 @@ pub(crate) struct Connection {
     pub(crate) sid: Rc<str>,
     /// Why the server ends the session, once it does.
     pub(crate) ending: Cell<Option<Ending>>,
-    _counted: OpenConnection,
 }
 
 impl Connection {

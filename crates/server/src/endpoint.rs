@@ -6,7 +6,7 @@ use plimsoll_hub::SessionId;
 use plimsoll_websocket::Opcode;
 use smallvec::SmallVec;
 
-use crate::{encoding, outgoing::Ending, shard::Shard};
+use crate::{PathPattern, encoding, outgoing::Ending, shard::Shard};
 
 pub(crate) mod cable;
 pub(crate) mod events;
@@ -31,8 +31,8 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The language of a path, if it has one.
-    pub(crate) fn of_path(path: &str, cable_paths: &[String]) -> Option<Self> {
-        if cable_paths.iter().any(|cable_path| cable_path == path) {
+    pub(crate) fn of_path(path: &str, cable_paths: &[PathPattern]) -> Option<Self> {
+        if cable_paths.iter().any(|cable_path| cable_path.matches(path)) {
             return Some(Self::Cable);
         }
         match path {

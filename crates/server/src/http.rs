@@ -22,7 +22,8 @@ use crate::{
         Kind,
         events::{self, Opening},
     },
-    shard::{OpenConnection, Shard},
+    open_connections::OpenConnection,
+    shard::Shard,
     stream::Stream,
 };
 
@@ -143,7 +144,12 @@ fn hello(config: &crate::Config) -> String {
     format!(
         "Hello from Plimsoll {}. Action Cable is on {}.",
         env!("CARGO_PKG_VERSION"),
-        config.paths.join(", ")
+        config
+            .paths
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
     )
 }
 

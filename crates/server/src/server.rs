@@ -15,7 +15,8 @@ use crate::{
     drain, fanout,
     heartbeat::TICK,
     mailbox::Letter,
-    shard::{OpenConnections, Shard},
+    open_connections::OpenConnections,
+    shard::Shard,
     ticker,
 };
 
@@ -48,7 +49,7 @@ pub async fn run(
     let (publisher, mailboxes) = Publisher::new(config.n_shards, &config.registry);
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
-    let open_connections = OpenConnections::default();
+    let open_connections = OpenConnections::new(config.max_connections, config.max_connections_per_address);
     let (stop, stopped) = watch::channel(false);
     let (all_ended, mut ends) = mpsc::channel::<()>(1);
 

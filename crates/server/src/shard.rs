@@ -3,10 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
 };
 
 use plimsoll_hub::{Format, Hub, SessionId};
@@ -15,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::{
     Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines,
-    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing,
+    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing, open_connections::OpenConnections,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -100,34 +97,5 @@ impl Drop for OpenSession {
         if hub.is_empty() {
             self.shard.emptied.notify_waiters();
         }
-    }
-}
-
-/// Counts the connections of all shards.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct OpenConnections(Arc<AtomicUsize>);
-
-impl OpenConnections {
-    /// Counts one more, for as long as the result lives.
-    pub(crate) fn enter(&self) -> OpenConnection {
-        let n_open = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        OpenConnection {
-            counter: Arc::clone(&self.0),
-            n_open,
-        }
-    }
-}
-
-/// One counted connection.
-#[derive(Debug)]
-pub(crate) struct OpenConnection {
-    counter: Arc<AtomicUsize>,
-    /// How many there were when this one came, itself included.
-    pub(crate) n_open: usize,
-}
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        self.counter.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -27,15 +27,13 @@ use crate::{
     connection::Connection,
     encoding,
     endpoint::{Endpoint, Kind, cable::CableSession},
+    open_connections::{Admission, OpenConnection},
     session,
-    shard::{OpenConnection, Shard},
+    shard::Shard,
     sid,
     stream::Stream,
     tls::Tls,
 };
-
-/// Connections beyond the limit that are still told so; more than that are just dropped.
-const MAX_REFUSALS: usize = 32;
 
 /// Where a request belongs.
 enum Route {
@@ -73,8 +71,7 @@ pub(crate) async fn receive(
     purpose: Purpose,
     counted: OpenConnection,
 ) {
-    let max_connections = shard.config.max_connections;
-    if counted.n_open > max_connections + MAX_REFUSALS {
+    if counted.admission == Admission::Flood {
         return;
     }
     let deadline = Instant::now() + shard.config.handshake_timeout;
@@ -85,10 +82,8 @@ pub(crate) async fn receive(
         Err(_) => return tracing::debug!(%peer, "A TLS handshake took too long."),
     };
     let routed = timeout_at(deadline, read_head(&shard, &stream, peer, purpose)).await;
-    match routed.unwrap_or_else(|_| Err(Refusal::timeout())) {
-        Ok(_) if counted.n_open > max_connections || shard.is_draining.get() => {
-            Refusal::unavailable().send(&stream);
-        }
+    let routed = routed.unwrap_or_else(|_| Err(Refusal::timeout()));
+    match routed.and_then(|route| shard.admit(&counted).map(|()| route)) {
         Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
         Ok(Route::Http(bytes)) => {
             let from = crate::http::Source { peer, purpose };
@@ -163,6 +158,15 @@ async fn read_head(
 }
 
 impl Shard {
+    /// Whether there is room for a connection, now that its request is read and can be answered.
+    fn admit(&self, counted: &OpenConnection) -> Result<(), Refusal> {
+        match counted.admission {
+            Admission::Granted if !self.is_draining.get() => Ok(()),
+            Admission::TooManyOfAddress => Err(Refusal::too_many_of_address()),
+            Admission::Granted | Admission::TooMany | Admission::Flood => Err(Refusal::unavailable()),
+        }
+    }
+
     /// `None` while the head is incomplete.
     fn route(&self, bytes: &[u8], peer: SocketAddr, purpose: Purpose) -> Result<Option<Route>, Refusal> {
         let Some((request, head_len)) = Request::parse(bytes)? else {
@@ -222,6 +226,15 @@ impl Refusal {
         let text = "Pages of this origin may not connect; see --allowed_origins.".to_owned();
         Self::Answer {
             status: StatusCode::FORBIDDEN,
+            headers: &[],
+            text,
+        }
+    }
+
+    fn too_many_of_address() -> Self {
+        let text = "There are too many connections from this address; see --max_conn_per_ip.".to_owned();
+        Self::Answer {
+            status: StatusCode::TOO_MANY_REQUESTS,
             headers: &[],
             text,
         }

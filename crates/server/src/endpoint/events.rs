@@ -15,8 +15,9 @@ use crate::{
     application::ConnectRequest,
     connection::Connection,
     encoding,
+    open_connections::OpenConnection,
     outgoing::Ending,
-    shard::{OpenConnection, OpenSession, Shard},
+    shard::{OpenSession, Shard},
     stream::Stream,
 };
 

@@ -23,7 +23,7 @@ pub(crate) struct Server {
 /// Settings for tests; two shards, so that what crosses threads is tested too.
 pub(crate) fn config() -> Config {
     Config {
-        paths: vec!["/cable".to_owned()],
+        paths: vec!["/cable".parse().unwrap()],
         events_path: Some("/events".to_owned()),
         health_path: "/health".to_owned(),
         broadcast_path: "/_broadcast".to_owned(),
@@ -32,6 +32,7 @@ pub(crate) fn config() -> Config {
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
         max_connections: 100,
+        max_connections_per_address: None,
         tls: None,
         allowed_origins: AllowedOrigins::default(),
         // No ping may come between the messages of a test.

@@ -72,6 +72,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("port", "server.port").also("PORT"),
     setting("allowed-origins", "server.allowed_origins").list(),
     setting("max-conn", "server.max_conn"),
+    setting("max-conn-per-ip", "server.max_conn_per_ip"),
     setting("health-path", "server.health_path"),
     setting("ready-path", "server.ready_path"),
     setting("handshake-timeout-ms", "server.handshake_timeout_ms"),
