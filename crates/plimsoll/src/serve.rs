@@ -59,6 +59,7 @@ Examples:
   plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
   plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
   plimsoll serve --rpc_host localhost:50051        a Rails application with AnyCable's RPC server
+  plimsoll serve --rpc_host http://app/_anycable   an application with AnyCable's RPC over HTTP
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
@@ -207,9 +208,9 @@ impl Options {
         if self.announce {
             announce(clients.addresses())?;
         }
-        let remote = match self.identification.norpc {
+        let remote = match self.identification.norpc || self.remote.is_none() {
             true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self.remote.start()?,
+            false => self.remote.start(self.secrets.rpc_secret())?,
         };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(

@@ -4,7 +4,7 @@ use std::{
     num::NonZeroU32,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -16,20 +16,36 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use crate::{calls::Calls, translation};
+use crate::{calls::Calls, retry::Patience, translation};
 
 /// The end of the queue where sessions are put. Overflow rule: what finds the queue full is dropped, with a
-/// warning: a mass disconnect must not keep the application from serving those who connect again.
+/// warning: a mass disconnect must not keep the application from serving those who connect again. When the server
+/// stops, all sessions end at once and nobody connects again, so nothing is dropped then; the sessions' own number
+/// is the bound.
 pub(crate) struct Farewells {
-    queue: mpsc::Sender<DisconnectRequest>,
+    queue: mpsc::UnboundedSender<DisconnectRequest>,
+    n_queued: Arc<AtomicUsize>,
+    capacity: usize,
     n_dropped: AtomicU64,
-    is_last_orders: watch::Sender<bool>,
+    pace: watch::Sender<Pace>,
+}
+
+/// How fast sessions are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Pace {
+    /// So many per second.
+    Rated,
+    /// As fast as the application takes them.
+    Hurried,
+    /// The same, and no more come.
+    Closing,
 }
 
 /// The other end, which makes the calls.
 pub(crate) struct Caller {
-    queue: mpsc::Receiver<DisconnectRequest>,
-    is_last_orders: watch::Receiver<bool>,
+    queue: mpsc::UnboundedReceiver<DisconnectRequest>,
+    n_queued: Arc<AtomicUsize>,
+    pace: watch::Receiver<Pace>,
     /// At most one call starts in this time.
     interval: Duration,
     /// Calls under way or waiting for their turn at the same time.
@@ -38,16 +54,20 @@ pub(crate) struct Caller {
 
 /// A queue for `capacity` sessions of which at most `rate_per_sec` are told per second.
 pub(crate) fn queue(capacity: usize, rate_per_sec: NonZeroU32, concurrency: usize) -> (Farewells, Caller) {
-    let (sender, receiver) = mpsc::channel(capacity);
-    let (is_last_orders, told) = watch::channel(false);
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let n_queued = Arc::new(AtomicUsize::new(0));
+    let (pace, told) = watch::channel(Pace::Rated);
     let farewells = Farewells {
         queue: sender,
+        n_queued: Arc::clone(&n_queued),
+        capacity,
         n_dropped: AtomicU64::new(0),
-        is_last_orders,
+        pace,
     };
     let caller = Caller {
         queue: receiver,
-        is_last_orders: told,
+        n_queued,
+        pace: told,
         interval: Duration::from_secs(1) / rate_per_sec.get(),
         concurrency,
     };
@@ -57,19 +77,33 @@ pub(crate) fn queue(capacity: usize, rate_per_sec: NonZeroU32, concurrency: usiz
 impl Farewells {
     /// Queues a session, without waiting.
     pub(crate) fn add(&self, request: DisconnectRequest) {
-        if let Err(error) = self.queue.try_send(request) {
-            let n_dropped = self.n_dropped.fetch_add(1, Ordering::Relaxed) + 1;
-            // A flood of drops must not become a flood of log lines.
-            if n_dropped.is_power_of_two() {
-                tracing::warn!(n_dropped, "A Disconnect call is dropped: {error}.");
-            }
+        let n_queued = self.n_queued.fetch_add(1, Ordering::Relaxed);
+        let has_room = n_queued < self.capacity || *self.pace.borrow() >= Pace::Hurried;
+        if has_room && self.queue.send(request).is_ok() {
+            return;
+        }
+        self.n_queued.fetch_sub(1, Ordering::Relaxed);
+        let n_dropped = self.n_dropped.fetch_add(1, Ordering::Relaxed) + 1;
+        // A flood of drops must not become a flood of log lines.
+        if n_dropped.is_power_of_two() {
+            let capacity = self.capacity;
+            tracing::warn!(
+                n_dropped,
+                "A Disconnect call is dropped: {capacity} wait already (--disconnect_backlog_size)."
+            );
         }
     }
 
-    /// Gives up the rate: what is queued is told as fast as the application takes it, and then the caller ends.
+    /// Gives up rate and capacity, because the server stops: sessions are told as fast as the application takes
+    /// them.
+    pub(crate) fn hurry(&self) {
+        self.pace.send_replace(Pace::Hurried);
+    }
+
+    /// Completes when all that is queued is told; nothing can be added any more.
     pub(crate) async fn finish(&self) {
-        self.is_last_orders.send_replace(true);
-        self.is_last_orders.closed().await;
+        self.pace.send_replace(Pace::Closing);
+        self.pace.closed().await;
     }
 }
 
@@ -80,11 +114,11 @@ impl Caller {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut under_way = JoinSet::new();
         while let Some(request) = self.next().await {
-            if !*self.is_last_orders.borrow() {
-                tokio::select! {
-                    _ = ticks.tick() => {}
-                    () = last_orders(&mut self.is_last_orders) => {}
-                }
+            self.n_queued.fetch_sub(1, Ordering::Relaxed);
+            tokio::select! {
+                biased;
+                () = reached(&mut self.pace, Pace::Hurried) => {}
+                _ = ticks.tick() => {}
             }
             if under_way.len() >= self.concurrency {
                 under_way.join_next().await;
@@ -97,27 +131,64 @@ impl Caller {
 
     /// `None`: it is closing time and the queue is empty.
     async fn next(&mut self) -> Option<DisconnectRequest> {
-        if !*self.is_last_orders.borrow() {
-            tokio::select! {
-                biased;
-                request = self.queue.recv() => return request,
-                () = last_orders(&mut self.is_last_orders) => {}
-            }
+        tokio::select! {
+            biased;
+            request = self.queue.recv() => return request,
+            () = reached(&mut self.pace, Pace::Closing) => {}
         }
         self.queue.close();
         self.queue.recv().await
     }
 }
 
-async fn last_orders(told: &mut watch::Receiver<bool>) {
+async fn reached(told: &mut watch::Receiver<Pace>, wanted: Pace) {
     // An error says that the other end is gone, which means the same.
-    let _told_or_gone = told.wait_for(|is_last_orders| *is_last_orders).await;
+    let _told_or_gone = told.wait_for(|pace| *pace >= wanted).await;
 }
 
 async fn tell(calls: Arc<Calls>, request: DisconnectRequest) {
     let sid = request.sid.clone();
-    let result = calls.call(&sid, &translation::disconnect_request(request)).await;
-    if let Err(error) = result {
-        tracing::warn!(%sid, code = ?error.code(), "A Disconnect call failed: {}", error.message());
+    let message = translation::disconnect_request(request);
+    let _failures_are_in_the_journal = calls
+        .call(&sid, Patience::Unlimited, &message, translation::disconnect_reply)
+        .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use plimsoll_server::application::Environment;
+
+    use super::*;
+
+    fn request(n: usize) -> DisconnectRequest {
+        DisconnectRequest {
+            sid: n.to_string().into(),
+            identifiers: "".into(),
+            subscriptions: Vec::new(),
+            environment: Environment::EMPTY,
+            istate: BTreeMap::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_finds_the_queue_full_is_dropped_but_not_when_the_server_stops() {
+        let (farewells, mut caller) = queue(2, NonZeroU32::MIN, 1);
+        (0..5).for_each(|n| farewells.add(request(n)));
+        assert_eq!(caller.queue.len(), 2);
+        farewells.hurry();
+        (5..10_000).for_each(|n| farewells.add(request(n)));
+        assert_eq!(caller.queue.len(), 2 + 9_995);
+        farewells.pace.send_replace(Pace::Closing);
+        let mut sids = Vec::new();
+        while let Some(request) = caller.next().await {
+            sids.push(request.sid);
+        }
+        let expected = [0, 1].into_iter().chain(5..10_000);
+        assert_eq!(
+            sids,
+            expected.map(|n| n.to_string().into()).collect::<Vec<Box<str>>>()
+        );
     }
 }

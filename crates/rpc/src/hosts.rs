@@ -1,4 +1,4 @@
-//! Where the application listens, as `--rpc_host` says it.
+//! Where a gRPC application listens.
 
 use std::{fmt, str::FromStr};
 
@@ -13,14 +13,10 @@ pub struct Hosts(Vec<Authority>);
 /// Why a text names no application.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum HostsError {
-    /// The other kind of RPC.
-    #[error(
-        "applications over HTTP are not supported yet; give the address of a gRPC one, for example localhost:50051"
-    )]
-    Http,
     /// A scheme that is none of ours.
     #[error(
-        "unknown scheme {scheme:?}; valid are host:port, dns:///host:port and grpc-list://host:port,host:port"
+        "unknown scheme {scheme:?}; valid are host:port, dns:///host:port and grpc-list://host:port,host:port \
+         for gRPC, and http://host/path and https://host/path for HTTP"
     )]
     Scheme {
         /// What stands before `://`.
@@ -50,7 +46,6 @@ impl FromStr for Hosts {
             // Between the slashes a name server could stand, which AnyCable does not take either.
             Some(("dns", rest)) => vec![rest.strip_prefix('/').unwrap_or(rest)],
             Some(("grpc-list", rest)) => rest.split(',').map(str::trim).collect(),
-            Some(("http" | "https", _)) => return Err(HostsError::Http),
             Some((scheme, _)) => {
                 let scheme = scheme.to_owned();
                 return Err(HostsError::Scheme { scheme });
@@ -125,15 +120,9 @@ mod tests {
             Err(r#""" is no host and port; an example is localhost:50051"#),
         );
         check(
-            "http://localhost:3000/_anycable",
-            Err(
-                "applications over HTTP are not supported yet; give the address of a gRPC one, for example localhost:50051",
-            ),
-        );
-        check(
             "grpc://a:1",
             Err(
-                r#"unknown scheme "grpc"; valid are host:port, dns:///host:port and grpc-list://host:port,host:port"#,
+                r#"unknown scheme "grpc"; valid are host:port, dns:///host:port and grpc-list://host:port,host:port for gRPC, and http://host/path and https://host/path for HTTP"#,
             ),
         );
     }

@@ -1,19 +1,29 @@
-//! The remote application: AnyCable's RPC contract over gRPC (spec §3), so that a Rails application, or any other
-//! with an AnyCable RPC server, decides about the sessions.
+//! The remote application: AnyCable's RPC contract over gRPC or HTTP (spec §3), so that a Rails application, or any
+//! other with an AnyCable RPC server, decides about the sessions.
 //!
 //! [`Remote`] takes the server's [`Application`](plimsoll_server::application::Application) seam. Behind it are the
-//! translation between the seam and the contract's messages, the calls (concurrency, deadline, retries), and the
-//! queue of sessions that have ended.
+//! translation between the seam and the contract's messages, the calls (concurrency, deadline, retries) over one of
+//! two transports, and the queue of sessions that have ended.
 //!
 //! The crate must not know sessions, sockets of clients, or the process.
 
 mod calls;
+mod cause;
 mod farewells;
 mod hosts;
+mod journal;
+mod limiter;
 mod proto;
 mod remote;
 mod retry;
+mod target;
+mod tls;
 mod translation;
+mod transport;
 
 pub use hosts::{Hosts, HostsError};
-pub use remote::{DisconnectMode, Options, Remote};
+pub use limiter::{Bounds, Concurrency};
+pub use remote::{DisconnectMode, Options, Remote, StartError};
+pub use target::{BaseUrl, Target, TargetError};
+pub use tls::{Trust, TrustError};
+pub use transport::TransportOptions;

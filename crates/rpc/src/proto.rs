@@ -1,6 +1,9 @@
 //! The messages of `proto/rpc.proto`, and which call each request belongs to.
 
+mod json;
+
 use http::uri::PathAndQuery;
+use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use messages::*;
 
@@ -9,30 +12,55 @@ mod messages {
     include!(concat!(env!("OUT_DIR"), "/anycable.rs"));
 }
 
-/// A request of the service `anycable.RPC`.
-pub(crate) trait Call: prost::Message + Clone + 'static {
+/// What is asked of an application; also the name of the call in gRPC's service `anycable.RPC`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Method {
+    Connect,
+    Command,
+    Disconnect,
+}
+
+/// A request.
+pub(crate) trait Call: prost::Message + Clone + Serialize + 'static {
     /// What the application answers.
-    type Reply: prost::Message + Default + 'static;
+    type Reply: prost::Message + Default + DeserializeOwned + 'static;
 
-    /// Where the call goes.
-    const PATH: &'static str;
+    const METHOD: Method;
+}
 
-    fn path() -> PathAndQuery {
-        PathAndQuery::from_static(Self::PATH)
+impl Method {
+    pub(crate) const COUNT: usize = 3;
+
+    /// Where gRPC calls go.
+    pub(crate) fn grpc_path(self) -> PathAndQuery {
+        PathAndQuery::from_static(match self {
+            Self::Connect => "/anycable.RPC/Connect",
+            Self::Command => "/anycable.RPC/Command",
+            Self::Disconnect => "/anycable.RPC/Disconnect",
+        })
+    }
+
+    /// Where HTTP calls go below the application's URL.
+    pub(crate) fn http_segment(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Command => "command",
+            Self::Disconnect => "disconnect",
+        }
     }
 }
 
 impl Call for ConnectionRequest {
     type Reply = ConnectionResponse;
-    const PATH: &'static str = "/anycable.RPC/Connect";
+    const METHOD: Method = Method::Connect;
 }
 
 impl Call for CommandMessage {
     type Reply = CommandResponse;
-    const PATH: &'static str = "/anycable.RPC/Command";
+    const METHOD: Method = Method::Command;
 }
 
 impl Call for DisconnectRequest {
     type Reply = DisconnectResponse;
-    const PATH: &'static str = "/anycable.RPC/Disconnect";
+    const METHOD: Method = Method::Disconnect;
 }

@@ -1,6 +1,7 @@
-//! The application at the other end of a gRPC connection.
+//! The application at the other end of a connection.
 
 use std::{
+    future::Future,
     io,
     num::{NonZeroU32, NonZeroUsize},
     sync::Arc,
@@ -16,20 +17,28 @@ use tokio::{runtime::Handle, sync::oneshot};
 use crate::{
     calls::Calls,
     farewells::{self, Farewells},
-    hosts::Hosts,
-    proto::Call,
+    journal::Journal,
+    limiter::{Concurrency, Limiter},
+    retry::{Patience, Rules},
+    target::Target,
+    tls::TrustError,
     translation,
+    transport::{Transport, TransportOptions},
 };
 
 /// How a remote application is called.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where it listens.
-    pub hosts: Hosts,
-    /// Calls that may be under way at the same time; fewer than the application has workers.
-    pub concurrency: NonZeroUsize,
-    /// Time for one call with all its retries, from its turn on.
+    /// Where it is.
+    pub target: Target,
+    /// How connections to it are made.
+    pub transport: TransportOptions,
+    /// Calls that may be under way at the same time.
+    pub concurrency: Concurrency,
+    /// Time for one call with all its retries, from its turn on. For its turn it waits no longer than that, too.
     pub command_timeout: Duration,
+    /// Time for one attempt; `None`: what is left of the call's.
+    pub request_timeout: Option<Duration>,
     /// Whether the application hears of ended sessions.
     pub disconnect_mode: DisconnectMode,
     /// The most ended sessions that it hears of in a second.
@@ -47,6 +56,22 @@ pub enum DisconnectMode {
     Always,
     /// Of none.
     Never,
+}
+
+/// Why an application cannot be called at all.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No thread, or no runtime.
+    #[error("cannot start the thread that calls the application: {0}")]
+    Thread(#[from] io::Error),
+    /// The options for TLS.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// A secret that does not fit into a header.
+    #[error(
+        "the secret for the application has characters that no HTTP header can have; use letters and digits"
+    )]
+    Secret,
 }
 
 /// A remote application.
@@ -67,8 +92,8 @@ impl Remote {
     /// Starts the thread. Nothing is connected before the first call: the application may start later.
     ///
     /// # Errors
-    /// When the thread or its runtime cannot be started.
-    pub fn start(options: &Options) -> io::Result<Self> {
+    /// When the thread or its runtime cannot be started, or what the options name cannot be used.
+    pub fn start(options: &Options) -> Result<Self, StartError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -77,66 +102,76 @@ impl Remote {
         thread::Builder::new().name("rpc".to_owned()).spawn(move || {
             let _nobody_sends = runtime.block_on(ended);
         })?;
-        let _in_runtime = handle.enter();
-        let concurrency = options.concurrency.get();
-        let calls = Arc::new(Calls::new(&options.hosts, concurrency, options.command_timeout));
+        let calls = {
+            let _in_runtime = handle.enter();
+            Arc::new(new_calls(options)?)
+        };
         let farewells = (options.disconnect_mode != DisconnectMode::Never).then(|| {
-            let backlog = options.disconnect_backlog.get();
+            let (backlog, concurrency) = (options.disconnect_backlog.get(), options.concurrency.max());
             let (farewells, caller) = farewells::queue(backlog, options.disconnect_rate_per_sec, concurrency);
             handle.spawn(caller.run(Arc::clone(&calls)));
             farewells
         });
         Ok(Self {
             calls,
-            runtime: handle.clone(),
+            runtime: handle,
             farewells,
             hears_of_every_end: options.disconnect_mode == DisconnectMode::Always,
             _alive: alive,
         })
     }
 
-    /// Makes a call on the background thread. `None`: it failed, which is logged.
-    async fn call<C, R>(
+    /// Makes a call on the background thread, to its end: a session that does not wait for the reply any more must
+    /// still learn what it has been granted. `None`: it failed, which is logged.
+    async fn run<R: Send + 'static>(
         &self,
-        sid: &str,
-        message: C,
-        translate: impl FnOnce(C::Reply) -> Result<R, String>,
-    ) -> Option<R>
-    where
-        C: Call,
-    {
-        let calls = Arc::clone(&self.calls);
-        let owned_sid = sid.to_owned();
-        let call = self
-            .runtime
-            .spawn(async move { calls.call(&owned_sid, &message).await });
-        let (code, text) = match call.await {
-            Ok(Ok(reply)) => match translate(reply) {
-                Ok(reply) => return Some(reply),
-                Err(text) => (tonic::Code::Ok, text),
-            },
-            Ok(Err(status)) => (status.code(), status.message().to_owned()),
-            Err(error) => (tonic::Code::Internal, error.to_string()),
-        };
-        tracing::warn!(sid, ?code, "{} failed: {text}", C::PATH);
-        None
+        call: impl Future<Output = Option<R>> + Send + 'static,
+    ) -> Option<R> {
+        match self.runtime.spawn(call).await {
+            Ok(reply) => reply,
+            Err(error) => {
+                tracing::error!("A call to the application was given up: {error}.");
+                None
+            }
+        }
     }
+}
+
+fn new_calls(options: &Options) -> Result<Calls, StartError> {
+    let (target, timeout) = (&options.target, options.command_timeout);
+    Ok(Calls {
+        transport: Transport::new(target, &options.transport, timeout, options.concurrency.max())?,
+        rules: Rules {
+            limiter: Limiter::new(options.concurrency),
+            timeout,
+            attempt_timeout: options.request_timeout,
+        },
+        journal: Journal::new(&target.to_string()),
+    })
 }
 
 impl Application for Remote {
     fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
         Box::pin(async move {
             let message = translation::connection_request(request);
-            let reply = self.call(&request.sid, message, translation::connect_reply).await;
-            reply.unwrap_or(ConnectReply::Failed)
+            let (calls, sid) = (Arc::clone(&self.calls), request.sid.clone());
+            let call = async move {
+                let translate = translation::connect_reply;
+                calls.call(&sid, Patience::Limited, &message, translate).await
+            };
+            self.run(call).await.unwrap_or(ConnectReply::Failed)
         })
     }
 
     fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
         Box::pin(async move {
             let message = translation::command_message(request);
-            let reply = self.call(request.sid, message, translation::command_reply).await;
-            reply.unwrap_or_else(|| CommandReply {
+            let (calls, sid) = (Arc::clone(&self.calls), request.sid.to_owned());
+            let call = async move {
+                let translate = translation::command_reply;
+                calls.call(&sid, Patience::Limited, &message, translate).await
+            };
+            self.run(call).await.unwrap_or_else(|| CommandReply {
                 status: Status::Failed,
                 ..CommandReply::default()
             })
@@ -154,6 +189,12 @@ impl Application for Remote {
     fn disconnect(&self, request: DisconnectRequest) {
         if let Some(farewells) = &self.farewells {
             farewells.add(request);
+        }
+    }
+
+    fn stopping(&self) {
+        if let Some(farewells) = &self.farewells {
+            farewells.hurry();
         }
     }
 

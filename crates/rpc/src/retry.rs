@@ -1,9 +1,15 @@
 //! One call from its place in the queue to its result: concurrency, deadline, retries.
 
-use std::{error::Error, future::Future, iter::successors, time::Duration};
+use std::{error::Error, future::Future, time::Duration};
 
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 use tonic::{Code, Status};
+
+use crate::{
+    cause,
+    limiter::{Limiter, Load, NoTurn},
+    proto::Method,
+};
 
 /// The application has no free worker: one will be free in a moment (spec §3.3).
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(10);
@@ -31,9 +37,8 @@ fn is_untouched(status: &Status) -> bool {
     let Some(source) = status.source() else {
         return false;
     };
-    let causes = successors(Some(source), |cause| (*cause).source());
     status.code() == Code::Cancelled
-        || causes
+        || cause::chain(source)
             .filter_map(|cause| cause.downcast_ref::<h2::Error>())
             .any(|error| {
                 error.is_remote()
@@ -41,55 +46,112 @@ fn is_untouched(status: &Status) -> bool {
             })
 }
 
-/// Waits for its turn, then attempts until there is a result or `timeout` is over; `attempt` gets the time that
-/// is left. The wait for the first turn does not count, so that a herd of clients is served late rather than
-/// refused. A pause holds no permit: it is not the application's work.
-pub(crate) async fn call<R, F>(
-    permits: &Semaphore,
-    timeout: Duration,
-    mut attempt: impl FnMut(Duration) -> F,
-) -> Result<R, Status>
-where
-    F: Future<Output = Result<R, Status>>,
-{
-    let mut permit = Some(acquire(permits).await);
-    let deadline = Instant::now() + timeout;
-    let mut last_failure = None;
-    let attempts = async {
+/// The rules that all calls follow.
+pub(crate) struct Rules {
+    /// How many attempts may be under way.
+    pub(crate) limiter: Limiter,
+    /// Time for a call from its first turn on, with all its retries.
+    pub(crate) timeout: Duration,
+    /// Time for one attempt; `None`: what is left of the call's.
+    pub(crate) attempt_timeout: Option<Duration>,
+}
+
+/// How long a call waits for its first turn.
+///
+/// That time does not count as the call's own. If it did, an application that cannot keep up would get every call
+/// just before its time is over, and all of its work would be for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// As long as the call itself may take: a client waits for it.
+    Limited,
+    /// For ever: nobody waits, and the call must not get lost.
+    Unlimited,
+}
+
+impl Rules {
+    /// Waits for its turn, then attempts until there is a result or the time is over; `attempt` gets the time that
+    /// is left. A pause holds no turn: it is not the application's work.
+    pub(crate) async fn call<R, F>(
+        &self,
+        method: Method,
+        patience: Patience,
+        mut attempt: impl FnMut(Duration) -> F,
+    ) -> Result<R, Status>
+    where
+        F: Future<Output = Result<R, Status>>,
+    {
+        let patience = match patience {
+            Patience::Limited => Some(self.timeout),
+            Patience::Unlimited => None,
+        };
+        let mut first_turn = Some(
+            self.limiter
+                .turn(patience)
+                .await
+                .map_err(|NoTurn| self.too_busy())?,
+        );
+        let deadline = Instant::now() + self.timeout;
+        let mut last_failure: Option<Status> = None;
         for n_failures in 0.. {
-            if permit.is_none() {
-                permit = Some(acquire(permits).await);
-            }
-            let failure = match attempt(deadline.saturating_duration_since(Instant::now())).await {
+            let turn = match first_turn.take() {
+                Some(turn) => Ok(turn),
+                None => self.limiter.turn(Some(deadline - Instant::now())).await,
+            };
+            let Ok(turn) = turn else { break };
+            let time_left = deadline - Instant::now();
+            let time = self
+                .attempt_timeout
+                .map_or(time_left, |limit| limit.min(time_left));
+            let result = match tokio::time::timeout(time, attempt(time)).await {
+                Ok(result) => result,
+                Err(_) => Err(unanswered(time, last_failure.as_ref())),
+            };
+            turn.end(method, load(&result));
+            let failure = match result {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
-            permit = None;
             let Some(pause) = pause(&failure, n_failures) else {
                 return Err(failure);
             };
             last_failure = Some(failure);
+            if deadline.saturating_duration_since(Instant::now()) <= pause {
+                tokio::time::sleep_until(deadline).await;
+                break;
+            }
             tokio::time::sleep(pause).await;
         }
-        unreachable!("the deadline ends the attempts long before 2^32 of them")
-    };
-    tokio::time::timeout_at(deadline, attempts)
-        .await
-        .unwrap_or_else(|_| Err(late(timeout, last_failure.as_ref())))
+        Err(unanswered(self.timeout, last_failure.as_ref()))
+    }
+
+    fn too_busy(&self) -> Status {
+        Status::deadline_exceeded(format!(
+            "no turn within {} ms, because the application is busy with {} calls and {} wait",
+            self.timeout.as_millis(),
+            self.limiter.limit(),
+            self.limiter.n_waiting(),
+        ))
+    }
 }
 
-async fn acquire(permits: &Semaphore) -> tokio::sync::SemaphorePermit<'_> {
-    permits.acquire().await.expect("the semaphore is never closed")
+/// What the result of an attempt says about the application's load.
+fn load<R>(result: &Result<R, Status>) -> Load {
+    match result.as_ref().map_err(Status::code) {
+        Ok(_) => Load::Answered,
+        Err(Code::ResourceExhausted) => Load::Refused,
+        Err(Code::DeadlineExceeded) => Load::Overdue,
+        Err(_) => Load::Unknown,
+    }
 }
 
-fn late(timeout: Duration, last_failure: Option<&Status>) -> Status {
-    let timeout_ms = timeout.as_millis();
+fn unanswered(time: Duration, last_failure: Option<&Status>) -> Status {
+    let time_ms = time.as_millis();
     Status::deadline_exceeded(match last_failure {
         Some(failure) => format!(
-            "no success within {timeout_ms} ms; the last attempt: {}",
-            failure.message()
+            "no success within {time_ms} ms; the last attempt: {}",
+            cause::text(failure)
         ),
-        None => format!("no answer within {timeout_ms} ms"),
+        None => format!("no answer within {time_ms} ms"),
     })
 }
 
@@ -98,14 +160,31 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
+    use crate::limiter::Concurrency;
 
     const TIMEOUT: Duration = Duration::from_millis(3000);
+
+    fn rules(concurrency: usize) -> Rules {
+        let concurrency = concurrency.try_into().expect("positive");
+        Rules {
+            limiter: Limiter::new(Concurrency::Fixed(concurrency)),
+            timeout: TIMEOUT,
+            attempt_timeout: None,
+        }
+    }
+
+    async fn call<R, F: Future<Output = Result<R, Status>>>(
+        rules: &Rules,
+        attempt: impl FnMut(Duration) -> F,
+    ) -> Result<R, Status> {
+        rules.call(Method::Command, Patience::Limited, attempt).await
+    }
 
     /// Fails with `status` every time and returns when the attempts were made, in milliseconds from the first.
     async fn attempts(status: Status) -> (Vec<u128>, Status) {
         let start = Instant::now();
         let times = RefCell::new(Vec::new());
-        let result: Result<(), _> = call(&Semaphore::new(1), TIMEOUT, |_| {
+        let result: Result<(), _> = call(&rules(1), |_| {
             times.borrow_mut().push(start.elapsed().as_millis());
             std::future::ready(Err(status.clone()))
         })
@@ -135,6 +214,8 @@ mod tests {
             Code::Internal,
             Code::DeadlineExceeded,
             Code::Unimplemented,
+            Code::Unauthenticated,
+            Code::InvalidArgument,
             Code::Aborted,
         ] {
             let (times, error) = attempts(Status::new(code, "")).await;
@@ -144,34 +225,91 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_does_not_come_is_given_up() {
-        let start = Instant::now();
-        let error = call(&Semaphore::new(1), TIMEOUT, |time_left| {
-            assert_eq!(time_left, TIMEOUT);
-            std::future::pending::<Result<(), _>>()
-        })
-        .await
-        .expect_err("nothing answers");
-        assert_eq!(start.elapsed(), TIMEOUT);
-        assert_eq!(error.message(), "no answer within 3000 ms");
+        for (attempt_timeout, expected) in [(None, TIMEOUT), (Some(TIMEOUT / 10), TIMEOUT / 10)] {
+            let rules = Rules {
+                attempt_timeout,
+                ..rules(1)
+            };
+            let start = Instant::now();
+            let error = call(&rules, |time_left| {
+                assert_eq!(time_left, expected);
+                std::future::pending::<Result<(), _>>()
+            })
+            .await
+            .expect_err("nothing answers");
+            assert_eq!(start.elapsed(), expected);
+            assert_eq!(
+                error.message(),
+                format!("no answer within {} ms", expected.as_millis())
+            );
+        }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_wait_for_a_turn_does_not_count_and_a_pause_holds_no_permit() {
-        let permits = Semaphore::new(1);
+    async fn the_wait_for_a_turn_does_not_count_and_a_pause_holds_no_turn() {
+        let rules = rules(1);
         let start = Instant::now();
         let slow = |time_left| async move {
             assert_eq!(time_left, TIMEOUT, "time counts from the first turn");
             tokio::time::sleep(Duration::from_secs(2)).await;
             Ok::<_, Status>(start.elapsed().as_secs())
         };
-        let failing = call(&permits, TIMEOUT, |_| {
+        let failing = call(&rules, |_| {
             std::future::ready(Err::<(), _>(Status::unavailable("down")))
         });
-        let (_, first, second) = tokio::join!(
-            failing,
-            call(&permits, TIMEOUT, slow),
-            call(&permits, TIMEOUT, slow)
-        );
+        let (_, first, second) = tokio::join!(failing, call(&rules, slow), call(&rules, slow));
         assert_eq!((first.ok(), second.ok()), (Some(2), Some(4)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_a_client_waits_for_gives_up_without_a_turn_and_another_one_does_not() {
+        let rules = rules(1);
+        let start = Instant::now();
+        let hog = rules.limiter.turn(None).await.expect("there is one");
+        let answer = |_| std::future::ready(Ok(start.elapsed().as_secs()));
+        let release = async {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            drop(hog);
+        };
+        let (limited, unlimited, ()) = tokio::join!(
+            rules.call(Method::Command, Patience::Limited, answer),
+            rules.call(Method::Disconnect, Patience::Unlimited, answer),
+            release
+        );
+        let error = limited.expect_err("nobody gave a turn back in time");
+        assert_eq!(error.code(), Code::DeadlineExceeded);
+        assert_eq!(
+            error.message(),
+            "no turn within 3000 ms, because the application is busy with 1 calls and 1 wait"
+        );
+        assert_eq!(unlimited.ok(), Some(60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_application_that_cannot_keep_up_still_answers_those_that_got_a_turn() {
+        let rules = rules(2);
+        let work = |_| async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            Ok(())
+        };
+        let calls = (0..40).map(|_| call(&rules, work));
+        let mut calls: Vec<_> = calls.map(Box::pin).collect();
+        let mut n_answered = 0;
+        std::future::poll_fn(|context| {
+            calls.retain_mut(|call| match call.as_mut().poll(context) {
+                std::task::Poll::Ready(result) => {
+                    n_answered += usize::from(result.is_ok());
+                    false
+                }
+                std::task::Poll::Pending => true,
+            });
+            match calls.is_empty() {
+                true => std::task::Poll::Ready(()),
+                false => std::task::Poll::Pending,
+            }
+        })
+        .await;
+        // Two at a time for three seconds, and those that begin in the last moment are answered as well.
+        assert!((12..=14).contains(&n_answered), "{n_answered}");
     }
 }

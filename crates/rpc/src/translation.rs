@@ -68,6 +68,14 @@ pub(crate) fn command_reply(response: proto::CommandResponse) -> Result<CommandR
     })
 }
 
+/// `Err` as in [`connect_reply`]. There is nothing else to learn from it.
+pub(crate) fn disconnect_reply(response: proto::DisconnectResponse) -> Result<(), String> {
+    match response.status() {
+        proto::Status::Success | proto::Status::Failure => Ok(()),
+        proto::Status::Error => Err(response.error_msg),
+    }
+}
+
 /// The state of a subscription travels as JSON here, because there are several (spec §3.1).
 pub(crate) fn disconnect_request(request: DisconnectRequest) -> proto::DisconnectRequest {
     let as_json =

@@ -54,6 +54,9 @@ pub trait Application: Send + Sync {
     /// not wait: what takes time is queued.
     fn disconnect(&self, _request: DisconnectRequest) {}
 
+    /// The server begins to stop: all sessions are about to end, and new ones do not come.
+    fn stopping(&self) {}
+
     /// All sessions are over and the server is about to stop: completes when everything that was queued is
     /// done. The server waits for a limited time only.
     fn finish(&self) -> Reply<'_, ()> {

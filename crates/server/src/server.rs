@@ -89,6 +89,7 @@ pub async fn run(
         _ = ends.recv() => {}
     }
     let stopped_at = Instant::now();
+    finishing.stopping();
     stop.send_replace(true);
     while ends.recv().await.is_some() {}
     let time_left = drain_timeout.saturating_sub(stopped_at.elapsed());

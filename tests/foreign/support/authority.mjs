@@ -1,7 +1,7 @@
-// A certificate authority of a test's own, made by OpenSSL.
+// A certificate authority of a test's own, made by the `openssl` program, and what it vouches for.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -32,4 +32,11 @@ export function makeAuthority() {
     stranger: issue("stranger", "DNS:elsewhere.example"),
     client: issue("client", "DNS:client.example"),
   };
+}
+
+/** The same for a server made in this process: `{ ca, caPath, key, cert }`, where all but the path are PEM. */
+export function authority() {
+  const { ca, server } = makeAuthority();
+  const pem = (path) => readFileSync(path, "utf8");
+  return { ca: pem(ca.crt), caPath: ca.crt, key: pem(server.key), cert: pem(server.crt) };
 }

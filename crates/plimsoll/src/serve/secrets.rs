@@ -42,7 +42,6 @@ impl Secrets {
     }
 
     /// The key that an application over HTTP gets.
-    #[expect(dead_code, reason = "applications over HTTP land beside this")]
     pub(super) fn rpc_secret(&self) -> Option<String> {
         self.own_or_derived(&self.http_rpc_secret, "rpc-cable")
     }

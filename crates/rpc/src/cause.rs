@@ -1,0 +1,143 @@
+//! Why a call failed, in words that help to set it right.
+
+use std::{error::Error, io, iter::successors};
+
+use tonic::{Code, Status};
+
+type Cause<'a> = &'a (dyn Error + 'static);
+
+/// What is wrong, and what could be done about it where that is known.
+pub(crate) fn text(status: &Status) -> String {
+    let causes: Vec<_> = status.source().map(chain).into_iter().flatten().collect();
+    let mut text = status.message().to_owned();
+    for cause in &causes {
+        let part = cause.to_string();
+        // Libraries often repeat what their cause says.
+        if !text.contains(&part) {
+            text = if text.is_empty() {
+                part
+            } else {
+                format!("{text}: {part}")
+            };
+        }
+    }
+    if text.is_empty() {
+        status.code().description().clone_into(&mut text);
+    }
+    let hint = causes.iter().find_map(|cause| hint(*cause)).or_else(|| match status.code() {
+        Code::Unimplemented => Some(
+            "the application does not have this call of the gRPC service anycable.RPC, protocol version v1; \
+             --rpc_host must name an AnyCable RPC server, which Rails starts with `bundle exec anycable`",
+        ),
+        _ => None,
+    });
+    match hint {
+        Some(hint) => format!("{text}. Hint: {hint}"),
+        None => text,
+    }
+}
+
+/// An error of a library and all that led to it.
+pub(crate) fn chain(error: Cause<'_>) -> impl Iterator<Item = Cause<'_>> {
+    successors(Some(error), |error| {
+        let error: Cause<'_> = *error;
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            // The source of the wrapper is that of the error inside, which would be passed over.
+            Some(inside) => Some(inside as Cause<'_>),
+            None => error.source(),
+        }
+    })
+}
+
+fn hint(cause: Cause<'_>) -> Option<&'static str> {
+    if let Some(error) = cause.downcast_ref::<rustls::Error>() {
+        return tls_hint(error);
+    }
+    if let Some(error) = cause.downcast_ref::<h2::Error>() {
+        let speaks_otherwise = !error.is_remote() && error.reason().is_some_and(is_garbage);
+        return speaks_otherwise.then_some(
+            "this is not gRPC; for an application over HTTP, --rpc_host begins with http://, and for one with \
+             TLS, --rpc_enable_tls is needed",
+        );
+    }
+    let error = cause.downcast_ref::<hyper::Error>()?;
+    // The other side has talked before it was asked, which hyper has no predicate for.
+    let is_unexpected = error.source().is_none()
+        && !(error.is_incomplete_message() || error.is_canceled() || error.is_closed() || error.is_timeout());
+    (error.is_parse() || is_unexpected).then_some(
+        "this is not HTTP/1.1; for a gRPC application, --rpc_host is host:port without http://, and for one with \
+         TLS, it begins with https://",
+    )
+}
+
+fn is_garbage(reason: h2::Reason) -> bool {
+    matches!(reason, h2::Reason::FRAME_SIZE_ERROR | h2::Reason::PROTOCOL_ERROR)
+}
+
+fn tls_hint(error: &rustls::Error) -> Option<&'static str> {
+    use rustls::{CertificateError as Certificate, Error};
+    Some(match error {
+        Error::InvalidMessage(_) => {
+            "the application does not speak TLS on this port; leave out --rpc_enable_tls, or use http://"
+        }
+        Error::InvalidCertificate(Certificate::UnknownIssuer | Certificate::BadSignature) => {
+            "name the certificate authority that made the application's certificate with --rpc_tls_root_ca"
+        }
+        Error::InvalidCertificate(
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. },
+        ) => "--rpc_host must be a name that is in the application's certificate",
+        Error::InvalidCertificate(Certificate::Expired | Certificate::ExpiredContext { .. }) => {
+            "the application's certificate has expired, or this machine's clock is wrong"
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(status: &Status, expected: &str) {
+        assert_eq!(text(status), expected);
+    }
+
+    fn with_source(message: &str, source: impl Error + Send + Sync + 'static) -> Status {
+        let mut status = Status::unavailable(message);
+        status.set_source(Arc::new(source));
+        status
+    }
+
+    #[test]
+    fn causes_are_told_once_each() {
+        check(&Status::internal("no such table"), "no such table");
+        check(
+            &with_source("connect error", io::Error::other("no route")),
+            "connect error: no route",
+        );
+        check(&with_source("no route", io::Error::other("no route")), "no route");
+    }
+
+    #[test]
+    fn a_known_cause_comes_with_advice_however_deep_it_is() {
+        let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        check(
+            &with_source("connect error", io::Error::other(unknown)),
+            "connect error: invalid peer certificate: UnknownIssuer. Hint: name the certificate authority that made \
+             the application's certificate with --rpc_tls_root_ca",
+        );
+        check(
+            &with_source("x", h2::Error::from(h2::Reason::FRAME_SIZE_ERROR)),
+            "x: protocol error: frame with invalid size. Hint: this is not gRPC; for an application over HTTP, \
+             --rpc_host begins with http://, and for one with TLS, --rpc_enable_tls is needed",
+        );
+    }
+
+    #[test]
+    fn an_application_without_the_call_is_told_what_is_expected() {
+        let text = text(&Status::unimplemented(""));
+        assert!(text.contains("anycable.RPC, protocol version v1"), "{text}");
+    }
+}

@@ -1,0 +1,216 @@
+//! A limit that adapts: does the application answer faster when it has fewer calls at the same time?
+//!
+//! An application with N workers answers as fast with N calls as with one; with more, they queue inside of it and
+//! every call takes longer, in proportion. So from time to time, while calls wait for their turn, one period is run
+//! with half of the limit. The ratio of the two latencies is the gradient: 1 means that all calls were worked on,
+//! and the limit may grow; 2 means that at least half of them were queueing. The rule
+//! `limit × HEADROOM / gradient` settles at `HEADROOM × N`.
+//!
+//! Only two periods that follow each other are compared, never today's latency with a better one of yesterday: an
+//! application that is merely slow, or has become slower, keeps its limit. Means are geometric, so that single slow
+//! calls do not speak for all, and each kind of call is compared with itself.
+//!
+//! Two more signals lower the limit at once: the application refuses calls because it has no free worker, or does
+//! not answer within the time of a call. Decision 5 has the reasons and what else was looked at.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::Bounds;
+use crate::proto::Method;
+
+/// How much more than an application can work on it gets: enough that its workers find the next call waiting, and
+/// that the latency shows it.
+const HEADROOM: f64 = 1.5;
+
+/// The most that one comparison changes, up or down: symmetric, so that noise cancels out.
+const MAX_STEP: f64 = 1.3;
+
+/// Answers per unit of the lowered limit that a period with half of the limit lasts for.
+const HALF_ANSWERS: usize = 4;
+
+/// Below this, a mean says little: its error would be more than a seventh where times vary as much as their mean.
+const MIN_ANSWERS: usize = 50;
+
+/// Answers of a full period for each one of the half period that follows: the price of the latter stays below a
+/// twentieth of what the application can do.
+const FULL_PER_HALF: usize = 20;
+
+/// A full period lasts at least so long, however fast the application is.
+const FULL_PERIOD: Duration = Duration::from_secs(1);
+
+/// See the module's text.
+#[derive(Debug)]
+pub(super) struct Gradient {
+    bounds: Bounds,
+    /// Between the bounds; its whole part is what counts.
+    limit: f64,
+    /// The limit at which the application last refused a call: from near there on, growth is one at a time.
+    ceiling: Option<f64>,
+    /// Calls that started before this say nothing about the limit of now.
+    since: Instant,
+    period: Period,
+    latencies: Latencies,
+}
+
+#[derive(Debug)]
+enum Period {
+    Full,
+    /// Half of the limit, with what the full one before had.
+    Half {
+        full: Latencies,
+    },
+}
+
+/// The logarithms of latencies, per method.
+#[derive(Debug, Default, Clone, Copy)]
+struct Latencies([Sum; Method::COUNT]);
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Sum {
+    n: usize,
+    ln_seconds: f64,
+}
+
+impl Gradient {
+    pub(super) fn new(bounds: Bounds, now: Instant) -> Self {
+        Self {
+            bounds,
+            limit: as_f64(bounds.initial.get()),
+            ceiling: None,
+            since: now,
+            period: Period::Full,
+            latencies: Latencies::default(),
+        }
+    }
+
+    /// Calls that may be under way now, at least one.
+    pub(super) fn limit(&self) -> usize {
+        let limit = whole(self.limit);
+        match self.period {
+            Period::Full => limit,
+            Period::Half { .. } => (limit / 2).max(1),
+        }
+    }
+
+    /// The application answered a call that started at `started`, when the limit was reached.
+    pub(super) fn answered(&mut self, method: Method, started: Instant, now: Instant) {
+        if started < self.since {
+            return;
+        }
+        self.latencies.add(method, now - started);
+        let n = self.latencies.n();
+        let half = (HALF_ANSWERS * whole(self.limit) / 2).max(MIN_ANSWERS);
+        match self.period {
+            Period::Full => {
+                if n >= half * FULL_PER_HALF && now - self.since >= FULL_PERIOD {
+                    let full = self.latencies;
+                    self.begin(Period::Half { full }, now);
+                }
+            }
+            Period::Half { full } => {
+                if n >= half {
+                    let gradient = full.relative_to(&self.latencies);
+                    self.limit = self.next_limit(gradient);
+                    self.begin(Period::Full, now);
+                }
+            }
+        }
+    }
+
+    /// The application had no worker for a call that started at `started`.
+    pub(super) fn refused(&mut self, started: Instant, now: Instant) {
+        if started > self.since {
+            self.ceiling = Some(self.limit);
+            self.back_off(now);
+        }
+    }
+
+    /// The application did not answer a call that started at `started` in time.
+    pub(super) fn overdue(&mut self, started: Instant, now: Instant) {
+        if started > self.since {
+            self.back_off(now);
+        }
+    }
+
+    /// Once for all the calls that were under way together.
+    fn back_off(&mut self, now: Instant) {
+        self.limit = self.bounded(self.limit / MAX_STEP);
+        self.begin(Period::Full, now);
+    }
+
+    fn next_limit(&mut self, gradient: f64) -> f64 {
+        let step = (HEADROOM / gradient).clamp(1.0 / MAX_STEP, MAX_STEP);
+        let mut next = self.limit * step;
+        if let Some(ceiling) = self.ceiling
+            && step > 1.0
+        {
+            let near = ceiling / MAX_STEP.sqrt();
+            next = next.min(near.max(self.limit + 1.0));
+            if next > ceiling {
+                self.ceiling = None;
+            }
+        }
+        self.bounded(next)
+    }
+
+    fn bounded(&self, limit: f64) -> f64 {
+        limit.clamp(as_f64(self.bounds.min.get()), as_f64(self.bounds.max.get()))
+    }
+
+    fn begin(&mut self, period: Period, now: Instant) {
+        self.period = period;
+        self.since = now;
+        self.latencies = Latencies::default();
+    }
+}
+
+impl Latencies {
+    fn add(&mut self, method: Method, latency: Duration) {
+        let sum = &mut self.0[method as usize];
+        sum.n += 1;
+        sum.ln_seconds += latency.as_secs_f64().max(f64::MIN_POSITIVE).ln();
+    }
+
+    fn n(&self) -> usize {
+        self.0.iter().map(|sum| sum.n).sum()
+    }
+
+    /// How many times longer these are than `others`: the geometric mean over the methods that both have, weighted
+    /// with the number of others.
+    fn relative_to(&self, others: &Self) -> f64 {
+        let both = || self.0.iter().zip(&others.0).filter(|(a, b)| a.n > 0 && b.n > 0);
+        let weight: usize = both().map(|(_, other)| other.n).sum();
+        if weight == 0 {
+            return 1.0;
+        }
+        let ln_sum: f64 = both()
+            .map(|(own, other)| (own.mean() - other.mean()) * as_f64(other.n))
+            .sum();
+        (ln_sum / as_f64(weight)).exp()
+    }
+}
+
+impl Sum {
+    fn mean(&self) -> f64 {
+        self.ln_seconds / as_f64(self.n)
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "limits and counts of a period are far below 2^52"
+)]
+fn as_f64(n: usize) -> f64 {
+    n as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "limits are positive and far below 2^52"
+)]
+fn whole(limit: f64) -> usize {
+    limit as usize
+}

@@ -1,0 +1,194 @@
+//! Calls over HTTP: JSON in POST requests (spec §3.4).
+
+use std::{error::Error, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{
+    HeaderValue, Method, Request, Response, StatusCode,
+    header::{AUTHORIZATION, CONTENT_TYPE, LOCATION},
+};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper_rustls::HttpsConnector;
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use tonic::Status;
+
+use super::{PROTOCOL_VERSION, TransportOptions, Version, connector};
+use crate::{
+    proto::{self, Call},
+    remote::StartError,
+    target::BaseUrl,
+    tls,
+};
+
+/// A connection that nobody has used for this long is closed. Servers close them, too, and a request that meets that
+/// would be lost without anybody knowing whether it was worked on. The shortest common patience is gunicorn's 2 s.
+const POOL_IDLE: Duration = Duration::from_millis(1500);
+
+/// How much of an unexpected answer the log shows, in characters.
+const EXCERPT: usize = 120;
+
+/// A pool of connections, each with one call at a time.
+pub(crate) struct Http {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    url: BaseUrl,
+    authorization: Option<HeaderValue>,
+    max_reply_bytes: usize,
+    max_request_bytes: Option<usize>,
+}
+
+impl Http {
+    pub(super) fn new(
+        url: BaseUrl,
+        options: &TransportOptions,
+        connect_timeout: Duration,
+        concurrency: usize,
+    ) -> Result<Self, StartError> {
+        let config = match url.is_secure() {
+            true => tls::client_config(&options.trust)?,
+            false => tls::unused_config(),
+        };
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(POOL_IDLE)
+            .pool_max_idle_per_host(concurrency)
+            .build(connector(config, &Version::Http1, connect_timeout));
+        Ok(Self {
+            client,
+            url,
+            authorization: options.http_secret.as_deref().map(bearer).transpose()?,
+            max_reply_bytes: options.max_reply_bytes(),
+            max_request_bytes: options.max_request_bytes,
+        })
+    }
+
+    pub(super) async fn attempt<C: Call>(&self, sid: &str, message: &C) -> Result<C::Reply, Status> {
+        let body = serde_json::to_vec(message).expect("messages of strings always serialise");
+        TransportOptions::check_request_size(self.max_request_bytes, body.len())?;
+        let sent = self.client.request(self.request(C::METHOD, sid, body)).await;
+        let response = sent.map_err(unanswered)?;
+        let status = response.status();
+        let answer = Answer::read(response, self.max_reply_bytes).await?;
+        if status != StatusCode::OK {
+            return Err(answer.refusal(status));
+        }
+        serde_json::from_slice(&answer.body).map_err(|error| answer.misunderstood(C::METHOD, &error))
+    }
+
+    fn request(&self, method: proto::Method, sid: &str, body: Vec<u8>) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::from(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.url.join(method.http_segment());
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(authorization) = &self.authorization {
+            headers.insert(AUTHORIZATION, authorization.clone());
+        }
+        let sid = sid.parse().expect("session ids are plain ASCII");
+        headers.insert("x-anycable-meta-sid", sid);
+        headers.insert(
+            "x-anycable-meta-protov",
+            HeaderValue::from_static(PROTOCOL_VERSION),
+        );
+        request
+    }
+}
+
+/// What came back, whatever it is.
+struct Answer {
+    body: Bytes,
+    content_type: String,
+    location: Option<String>,
+}
+
+impl Answer {
+    async fn read(response: Response<Incoming>, max_bytes: usize) -> Result<Self, Status> {
+        let text = |name| {
+            let value = response.headers().get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let content_type = text(CONTENT_TYPE).unwrap_or_else(|| "no content type".to_owned());
+        let location = text(LOCATION);
+        let body = Limited::new(response.into_body(), max_bytes).collect().await;
+        let body = body.map_err(|error| broken_off(error, max_bytes))?.to_bytes();
+        Ok(Self {
+            body,
+            content_type,
+            location,
+        })
+    }
+
+    /// The contract's meaning of what is not 200 (spec §3.4).
+    fn refusal(&self, status: StatusCode) -> Status {
+        let excerpt = self.excerpt();
+        match status {
+            StatusCode::UNAUTHORIZED => Status::unauthenticated(format!(
+                "the application answered 401: {excerpt}. Hint: --http_rpc_secret must be the secret that it expects"
+            )),
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
+                Status::invalid_argument(format!("the application answered {status}: {excerpt}"))
+            }
+            StatusCode::NOT_FOUND => Status::unavailable(format!(
+                "the application answered 404: {excerpt}. Hint: the path of --rpc_host must be where it takes RPC over \
+                 HTTP, for example http://localhost:3000/_anycable"
+            )),
+            _ if status.is_redirection() => Status::unavailable(format!(
+                "the application answered {status} and named {:?}. Hint: redirects are not followed; --rpc_host must be \
+                 the URL itself",
+                self.location.as_deref().unwrap_or_default()
+            )),
+            _ => Status::unavailable(format!("the application answered {status}: {excerpt}")),
+        }
+    }
+
+    fn misunderstood(&self, method: proto::Method, error: &serde_json::Error) -> Status {
+        Status::internal(format!(
+            "the reply is not the JSON of a {method:?} reply ({error}); expected is for example \
+             {{\"status\":1,\"transmissions\":[]}}, got {}: {}",
+            self.content_type,
+            self.excerpt()
+        ))
+    }
+
+    /// The beginning, on one line.
+    fn excerpt(&self) -> String {
+        if self.body.is_empty() {
+            return "an empty body".to_owned();
+        }
+        let text = String::from_utf8_lossy(&self.body);
+        let excerpt: String = text.chars().take(EXCERPT).collect();
+        format!("{excerpt:?}")
+    }
+}
+
+fn bearer(secret: &str) -> Result<HeaderValue, StartError> {
+    let value = HeaderValue::try_from(format!("Bearer {secret}"));
+    let mut value = value.map_err(|_| StartError::Secret)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// A connection that could not be made can be tried again. One that broke may have had the application at work
+/// already: the call is not repeated, as over gRPC.
+fn unanswered(error: hyper_util::client::legacy::Error) -> Status {
+    let mut status = match error.is_connect() {
+        true => Status::unavailable("no connection to the application"),
+        false => Status::unknown("the connection ended before there was an answer"),
+    };
+    status.set_source(Arc::new(error));
+    status
+}
+
+fn broken_off(error: Box<dyn Error + Send + Sync>, max_bytes: usize) -> Status {
+    if error.is::<LengthLimitError>() {
+        return Status::out_of_range(format!(
+            "the reply has more than {max_bytes} bytes; a larger limit is set with --rpc_max_call_recv_size"
+        ));
+    }
+    let mut status = Status::unknown("the connection ended within the answer");
+    status.set_source(Arc::from(error));
+    status
+}
