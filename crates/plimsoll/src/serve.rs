@@ -255,6 +255,7 @@ impl Options {
             max_connections_per_address: self.listener.max_connections_per_address(),
             tls: self.listener.tls()?,
             allowed_origins: self.listener.allowed_origins.clone(),
+            ping_precision: self.listener.ping_precision(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
             proxied_headers: self

@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_server::{AllowedOrigins, BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
+use plimsoll_server::{
+    AllowedOrigins, BroadcastAccess, Config, Listeners, PingPrecision, ProxiedHeaders, Publisher,
+};
 use plimsoll_telemetry::Registry;
 use tokio::sync::oneshot;
 
@@ -36,6 +38,7 @@ pub(crate) fn config() -> Config {
         allowed_origins: AllowedOrigins::default(),
         // No ping may come between the messages of a test.
         ping_interval: Duration::from_secs(3600),
+        ping_precision: PingPrecision::Seconds,
         handshake_timeout: Duration::from_secs(10),
         proxied_headers: ProxiedHeaders::default(),
         drain_timeout: Duration::from_millis(200),

@@ -82,6 +82,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("app", "app.embedded"),
     setting("disconnect-mode", "app.disconnect_mode"),
     setting("ping-interval", "app.ping_interval"),
+    setting("ping-timestamp-precision", "app.ping_timestamp_precision"),
     setting("shutdown-timeout", "app.shutdown_timeout"),
     setting("shutdown-delay", "app.shutdown_delay"),
     setting("stats-refresh-interval", "app.stats_refresh_interval"),

@@ -55,7 +55,6 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     switch("netpoll-enabled", "app.netpoll_enabled", NO_POOLS),
     option("read-buffer-size", "ws.read_buffer_size", NO_BUFFERS),
     option("write-buffer-size", "ws.write_buffer_size", NO_BUFFERS),
-    option("ping-timestamp-precision", "app.ping_timestamp_precision", "pings carry seconds."),
     option("pong-timeout", "app.pong_timeout", "a client is gone when it acknowledges nothing for 30 seconds."),
     switch("enable-native-pings", "app.enable_native_ping", "pings are messages of Action Cable."),
     option("ws-write-timeout", "ws.write_timeout", "a client that does not read is cut when more than --ws_max_pending_size bytes wait for it."),
