@@ -15,7 +15,7 @@ import { Inbox } from "./support/inbox.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RawSocket, text, upgradeRequest } from "./support/raw.mjs";
-import { RpcApp } from "./support/rpc-app.mjs";
+import { GrpcApp } from "./support/grpc-app.mjs";
 
 const MB = 1024 * 1024;
 
@@ -127,7 +127,7 @@ describe("WebSocket over TLS", () => {
   });
 
   test("the application sees an https URL", async (t) => {
-    const app = await RpcApp.start();
+    const app = await GrpcApp.start();
     t.after(() => app.kill());
     const { server, trust } = await start(t, "--rpc_host", app.host);
     const client = await CableClient.connect(server.ws("/cable?a=1"), trust);
