@@ -5,6 +5,7 @@ mod events;
 mod identification;
 mod ingest;
 mod listener;
+mod redis;
 mod remote;
 mod secrets;
 pub(crate) mod settings;
@@ -99,6 +100,9 @@ pub(crate) struct Options {
     /// Path that takes broadcasts.
     #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
     http_broadcast_path: String,
+    /// Let web pages broadcast over HTTP: those of --allowed_origins, or all when there is no such list.
+    #[arg(long)]
+    http_broadcast_cors: bool,
     /// Port for broadcasts when there is no key; with one they come in on the main port.
     #[arg(long, default_value_t = OPEN_BROADCAST_PORT)]
     http_broadcast_port: u16,
@@ -187,7 +191,8 @@ impl Options {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
         let front = self.identification.prepare(&self.secrets, &registry).await?;
-        let config = self.config(&open_files, registry)?;
+        let redis = self.ingest.redis_server()?;
+        let config = self.config(&open_files, registry.clone())?;
         if let Some(tls) = config.tls.clone() {
             certificate::keep_fresh(tls)?;
         }
@@ -213,7 +218,7 @@ impl Options {
             clients,
             broadcasts,
             |publisher| {
-                ingest.set(Some(self.ingest.start(&publisher)));
+                ingest.set(Some(self.ingest.start(redis, &publisher, &registry)));
                 front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
             },
             async {
@@ -249,6 +254,7 @@ impl Options {
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
+            broadcast_cors: self.http_broadcast_cors,
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),

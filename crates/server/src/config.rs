@@ -19,6 +19,8 @@ pub struct Config {
     pub broadcast_path: String,
     /// Who may broadcast over HTTP on the main listener.
     pub broadcast_access: BroadcastAccess,
+    /// Whether pages of the allowed origins may broadcast over HTTP.
+    pub broadcast_cors: bool,
     /// Largest client message in bytes, after reassembly; a larger one ends the connection with code 1009.
     pub max_message_bytes: usize,
     /// Cap on the bytes that wait for one connection that does not take them.

@@ -30,6 +30,7 @@ pub(crate) fn config() -> Config {
         health_path: "/health".to_owned(),
         broadcast_path: "/_broadcast".to_owned(),
         broadcast_access: BroadcastAccess::Key("key".to_owned()),
+        broadcast_cors: false,
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
         max_connections: 100,

@@ -132,6 +132,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("redis-tls-ca-cert-path", "redis.tls_ca_cert_path"),
     setting("redis-tls-client-cert-path", "redis.tls_client_cert_path"),
     setting("redis-tls-client-key-path", "redis.tls_client_key_path"),
+    setting("redis-keepalive-interval", "redis.keepalive_ping_interval"),
     setting("redis-channel", "redis_pubsub_broadcast.channel"),
     setting("redisx-stream", "redis_stream_broadcast.stream"),
     setting("redisx-group", "redis_stream_broadcast.group"),

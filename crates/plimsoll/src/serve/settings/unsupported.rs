@@ -60,7 +60,6 @@ pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("ws-write-timeout", "ws.write_timeout", "a client that does not read is cut when more than --ws_max_pending_size bytes wait for it."),
     option("redis-sentinels", "redis.sentinels", NO_SENTINEL),
     option("redis-sentinel-discovery-interval", "redis.sentinel_discovery_interval", NO_SENTINEL),
-    option("redis-keepalive-interval", "redis.keepalive_ping_interval", "a connection without traffic is asked every 30 seconds whether it lives."),
     switch("redis-disable-cache", "redis.disable_cache", "nothing that Redis holds is cached."),
     key("redis.internal_channel", NO_PUBSUB),
     key("redis.max_reconnect_attempts", "Redis is tried again for ever."),
