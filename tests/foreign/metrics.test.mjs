@@ -11,6 +11,7 @@ import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { Prometheus, promtoolFindings } from "./support/prometheus.mjs";
+import { RedisServer } from "./support/redis.mjs";
 import { RawSocket, upgradeRequest } from "./support/raw.mjs";
 import { eventuallyCounts, scrape, typesOf } from "./support/scrape.mjs";
 
@@ -226,6 +227,24 @@ describe("health", () => {
     assert.equal(long.status, 200);
     const { alive, ready, dependencies } = await long.json();
     assert.deepEqual([alive, ready, dependencies.map(({ name }) => name)], [true, true, ["server"]]);
+  });
+
+  test("a Redis that goes away makes the server not ready, and not dead", async (t) => {
+    const redis = await RedisServer.start(t);
+    const server = await start(t, "--broadcast_adapter", "http,redis", "--redis_url", redis.url);
+    const is = (status) => async () => {
+      const response = await fetch(server.http("/ready"));
+      return response.status === status && (await response.json()).dependencies.find(({ name }) => name === "redis");
+    };
+    assert.equal((await eventually(is(200), "the server to be ready")).up, true);
+    await redis.kill();
+    const { up, reason } = await eventually(is(503), "the server to miss Redis");
+    assert.equal(up, false);
+    assert.ok(reason.length > 0);
+    assert.equal((await scrape(server.http("/metrics")))['dependency_up{dependency="redis"}'], 0);
+    assert.equal((await fetch(server.http("/health"))).status, 200);
+    await redis.resume();
+    await eventually(is(200), "the server to be ready again");
   });
 
   test("with --shutdown_delay the server says first that it goes, and serves until then", async (t) => {
