@@ -187,6 +187,7 @@ impl Options {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
         let front = self.identification.prepare(&self.secrets, &registry).await?;
+        let metrics = registry.clone();
         let config = self.config(&open_files, registry)?;
         if let Some(tls) = config.tls.clone() {
             certificate::keep_fresh(tls)?;
@@ -205,7 +206,7 @@ impl Options {
         }
         let remote = match self.identification.norpc || self.remote.is_none() {
             true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self.remote.start(self.secrets.rpc_secret())?,
+            false => self.remote.start(self.secrets.rpc_secret(), &metrics)?,
         };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(

@@ -5,6 +5,9 @@ use std::{
     time::Duration,
 };
 
+use http::Uri;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::HttpConnector;
 use tonic::{
     Request, Status,
     client::Grpc as Client,
@@ -13,7 +16,7 @@ use tonic::{
 };
 use tonic_prost::ProstCodec;
 
-use super::{PROTOCOL_VERSION, TransportOptions, Version, connector};
+use super::{PROTOCOL_VERSION, TransportOptions, Version, connect, connector};
 use crate::{hosts::Hosts, proto::Call, tls, tls::TrustError};
 
 /// A dead connection is found out by pings. Not more often than every 10 s: AnyCable's gem takes that for abuse
@@ -23,6 +26,8 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// One connection per host; each carries any number of calls and comes back by itself.
 pub(crate) struct Grpc {
     channels: Vec<Channel>,
+    urls: Vec<Uri>,
+    connector: HttpsConnector<HttpConnector>,
     n_attempts: AtomicUsize,
     max_reply_bytes: usize,
     max_request_bytes: Option<usize>,
@@ -39,20 +44,37 @@ impl Grpc {
             false => ("http", tls::unused_config()),
         };
         let connector = connector(config, &Version::Http2, connect_timeout);
-        let channel = |authority| {
-            Endpoint::from_shared(format!("{scheme}://{authority}"))
-                .expect("an authority makes a URI")
+        let url = |authority| -> Uri {
+            let url = format!("{scheme}://{authority}/");
+            url.parse().expect("an authority makes a URL")
+        };
+        let urls: Vec<_> = hosts.authorities().iter().map(url).collect();
+        let channel = |url: &Uri| {
+            Endpoint::from(url.clone())
                 .connect_timeout(connect_timeout)
                 .http2_keep_alive_interval(KEEPALIVE_INTERVAL)
                 .keep_alive_while_idle(true)
                 .connect_with_connector_lazy(connector.clone())
         };
         Ok(Self {
-            channels: hosts.authorities().iter().map(channel).collect(),
+            channels: urls.iter().map(channel).collect(),
+            urls,
+            connector: connector.clone(),
             n_attempts: AtomicUsize::new(0),
             max_reply_bytes: options.max_reply_bytes(),
             max_request_bytes: options.max_request_bytes,
         })
+    }
+
+    pub(super) async fn probe(&self) -> Result<(), String> {
+        let mut result = Ok(());
+        for url in &self.urls {
+            result = connect(&self.connector, url.clone()).await;
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
     }
 
     pub(super) async fn attempt<C: Call>(
