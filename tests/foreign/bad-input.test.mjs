@@ -302,6 +302,31 @@ describe("POST /_broadcast", () => {
     assert.ok(grown < 8 * MB, `memory grew by ${grown} bytes`);
   });
 
+  test("a length beyond the limit is refused before the body is sent", async () => {
+    const raw = await RawSocket.connect(server.port);
+    raw.write("POST /_broadcast HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer secret\r\nContent-Length: 104857600\r\n\r\n");
+    assert.match(await raw.head(), /^HTTP\/1\.1 413 /);
+    raw.socket.destroy();
+  });
+
+  test("a body without a length is refused where it passes the limit", async () => {
+    const chunk = Buffer.alloc(64 << 10, "x");
+    const response = await fetch(server.http("/_broadcast"), {
+      method: "POST",
+      headers: { authorization: "Bearer secret" },
+      body: new ReadableStream({
+        n_chunks: 0,
+        pull(controller) {
+          if (++this.n_chunks <= 64) controller.enqueue(chunk);
+          else controller.close();
+        },
+      }),
+      duplex: "half",
+    });
+    assert.equal(response.status, 413);
+    assert.match(await response.text(), /larger than 1048576 bytes/);
+  });
+
   test("nothing of a bad batch is published", async (t) => {
     const client = await CableClient.subscribed(server.ws("/cable"));
     t.after(() => client.close());

@@ -110,6 +110,40 @@ describe("meta of a broadcast", () => {
   }
 });
 
+describe("--http_broadcast_cors", () => {
+  const start = async (t, ...args) => {
+    const server = await Server.start("--broadcast_key", "secret", ...args);
+    t.after(() => server.stop());
+    return server;
+  };
+  const ask = (server, method, headers) =>
+    fetch(server.http("/_broadcast"), { method, headers, ...(method === "POST" && { body: '{"stream":"all","data":"1"}' }) });
+  const preflight = { origin: "https://app.example", "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
+
+  test("lets pages ask with the key whether they may broadcast, and read the answer", async (t) => {
+    const server = await start(t, "--http_broadcast_cors", "--allowed_origins", "app.example");
+    const asked = await ask(server, "OPTIONS", preflight);
+    assert.equal(asked.status, 200);
+    assert.equal(asked.headers.get("access-control-allow-origin"), "https://app.example");
+    assert.match(asked.headers.get("access-control-allow-headers"), /Authorization/);
+    const published = await ask(server, "POST", { origin: "https://app.example", authorization: "Bearer secret" });
+    assert.equal(published.status, 201);
+    assert.equal(published.headers.get("access-control-allow-origin"), "https://app.example");
+    const unauthorized = await ask(server, "POST", { origin: "https://app.example" });
+    assert.equal(unauthorized.status, 401);
+    assert.equal(unauthorized.headers.get("access-control-allow-origin"), "https://app.example", "pages may read the refusal");
+    const foreign = await ask(server, "OPTIONS", { ...preflight, origin: "https://evil.example" });
+    assert.equal(foreign.headers.get("access-control-allow-origin"), null);
+  });
+
+  test("is off by default", async (t) => {
+    const server = await start(t);
+    const asked = await ask(server, "OPTIONS", preflight);
+    assert.equal(asked.status, 422);
+    assert.equal(asked.headers.get("access-control-allow-origin"), null);
+  });
+});
+
 /** An application that lets the clients of ChatChannel whisper on the stream `room`. */
 async function startChat(t, habits = {}) {
   const whispering = ({ command, identifier }) =>

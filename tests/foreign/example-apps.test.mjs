@@ -13,6 +13,7 @@ import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
 
 const KEY = "secret";
+const RPC_SECRET = "rpc secret";
 const ROOM = { channel: "ChatChannel", id: "demo" };
 
 /** What the server logs when it takes broadcasts from Redis. */
@@ -21,9 +22,13 @@ const READY = { redis: /taken from Redis publish\/subscribe/, redisx: /taken fro
 /** An application and a server that asks it, with broadcasts from one to the other over HTTP. */
 async function overHttp(t, name) {
   const app = await ExampleApp.create(t, name);
-  const server = await startServer(t, app, "--broadcast_key", KEY);
-  const url = server.http("/_broadcast");
-  await app.listen({ ANYCABLE_HTTP_BROADCAST_URL: url, ANYCABLE_BROADCAST_KEY: KEY });
+  const rpcFlags = name === "python" ? ["--http_rpc_secret", RPC_SECRET] : [];
+  const server = await startServer(t, app, "--broadcast_key", KEY, ...rpcFlags);
+  await app.listen({
+    ANYCABLE_HTTP_BROADCAST_URL: server.http("/_broadcast"),
+    ANYCABLE_BROADCAST_KEY: KEY,
+    ANYCABLE_HTTP_RPC_SECRET: RPC_SECRET,
+  });
   return server;
 }
 
@@ -38,7 +43,7 @@ async function overRedis(t, name, adapter) {
 }
 
 async function startServer(t, app, ...flags) {
-  const server = await Server.start("--rpc_host", app.address, ...flags);
+  const server = await Server.start("--rpc_host", app.rpcHost, ...flags);
   t.after(() => server.stop());
   return server;
 }
@@ -74,6 +79,7 @@ describe("example applications with @rails/actioncable in Chromium", () => {
     ["ruby", "redis", overRedis],
     ["ruby", "redisx", overRedis],
     ["node", "http", overHttp],
+    ["python", "http", overHttp],
   ]) {
     test(`${name}: two browsers chat, broadcasts travel over ${adapter}`, async (t) => {
       await checkChat(t, await start(t, name, adapter));
@@ -130,12 +136,12 @@ describe("python: calls over HTTP", () => {
     await once(receiver, "listening");
     const app = await ExampleApp.create(t, "python");
     await app.listen({
-      ANYCABLE_HTTP_RPC_SECRET: "rpc secret",
+      ANYCABLE_HTTP_RPC_SECRET: RPC_SECRET,
       ANYCABLE_HTTP_BROADCAST_URL: `http://127.0.0.1:${receiver.address().port}/_broadcast`,
       ANYCABLE_BROADCAST_KEY: KEY,
     });
-    const post = (path, body, secret = "rpc secret") =>
-      fetch(`http://${app.address}/_anycable${path}`, {
+    const post = (path, body, secret = RPC_SECRET) =>
+      fetch(`${app.rpcHost}${path}`, {
         method: "POST",
         headers: { authorization: `Bearer ${secret}`, "x-anycable-meta-sid": "s1" },
         body: typeof body === "string" ? body : JSON.stringify(body),

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -11,6 +11,7 @@ import * as core from "@anycable/core";
 import * as web from "@anycable/web";
 import WebSocket from "ws";
 import { BENCHMARK, CableClient } from "./support/cable.mjs";
+import { CertificateFiles } from "./support/certificates.mjs";
 import { within } from "./support/deadline.mjs";
 import { IdentityProvider, KAY, inSeconds, keyPair, secretToken } from "./support/identity-provider.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
@@ -226,6 +227,23 @@ describe("a token signed with a private key", () => {
     const server = await serve(t, "--norpc", "--jwt_jwks", provider.url);
     await checkRefusal(server, withQuery(await pair.token()), null, AUTH_ERROR);
     assert.match(server.stderr, /cannot read the key set http:.*Connection refused/);
+  });
+
+  test("over https the provider has to be known to the system's authorities", async (t) => {
+    const files = new CertificateFiles(t);
+    const pair = await keyPair("ES256", "k");
+    const tls = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
+    const provider = await IdentityProvider.startTls(tls, pair);
+    t.after(() => provider.stop());
+    const start = async (env) => {
+      const server = await Server.startIn({ env }, "--norpc", "--jwt_jwks", provider.url);
+      t.after(() => server.isRunning && server.stop());
+      return server;
+    };
+    await checkWelcome(await start({ SSL_CERT_FILE: files.cert }), withQuery(await pair.token()));
+    const suspicious = await start({ SSL_CERT_FILE: new CertificateFiles(t).cert });
+    await checkRefusal(suspicious, withQuery(await pair.token()), null, AUTH_ERROR);
+    assert.match(suspicious.stderr, /cannot read the key set https:.*certificate/);
   });
 
   test("a file that is no key set is a mistake", async () => {

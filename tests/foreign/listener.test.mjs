@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -118,4 +119,24 @@ describe("--path with placeholders", () => {
     assert.equal(code, 2, stderr);
     assert.match(stderr, /\/\{tenant\}\/cable/);
   });
+});
+
+describe("pings", () => {
+  let server;
+  before(async () => (server = await Server.start("--ping_interval", "3600", "--ping_timestamp_precision", "ms")));
+  after(() => server.stop());
+
+  for (const [query, perSecond] of [
+    ["?pi=1", 1000],
+    ["?pi=1&ptp=s", 1],
+    ["?ptp=ns&pi=1", 1e9],
+  ]) {
+    test(`/cable${query}: every second, and ${perSecond} counts as one`, async () => {
+      const client = await CableClient.connect(server.ws(`/cable${query}`));
+      const [first, second] = (await client.pings.take(2)).map((ping) => JSON.parse(ping).message / perSecond);
+      assert.ok(Math.abs(first - Date.now() / 1000) < 60, `${first} is not now`);
+      assert.ok(second - first >= 0.9 && second - first < 20, `${second - first} s between two pings`);
+      await client.close();
+    });
+  }
 });

@@ -1,7 +1,9 @@
 // Broadcasts through a real Redis, published by ioredis.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { makeAuthority } from "./support/authority.mjs";
 import { BENCHMARK, CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
@@ -10,6 +12,9 @@ import { RedisServer, freePort } from "./support/redis.mjs";
 
 const KEY = "__anycable__";
 const GROUP = "bx";
+
+/** The longest payload that is taken. */
+const MAX_PAYLOAD_BYTES = 1 << 20;
 
 /** What the server logs when an adapter is connected. */
 const READY = { redis: /taken from Redis publish\/subscribe/, redisx: /taken from the Redis stream/ };
@@ -103,6 +108,27 @@ for (const adapter of ["redis", "redisx"]) {
         assert.equal(times(server.stderr, /has no field "payload"/), 2, server.stderr);
         await within(nothingLeft(backend), "the acknowledgements");
       }
+    });
+
+    test("payloads that are too long are dropped with their size, and never held in memory", async (t) => {
+      const redis = await RedisServer.start(t);
+      const backend = redis.client(t);
+      const server = await startServer(t, redis, adapter);
+      const client = await subscribe(t, server);
+      const longest = JSON.stringify("x".repeat(MAX_PAYLOAD_BYTES - JSON.stringify({ stream: "all", data: '""' }).length));
+      await publishers[adapter](backend, JSON.stringify({ stream: "all", data: longest }));
+      assert.equal(payloadOf(await client.frames.next()).length, JSON.parse(longest).length, "the longest that is taken");
+      const before = server.rssBytes;
+      // Redis itself hangs up on a subscriber of a channel for whom more than 32 MB wait.
+      const huge = adapter === "redis" ? 24 << 20 : 100 << 20;
+      for (const n_bytes of [MAX_PAYLOAD_BYTES + 1, huge]) await publishers[adapter](backend, "x".repeat(n_bytes));
+      await publishers[adapter](backend, message("behind"));
+      assert.equal(payloadOf(await client.frames.next()), "behind");
+      const grown = server.rssBytes - before;
+      assert.ok(grown < 8 << 20, `memory grew by ${grown} bytes`);
+      assert.match(server.stderr, /dropped: .*longer than 1048576 bytes.*n_bytes=1048577/);
+      assert.match(server.stderr, new RegExp(`n_bytes=${huge}`));
+      if (adapter === "redisx") await within(nothingLeft(backend), "the acknowledgements");
     });
 
     test("without Redis the server serves, and it connects when Redis is there", async (t) => {
@@ -264,6 +290,80 @@ describe("adapter redisx and a Redis that is killed", () => {
   });
 });
 
+test("a Redis that hangs is found out by the keepalive of publish/subscribe", async (t) => {
+  const redis = await RedisServer.start(t);
+  const server = await startServer(t, redis, "redis", "--redis_keepalive_interval", "1");
+  redis.signal("SIGSTOP");
+  await eventually(() => /No broadcasts from .*did not answer within 5 s/.test(server.stderr), "the warning");
+  redis.signal("SIGCONT");
+  await ready(server, "redis", 2);
+});
+
+describe("an encrypted connection", () => {
+  const { ca, server: certificate, stranger, client } = makeAuthority();
+  const tlsOptions = ({ key, crt }, ...more) => ["--port", "0", "--tls-cert-file", crt, "--tls-key-file", key, "--tls-ca-cert-file", ca.crt, ...more];
+
+  /** A Redis that speaks nothing but TLS. */
+  async function startRedis(t, identity, ...more) {
+    const port = await freePort();
+    return RedisServer.start(t, { port, options: ["--tls-port", String(port), ...tlsOptions(identity, ...more)] });
+  }
+
+  const args = (redis, adapter, ...more) => ["--broadcast_adapter", adapter, "--redis_url", `rediss://${redis.address}`, ...more];
+  const tls = { ca: readFileSync(ca.crt), checkServerIdentity: () => undefined, cert: readFileSync(client.crt), key: readFileSync(client.key) };
+
+  for (const adapter of ["redis", "redisx"]) {
+    test(`carries the broadcasts of ${adapter}, to a certificate that is valid for the name`, async (t) => {
+      const redis = await startRedis(t, certificate, "--tls-auth-clients", "no");
+      const server = await Server.start(...args(redis, adapter, "--redis_tls_verify", "--redis_tls_ca_cert_path", ca.crt));
+      t.after(() => server.stop());
+      await ready(server, adapter);
+      const hearer = await subscribe(t, server);
+      const backend = redis.client(t, { tls });
+      for (let n = 0; n < 300; n++) await publishers[adapter](backend, message(n));
+      assert.deepEqual((await hearer.frames.take(300)).map(payloadOf), Array.from({ length: 300 }, (_, n) => n));
+      assert.doesNotMatch(server.stderr, /not checked/);
+    });
+  }
+
+  test("takes any certificate unless it is told to check, and says so", async (t) => {
+    const redis = await startRedis(t, stranger, "--tls-auth-clients", "no");
+    const server = await Server.start(...args(redis, "redis"));
+    t.after(() => server.stop());
+    await ready(server, "redis");
+    assert.match(server.stderr, /The certificate of Redis is not checked; --redis_tls_verify/);
+  });
+
+  for (const [name, identity, more, reason] of [
+    ["for another name", stranger, ["--redis_tls_ca_cert_path", ca.crt], /not valid for name/],
+    ["of an unknown authority", certificate, [], /UnknownIssuer/],
+  ]) {
+    test(`is refused to a certificate ${name}, and the log says why`, async (t) => {
+      const redis = await startRedis(t, identity, "--tls-auth-clients", "no");
+      const server = await Server.start(...args(redis, "redis", "--redis_tls_verify", ...more));
+      t.after(() => server.stop());
+      await eventually(() => /No broadcasts from/.test(server.stderr), "the warning");
+      assert.match(server.stderr, reason);
+    });
+  }
+
+  test("shows the server's own certificate where Redis wants one", async (t) => {
+    const redis = await startRedis(t, certificate, "--tls-auth-clients", "yes");
+    const own = ["--redis_tls_client_cert_path", client.crt, "--redis_tls_client_key_path", client.key];
+    const [known, unknown] = [await Server.start(...args(redis, "redisx", ...own)), await Server.start(...args(redis, "redisx"))];
+    for (const server of [known, unknown]) t.after(() => server.stop());
+    await ready(known, "redisx");
+    await eventually(() => /No broadcasts from/.test(unknown.stderr), "the refusal");
+  });
+
+  test("is not tried with a server that speaks plain", async (t) => {
+    const redis = await RedisServer.start(t);
+    const server = await Server.start(...args(redis, "redis"));
+    t.after(() => server.stop());
+    await eventually(() => /No broadcasts from .*encrypt the connection/.test(server.stderr), "the warning");
+  });
+});
+
 describe("remote disconnect", () => {
   const KAY = '{"name":"Kay","id":"1"}';
 
@@ -308,10 +408,9 @@ describe("remote disconnect", () => {
 
 describe("wrong use", () => {
   for (const [args, expected] of [
-    [["--redis_url", "rediss://localhost:6379"], /TLS.*not supported/],
     [["--redis_url", "redis://a:1,redis://b:1"], /Cluster.*not supported/],
     [["--redis_url", "http://localhost"], /not a Redis URL/],
-    [["--redis_sentinels", "a:26379"], /redis.sentinels/],
+    [["--redis_tls_client_cert_path", "client.crt"], /--redis.tls.client.key.path/],
     [["--broadcast_adapter", "redisxx"], /redisx/],
     [["--broadcast_adapter", "nats"], /http, redis, redisx/],
   ]) {
@@ -321,4 +420,13 @@ describe("wrong use", () => {
       assert.match(stderr, expected);
     });
   }
+
+  test("a file that is no certificate is named, and what is expected in it: exit code 1", async () => {
+    const args = ["--broadcast_adapter", "redis", "--redis_url", "rediss://localhost", "--redis_tls_verify"];
+    for (const path of ["/no/such.crt", "/dev/null"]) {
+      const { code, stderr } = await plimsoll("serve", ...args, "--redis_tls_ca_cert_path", path);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, new RegExp(`read ${path}: .*; expected a PEM file with a certificate`));
+    }
+  });
 });

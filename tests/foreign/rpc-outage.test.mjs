@@ -54,7 +54,7 @@ before(buildNode);
 
 test("live sessions keep receiving, new ones are turned away, recovery is by itself, and nothing is left behind", async (t) => {
   const app = await ExampleApp.create(t, "node");
-  const server = await Server.start("--rpc_host", app.address, ...FLAGS);
+  const server = await Server.start("--rpc_host", app.rpcHost, ...FLAGS);
   t.after(() => server.stop());
   const startApp = () =>
     app.listen({ ANYCABLE_HTTP_BROADCAST_URL: server.http("/_broadcast"), ANYCABLE_BROADCAST_KEY: KEY });

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { BENCHMARK, CableClient } from "./support/cable.mjs";
+import { HttpApp } from "./support/http-app.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { CHAT } from "./support/rpc-app.mjs";
 
 /** A folder with one file in it, gone after the test. */
 function folderWith(t, name, text) {
@@ -118,7 +120,7 @@ describe("a server that came from AnyCable", () => {
     assert.doesNotMatch(server.stderr, /netpoll/);
   });
 
-  test("takes broadcasts in the environment of AnyCable's recipe for HTTP", async (t) => {
+  test("runs in the environment of AnyCable's recipe for HTTP", async (t) => {
     // The application's process and the server share these, so each sees the other's.
     const env = {
       ANYCABLE_BROADCAST_ADAPTER: "http",
@@ -127,10 +129,13 @@ describe("a server that came from AnyCable", () => {
       ANYCABLE_HTTP_RPC_MOUNT_PATH: "/_anycable",
       ANYCABLE_HTTP_BROADCAST_URL: "http://localhost:8080/_broadcast",
     };
-    const server = await Server.startIn({ env });
+    const app = await HttpApp.start();
+    t.after(() => app.kill());
+    const server = await Server.startIn({ env }, `--rpc_host=${app.host}`);
     t.after(() => server.stop());
-    const client = await CableClient.subscribed(server.ws("/cable"), BENCHMARK);
-    const payload = { stream: "all", data: '"hello"' };
+    const client = await CableClient.subscribed(server.ws("/cable"), CHAT);
+    assert.equal(app.headers.authorization, "Bearer rpc_secret");
+    const payload = { stream: "room", data: '"hello"' };
     assert.equal((await server.broadcast(payload, "wrong")).status, 401);
     assert.equal((await server.broadcast(payload, "any_secret")).status, 201);
     assert.match(await client.frames.next(), /"message":"hello"/);

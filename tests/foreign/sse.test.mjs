@@ -4,14 +4,16 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Browser } from "./support/browser.mjs";
 import { BENCHMARK, CableClient } from "./support/cable.mjs";
+import { CertificateFiles } from "./support/certificates.mjs";
 import { within } from "./support/deadline.mjs";
 import { EventsClient, EventsResponse } from "./support/events.mjs";
+import { inSeconds, secretToken } from "./support/identity-provider.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import { signNames } from "./support/rails-signing.mjs";
 import { RawSocket } from "./support/raw.mjs";
-import { RpcApp, confirm, gate, json, reject, transmission } from "./support/rpc-app.mjs";
+import { CHAT, RpcApp, confirm, gate, json, reject, transmission } from "./support/rpc-app.mjs";
 
-const CHAT = '{"channel":"ChatChannel","id":7}';
 const RESTART = json({ type: "disconnect", reason: "server_restart", reconnect: true });
 
 /** The path of a stream for a GET. */
@@ -329,6 +331,48 @@ describe("POST", () => {
     const response = await EventsResponse.fetch(t, server.http("/events"), { method: "POST" });
     assert.equal((await response.events.next())[0], "welcome");
   });
+});
+
+test("without an application: tokens say who listens, and names in the query to what", async (t) => {
+  const [jwt, streams, turbo] = ["jwt secret", "streams secret", "turbo secret"];
+  const secrets = ["--jwt_secret", jwt, "--streams_secret", streams, "--turbo_streams_secret", turbo];
+  const server = await start(t, "--norpc", "--enforce_jwt", "--public_streams", "--turbo_streams", ...secrets);
+  const token = await secretToken(jwt);
+  const [signed] = signNames(streams, "rails", "room");
+  const [turboSigned] = signNames(turbo, "rails", "room");
+  for (const [parameters, headers] of [
+    [{ stream: "room", jid: token }],
+    [{ signed_stream: signed }, { "X-JID": token }],
+    [{ turbo_signed_stream_name: turboSigned, jid: token }],
+  ]) {
+    const client = await EventsClient.subscribed(t, server.http(events(parameters)), headers);
+    await publish(server, "room", "<turbo-stream>\n</turbo-stream>");
+    assert.deepEqual(await client.events.next(), ["message", "<turbo-stream>\n</turbo-stream>"]);
+    client.close();
+  }
+  const expired = await secretToken(jwt, { exp: inSeconds(-60) });
+  for (const [parameters, status] of [
+    [{ stream: "room" }, 401],
+    [{ stream: "room", jid: "forged" }, 401],
+    [{ stream: "room", jid: expired }, 401],
+    [{ signed_stream: turboSigned, jid: token }, 400],
+  ]) {
+    assert.equal((await fetch(server.http(events(parameters)))).status, status, json(parameters));
+  }
+});
+
+test("over TLS: events, the goodbye, and TLS's own end", async (t) => {
+  const files = new CertificateFiles(t);
+  const server = await start(t, ...files.flags);
+  const raw = await RawSocket.connect(server.port, files.trust);
+  t.after(() => raw.destroy());
+  const ended = new Promise((resolve) => raw.socket.once("end", resolve));
+  raw.write(`GET ${BENCHMARK_EVENTS} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  assert.match(await raw.until(/event: confirm_subscription\n.*\n\n/), /^HTTP\/1\.1 200 OK/);
+  const stopped = server.stop();
+  assert.match(await raw.until(/\n\n/), /^event: disconnect\n/);
+  await within(ended, "the end of the stream");
+  assert.equal((await stopped).code, 0);
 });
 
 describe("the same sessions and limits as a WebSocket's", () => {

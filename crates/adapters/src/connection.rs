@@ -2,21 +2,17 @@
 
 use std::{io, time::Duration};
 
-use combine::{
-    parser::combinator::AnySendSyncPartialState,
-    stream::{Decoder, PointerOffset},
-};
-use redis::{Cmd, RedisError, RedisResult, Value, cmd};
+use redis::{Cmd, cmd};
 use tokio::{
-    io::AsyncWriteExt,
-    net::{
-        TcpStream,
-        tcp::{OwnedReadHalf, OwnedWriteHalf},
-    },
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf},
+    net::TcpStream,
     time::timeout,
 };
 
-use crate::target::Target;
+use crate::{
+    resp::{Reply, ReplyError, ReplyReader},
+    server::Server,
+};
 
 /// How long a server may take to accept a connection or to answer a command that does not wait for anything.
 /// Beyond it the server is taken for gone, as one that lost its power does not say so.
@@ -27,13 +23,22 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) enum ConnectionError {
     #[error("connect to Redis at {address}: {source}")]
     Connect { address: String, source: io::Error },
+    #[error("encrypt the connection to Redis at {address}: {source}")]
+    Encrypt { address: String, source: io::Error },
     #[error("send a command to Redis: {0}")]
     Send(io::Error),
     #[error("Redis did not answer within {} s", .0.as_secs())]
     Silent(Duration),
-    #[error(transparent)]
-    Redis(#[from] RedisError),
+    #[error("read the answer of Redis: {0}")]
+    Reply(#[from] ReplyError),
+    #[error("Redis refuses: {0}")]
+    Refused(String),
 }
+
+/// The bytes of a connection, encrypted or not.
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
 
 /// A connection that is ready for commands.
 pub(crate) struct Connection {
@@ -42,38 +47,27 @@ pub(crate) struct Connection {
 }
 
 /// Takes replies from a connection.
-pub(crate) struct Reader {
-    stream: OwnedReadHalf,
-    decoder: Decoder<AnySendSyncPartialState, PointerOffset<[u8]>>,
-}
+pub(crate) struct Reader(ReplyReader<ReadHalf<Box<dyn ByteStream>>>);
 
 /// Puts commands on a connection.
-pub(crate) struct Writer(OwnedWriteHalf);
+pub(crate) struct Writer(WriteHalf<Box<dyn ByteStream>>);
 
 impl Connection {
     /// Connects, authenticates and chooses the database.
-    pub(crate) async fn open(target: &Target) -> Result<Self, ConnectionError> {
-        let stream = timeout(PATIENCE, TcpStream::connect((target.host.as_str(), target.port)))
-            .await
-            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-            .and_then(|stream| stream.set_nodelay(true).map(|()| stream));
-        let (reader, writer) = stream
-            .map_err(|source| ConnectionError::Connect {
-                address: target.address(),
-                source,
-            })?
-            .into_split();
-        let mut connection = Self {
-            reader: Reader {
-                stream: reader,
-                decoder: Decoder::new(),
-            },
-            writer: Writer(writer),
-        };
-        for command in greeting(target) {
+    pub(crate) async fn open(server: &Server) -> Result<Self, ConnectionError> {
+        let mut connection = Self::new(stream(server).await?, server.max_payload_bytes);
+        for command in greeting(server) {
             connection.request(&command, PATIENCE).await?;
         }
         Ok(connection)
+    }
+
+    fn new(stream: Box<dyn ByteStream>, max_payload_bytes: usize) -> Self {
+        let (reader, writer) = tokio::io::split(stream);
+        Self {
+            reader: Reader(ReplyReader::new(reader, max_payload_bytes)),
+            writer: Writer(writer),
+        }
     }
 
     /// Sends one command and waits for its reply; an error reply is an error.
@@ -81,7 +75,7 @@ impl Connection {
         &mut self,
         command: &Cmd,
         patience: Duration,
-    ) -> Result<Value, ConnectionError> {
+    ) -> Result<Reply, ConnectionError> {
         self.writer.send(&command.get_packed_command()).await?;
         timeout(patience, self.reader.receive())
             .await
@@ -101,27 +95,63 @@ impl Connection {
     }
 }
 
+#[cfg(test)]
+impl Connection {
+    /// A connection whose other end is `peer`'s.
+    pub(crate) fn over(stream: tokio::io::DuplexStream) -> Self {
+        Self::new(Box::new(stream), 1 << 20)
+    }
+}
+
 impl Reader {
-    /// The next thing that the server says.
-    pub(crate) async fn receive(&mut self) -> Result<Value, ConnectionError> {
-        let reply: RedisResult<Value> =
-            redis::parse_redis_value_async(&mut self.decoder, &mut self.stream).await;
-        Ok(reply?.extract_error()?)
+    /// The next thing that the server says; an error is an error.
+    pub(crate) async fn receive(&mut self) -> Result<Reply, ConnectionError> {
+        let reply = self.0.read().await?;
+        reply.into_result().map_err(ConnectionError::Refused)
     }
 }
 
 impl Writer {
     /// Sends packed commands.
     pub(crate) async fn send(&mut self, commands: &[u8]) -> Result<(), ConnectionError> {
-        timeout(PATIENCE, self.0.write_all(commands))
+        let sent = async {
+            self.0.write_all(commands).await?;
+            // An encrypted connection collects what it writes.
+            self.0.flush().await
+        };
+        timeout(PATIENCE, sent)
             .await
             .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
             .map_err(ConnectionError::Send)
     }
 }
 
+async fn stream(server: &Server) -> Result<Box<dyn ByteStream>, ConnectionError> {
+    let target = &server.target;
+    let connected = timeout(PATIENCE, TcpStream::connect((target.host.as_str(), target.port)))
+        .await
+        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+        .and_then(|stream| stream.set_nodelay(true).map(|()| stream));
+    let stream = connected.map_err(|source| ConnectionError::Connect {
+        address: target.address(),
+        source,
+    })?;
+    let Some(encryption) = &server.encryption else {
+        return Ok(Box::new(stream));
+    };
+    let encrypted = timeout(PATIENCE, encryption.connect(stream)).await;
+    match encrypted.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+        Ok(stream) => Ok(Box::new(stream)),
+        Err(source) => Err(ConnectionError::Encrypt {
+            address: target.address(),
+            source,
+        }),
+    }
+}
+
 /// What has to be said before anything else.
-fn greeting(target: &Target) -> Vec<Cmd> {
+fn greeting(server: &Server) -> Vec<Cmd> {
+    let target = &server.target;
     let mut commands = Vec::new();
     if let Some(password) = &target.password {
         let mut auth = cmd("AUTH");

@@ -9,12 +9,17 @@
 mod backoff;
 mod connection;
 mod pubsub;
+mod resp;
+mod server;
 mod sink;
 mod stream;
 mod supervisor;
 mod target;
+mod tls;
 
 pub use pubsub::Channel;
+pub use server::Server;
 pub use sink::Sink;
 pub use stream::{Group, Stream};
 pub use target::{Target, TargetError};
+pub use tls::{TlsError, TlsSettings};

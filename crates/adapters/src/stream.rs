@@ -3,27 +3,27 @@
 
 use std::{pin::pin, time::Duration};
 
-use redis::{Cmd, Pipeline, Value, cmd};
-use tokio::{sync::watch, time::Instant};
+use plimsoll_telemetry::Dependency;
+use redis::cmd;
+use tokio::{
+    sync::watch,
+    time::{Instant, MissedTickBehavior, interval_at},
+};
 
 use crate::{
     connection::{Connection, ConnectionError, PATIENCE},
+    resp::Reply,
+    server::Server,
     sink::Sink,
     supervisor::{self, Link, Session, Stop, stopped},
-    target::Target,
 };
 
+mod consumers;
 mod entries;
+mod member;
 
-use entries::Entry;
-
-/// How long a read waits for something to come, and how long a message may be in the hands of a node that says
-/// nothing before another node takes it over. Both are AnyCable's.
-const BLOCK: Duration = Duration::from_secs(2);
-
-/// Messages per read. More would only save round trips; and all that were read have to be done within [`BLOCK`],
-/// or another node takes them over and they are published twice.
-const MAX_ENTRIES: usize = 100;
+use entries::{Entry, Payload};
+use member::Member;
 
 /// A consumer group of a stream.
 #[derive(Debug)]
@@ -38,95 +38,71 @@ pub struct Group {
 #[derive(Debug)]
 pub struct Stream {
     /// The server.
-    pub target: Target,
+    pub server: Server,
     /// The stream's key.
     pub key: String,
     /// In whose name it is read.
     pub group: Group,
+    /// How long a read waits for something to come, and how long a message may be in the hands of a node that says
+    /// nothing before another node takes it over.
+    pub block: Duration,
 }
 
 impl Stream {
-    /// Reads as a member of the group and hands every payload to `sink`, until `stop` becomes true. A message is
-    /// acknowledged and deleted when the sink has taken it.
+    /// Reads as a member of the group and hands every payload to `sink`, until `stop` becomes true; `status` is
+    /// kept up to date. A message is acknowledged and deleted when the sink has taken it.
     ///
     /// Where there is no group yet it begins with what comes next, as with AnyCable. From then on every message
     /// is taken at least once, in order as long as no node fails: what a node had when it died is taken over.
-    pub async fn run(self, sink: impl Sink, stop: watch::Receiver<bool>) {
-        let session = Consumer {
-            stream: self,
-            sink,
-            has_met_group: false,
-            unacknowledged: Vec::new(),
-        };
-        supervisor::keep(Link::new("the Redis stream"), session, stop).await;
+    pub async fn run(self, sink: impl Sink, status: Dependency, stop: watch::Receiver<bool>) {
+        let member = Member::new(self);
+        let session = Consumer { member, sink };
+        supervisor::keep(Link::new("the Redis stream", status), session, stop).await;
     }
 }
 
 struct Consumer<S> {
-    stream: Stream,
+    member: Member,
     sink: S,
-    /// From then on a missing group means that Redis lost its data, and everything in the stream is new.
-    has_met_group: bool,
-    /// What the sink has taken and Redis does not know yet: at most one read's messages. They outlive a lost
-    /// connection, so that they are not published again.
-    unacknowledged: Vec<Vec<u8>>,
 }
 
 impl<S: Sink> Session for Consumer<S> {
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
         let mut connection = tokio::select! {
-            opened = Connection::open(&self.stream.target) => opened?,
+            opened = Connection::open(&self.member.stream.server) => opened?,
             () = stopped(stop) => return Ok(()),
         };
         let client = connection.request(cmd("CLIENT").arg("ID"), PATIENCE).await?;
-        self.create_group(&mut connection).await?;
-        self.acknowledge(&mut connection).await?;
+        self.member.create_group(&mut connection).await?;
+        self.member.acknowledge(&mut connection).await?;
         self.take_own(&mut connection).await?;
         self.take_over(&mut connection).await?;
+        self.member.remove_the_gone(&mut connection).await?;
         // Not before: a Redis that is too old, or does not permit one of these, is of no use.
         link.is_up();
-        let mut next_takeover = Instant::now() + BLOCK / 2;
+        let between_takeovers = self.member.stream.block / 2;
+        let mut next_takeover = Instant::now() + between_takeovers;
         while !*stop.borrow() {
             if next_takeover <= Instant::now() {
                 self.take_over(&mut connection).await?;
-                next_takeover = Instant::now() + BLOCK / 2;
+                next_takeover = Instant::now() + between_takeovers;
             }
             let reply = self.read(&mut connection, &client, stop).await?;
-            self.process(&mut connection, entries::of_read(reply)).await?;
+            self.process(&mut connection, &entries::of_read(reply)).await?;
         }
-        self.leave(&mut connection).await
+        self.member.leave(&mut connection).await
     }
 }
 
 impl<S: Sink> Consumer<S> {
-    async fn create_group(&mut self, connection: &mut Connection) -> Result<(), ConnectionError> {
-        let start = if self.has_met_group { "0" } else { "$" };
-        let mut create = cmd("XGROUP");
-        create
-            .arg("CREATE")
-            .arg(&self.stream.key)
-            .arg(&self.stream.group.name);
-        create.arg(start).arg("MKSTREAM");
-        match connection.request(&create, PATIENCE).await {
-            Ok(_) => {}
-            // Another node, or an earlier life of this one, made it.
-            Err(ConnectionError::Redis(error)) if error.code() == Some("BUSYGROUP") => {}
-            Err(error) => return Err(error),
-        }
-        self.has_met_group = true;
-        Ok(())
-    }
-
-    /// Takes what Redis gave to this node when the connection broke. It is older than everything that is read
-    /// from now on.
+    /// Takes what Redis gave to this node when the connection broke.
     async fn take_own(&mut self, connection: &mut Connection) -> Result<(), ConnectionError> {
         loop {
-            let reply = connection.request(&self.read_command("0"), PATIENCE).await?;
-            let entries = entries::of_read(reply);
+            let entries = self.member.own(connection).await?;
             if entries.is_empty() {
                 return Ok(());
             }
-            self.process(connection, entries).await?;
+            self.process(connection, &entries).await?;
         }
     }
 
@@ -134,20 +110,14 @@ impl<S: Sink> Consumer<S> {
     async fn take_over(&mut self, connection: &mut Connection) -> Result<(), ConnectionError> {
         let mut cursor = b"0-0".to_vec();
         loop {
-            let mut claim = self.group_command("XAUTOCLAIM");
-            claim
-                .arg(&self.stream.group.consumer)
-                .arg(BLOCK.as_millis() as u64);
-            claim.arg(&cursor).arg("COUNT").arg(MAX_ENTRIES);
-            let reply = connection.request(&claim, PATIENCE).await?;
-            let claimed = entries::of_claim(reply);
+            let claimed = self.member.claim(connection, &cursor).await?;
             if !claimed.entries.is_empty() {
                 tracing::info!(
                     n_messages = claimed.entries.len(),
                     "Messages of a node that is gone are taken over."
                 );
             }
-            self.process(connection, claimed.entries).await?;
+            self.process(connection, &claimed.entries).await?;
             match claimed.next {
                 Some(next) => cursor = next,
                 None => return Ok(()),
@@ -160,16 +130,17 @@ impl<S: Sink> Consumer<S> {
     async fn read(
         &self,
         connection: &mut Connection,
-        client: &Value,
+        client: &Reply,
         stop: &mut Stop,
-    ) -> Result<Value, ConnectionError> {
-        let command = self.read_command(">");
-        let mut reply = pin!(connection.request(&command, BLOCK + PATIENCE));
+    ) -> Result<Reply, ConnectionError> {
+        let stream = &self.member.stream;
+        let command = self.member.read_command(">");
+        let mut reply = pin!(connection.request(&command, stream.block + PATIENCE));
         tokio::select! {
             reply = &mut reply => return reply,
             () = stopped(stop) => {}
         }
-        if let (Ok(mut second), Value::Int(client)) = (Connection::open(&self.stream.target).await, client) {
+        if let (Ok(mut second), Reply::Integer(client)) = (Connection::open(&stream.server).await, client) {
             let unblock = cmd("CLIENT").arg("UNBLOCK").arg(*client).to_owned();
             // Should it fail, the read still ends when its time is up.
             let _unblocked = second.request(&unblock, PATIENCE).await;
@@ -177,75 +148,54 @@ impl<S: Sink> Consumer<S> {
         reply.await
     }
 
+    /// Hands messages to the sink, and acknowledges them. When the sink takes its time, the other nodes are told
+    /// that the messages are being worked on, or they would take them over and publish them, too.
     async fn process(
         &mut self,
         connection: &mut Connection,
-        entries: Vec<Entry>,
+        entries: &[Entry],
     ) -> Result<(), ConnectionError> {
-        for Entry { id, payload } in entries {
-            match payload {
-                Some(payload) => self.sink.accept(&payload).await,
-                None => tracing::warn!(
-                    id = %String::from_utf8_lossy(&id),
-                    "A message of the Redis stream has no field \"payload\" and is dropped."
-                ),
+        let Self { member, sink } = self;
+        let max_payload_bytes = member.stream.server.max_payload_bytes;
+        let period = member.stream.block / 2;
+        let mut renewal = interval_at(Instant::now() + period, period);
+        renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        for (position, entry) in entries.iter().enumerate() {
+            let mut taken = pin!(take(sink, entry, max_payload_bytes));
+            let mut renewed = Ok(());
+            loop {
+                tokio::select! {
+                    biased;
+                    () = &mut taken => break,
+                    _ = renewal.tick(), if renewed.is_ok() => {
+                        // A message is never left half published, so its end is waited for in any case.
+                        renewed = member.renew(connection, &entries[position..]).await;
+                    }
+                }
             }
-            self.unacknowledged.push(id);
+            member.unacknowledged.push(entry.id.clone());
+            renewed?;
         }
-        self.acknowledge(connection).await
-    }
-
-    /// Tells Redis what is done; nobody else reads the stream, so it is deleted, too.
-    async fn acknowledge(&mut self, connection: &mut Connection) -> Result<(), ConnectionError> {
-        if self.unacknowledged.is_empty() {
-            return Ok(());
-        }
-        let mut acknowledge = self.group_command("XACK");
-        acknowledge.arg(&self.unacknowledged);
-        let mut delete = cmd("XDEL");
-        delete.arg(&self.stream.key).arg(&self.unacknowledged);
-        let mut both = Pipeline::new();
-        both.atomic().add_command(acknowledge).add_command(delete);
-        connection.transaction(&both).await?;
-        self.unacknowledged.clear();
-        Ok(())
-    }
-
-    /// Leaves the group, unless this node still has messages: with its name they would be deleted.
-    async fn leave(&self, connection: &mut Connection) -> Result<(), ConnectionError> {
-        let consumer = &self.stream.group.consumer;
-        let pending = self
-            .group_command("XPENDING")
-            .arg(&["-", "+", "1", consumer])
-            .to_owned();
-        if connection.request(&pending, PATIENCE).await? == Value::Array(Vec::new()) {
-            let mut remove = cmd("XGROUP");
-            remove
-                .arg("DELCONSUMER")
-                .arg(&self.stream.key)
-                .arg(&self.stream.group.name);
-            connection.request(remove.arg(consumer), PATIENCE).await?;
-        }
-        Ok(())
-    }
-
-    /// Reads what comes after `id`: `>` is what nobody has got yet, `0` what this node got and did not acknowledge.
-    fn read_command(&self, id: &str) -> Cmd {
-        let mut read = cmd("XREADGROUP");
-        read.arg("GROUP")
-            .arg(&self.stream.group.name)
-            .arg(&self.stream.group.consumer);
-        read.arg("COUNT")
-            .arg(MAX_ENTRIES)
-            .arg("BLOCK")
-            .arg(BLOCK.as_millis() as u64);
-        read.arg("STREAMS").arg(&self.stream.key).arg(id);
-        read
-    }
-
-    fn group_command(&self, name: &str) -> Cmd {
-        let mut command = cmd(name);
-        command.arg(&self.stream.key).arg(&self.stream.group.name);
-        command
+        member.acknowledge(connection).await
     }
 }
+
+/// Hands one message to the sink, or says why not.
+async fn take(sink: &impl Sink, entry: &Entry, max_payload_bytes: usize) {
+    let id = String::from_utf8_lossy(&entry.id);
+    match &entry.payload {
+        Payload::Whole(payload) => sink.accept(payload).await,
+        Payload::TooLong(n_bytes) => tracing::warn!(
+            %id,
+            n_bytes,
+            "A message of the Redis stream is dropped: its payload is longer than {max_payload_bytes} bytes."
+        ),
+        Payload::Absent => tracing::warn!(
+            %id,
+            "A message of the Redis stream has no field \"payload\" and is dropped."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 
 use std::{future::Future, time::Duration};
 
+use plimsoll_telemetry::Dependency;
 use tokio::{sync::watch, time::Instant};
 
 use crate::{backoff::Backoff, connection::ConnectionError};
@@ -28,19 +29,22 @@ pub(crate) trait Session: Send {
     ) -> impl Future<Output = Result<(), ConnectionError>> + Send;
 }
 
-/// The state of the connection as far as people are told: one line when it goes, one when it is there (again).
+/// The state of the connection as far as people are told: one line when it goes, one when it is there (again), and
+/// its status at any time.
 #[derive(Debug)]
 pub(crate) struct Link {
     name: &'static str,
+    status: Dependency,
     is_reported_down: bool,
     up_since: Option<Instant>,
     backoff: Backoff,
 }
 
 impl Link {
-    pub(crate) fn new(name: &'static str) -> Self {
+    pub(crate) fn new(name: &'static str, status: Dependency) -> Self {
         Self {
             name,
+            status,
             is_reported_down: false,
             up_since: None,
             backoff: Backoff::default(),
@@ -50,12 +54,14 @@ impl Link {
     /// The session works.
     pub(crate) fn is_up(&mut self) {
         tracing::info!("Broadcasts are taken from {}.", self.name);
+        self.status.up();
         self.is_reported_down = false;
         self.up_since = Some(Instant::now());
     }
 
     /// The session ended; returns how long to wait.
     fn is_down(&mut self, error: &ConnectionError, jitter: f64) -> Duration {
+        self.status.down(error.to_string());
         if self.is_reported_down {
             tracing::debug!(%error, "No broadcasts from {} yet.", self.name);
         } else {
@@ -95,7 +101,13 @@ pub(crate) async fn stopped(stop: &mut Stop) {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_telemetry::Registry;
+
     use super::*;
+
+    fn link(registry: &Registry) -> Link {
+        Link::new("a test", registry.dependency("redis"))
+    }
 
     /// Fails at once, `n_failures` times; then is up for a while and fails once more; then stays up.
     struct Flaky {
@@ -131,7 +143,7 @@ mod tests {
             attempts: Vec::new(),
             report,
         };
-        let kept = tokio::spawn(keep(Link::new("a test"), session, stopped));
+        let kept = tokio::spawn(keep(link(&Registry::default()), session, stopped));
         let attempts = reports.recv().await.expect("a report");
         stop.send_replace(true);
         kept.await.expect("the adapter stops");
@@ -171,8 +183,16 @@ mod tests {
             attempts: Vec::new(),
             report,
         };
-        let kept = tokio::spawn(keep(Link::new("a test"), session, stopped));
+        let registry = Registry::default();
+        let kept = tokio::spawn(keep(link(&registry), session, stopped));
         tokio::time::sleep(Duration::from_secs(60)).await;
+        let [status] = &registry.dependencies()[..] else {
+            panic!("there is one dependency");
+        };
+        assert_eq!(
+            status.down_because.as_deref(),
+            Some("Redis did not answer within 0 s")
+        );
         let asked = Instant::now();
         stop.send_replace(true);
         kept.await.expect("the adapter stops");

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use redis::{ConnectionAddr, IntoConnectionInfo};
+use rustls::pki_types::ServerName;
 
 /// One Redis server. Its `Debug` form does not show the password.
 #[derive(Clone, PartialEq, Eq)]
@@ -12,14 +13,13 @@ pub struct Target {
     pub(crate) username: Option<String>,
     pub(crate) password: Option<String>,
     pub(crate) database: i64,
+    /// The name that the server's certificate is for; none for a connection that is not encrypted.
+    pub(crate) tls_name: Option<ServerName<'static>>,
 }
 
 /// Why a URL names no server that can be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TargetError {
-    /// Encryption is absent.
-    #[error("Redis over TLS (rediss://) is not supported yet; expected redis://localhost:6379")]
-    Tls,
     /// Several servers.
     #[error(
         "Redis Cluster (several URLs) is not supported yet; expected one, such as redis://localhost:6379"
@@ -32,7 +32,9 @@ pub enum TargetError {
     #[error("Redis over a Unix socket is not supported yet; expected redis://localhost:6379")]
     UnixSocket,
     /// Anything else.
-    #[error("not a Redis URL ({0}); expected redis://[[user]:password@]host[:port][/database]")]
+    #[error(
+        "not a Redis URL ({0}); expected redis://[[user]:password@]host[:port][/database], or rediss:// for TLS"
+    )]
     Malformed(String),
 }
 
@@ -46,19 +48,25 @@ impl FromStr for Target {
         if url.contains("sentinel://") {
             return Err(TargetError::Sentinel);
         }
-        if url.starts_with("rediss://") || url.starts_with("valkeys://") {
-            return Err(TargetError::Tls);
-        }
+        // The `redis` crate takes these only together with connections of its own.
+        let (url, is_encrypted) = match url.split_once("://") {
+            Some(("rediss" | "valkeys", rest)) => (format!("redis://{rest}"), true),
+            _ => (url.to_owned(), false),
+        };
         let info = url
+            .as_str()
             .into_connection_info()
             .map_err(|error| TargetError::Malformed(error.to_string()))?;
         let (host, port) = match info.addr() {
             ConnectionAddr::Tcp(host, port) => (host.clone(), *port),
-            ConnectionAddr::TcpTls { .. } => return Err(TargetError::Tls),
             _ => return Err(TargetError::UnixSocket),
         };
+        let tls_name = is_encrypted
+            .then(|| ServerName::try_from(host.clone()))
+            .transpose();
         let settings = info.redis_settings();
         Ok(Self {
+            tls_name: tls_name.map_err(|error| TargetError::Malformed(error.to_string()))?,
             host,
             port,
             username: settings.username().map(str::to_owned),
@@ -69,6 +77,11 @@ impl FromStr for Target {
 }
 
 impl Target {
+    /// Whether the URL asks for TLS.
+    pub fn is_encrypted(&self) -> bool {
+        self.tls_name.is_some()
+    }
+
     /// Host and port, for people.
     pub(crate) fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
@@ -81,6 +94,7 @@ impl std::fmt::Debug for Target {
             .field("address", &self.address())
             .field("username", &self.username)
             .field("database", &self.database)
+            .field("is_encrypted", &self.is_encrypted())
             .finish_non_exhaustive()
     }
 }
@@ -116,6 +130,22 @@ mod tests {
     }
 
     #[track_caller]
+    fn check_tls(url: &str, expected: Option<&str>) {
+        let target: Target = url.parse().expect("a good URL");
+        let name = target.tls_name.as_ref().map(|name| name.to_str());
+        assert_eq!(name.as_deref(), expected, "{url}");
+        assert_eq!(target.is_encrypted(), expected.is_some(), "{url}");
+    }
+
+    #[test]
+    fn the_certificate_is_for_the_host() {
+        check_tls("redis://h", None);
+        check_tls("rediss://h.example:7000/1", Some("h.example"));
+        check_tls("valkeys://:secret@h", Some("h"));
+        check_tls("rediss://10.0.0.1", Some("10.0.0.1"));
+    }
+
+    #[track_caller]
     fn check_refused(url: &str, part: &str) {
         let error = url.parse::<Target>().expect_err(url).to_string();
         assert!(error.contains(part), "{url}: {error}");
@@ -124,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_is_absent_is_named() {
-        check_refused("rediss://h:6379", "TLS");
+        check_refused("rediss://a b", "not a Redis URL");
         check_refused("redis://a:1,redis://b:1", "Cluster");
         check_refused("redis-sentinel://a:26379/mymaster", "Sentinel");
         check_refused("unix:///run/redis.sock", "Unix socket");

@@ -15,7 +15,7 @@ pub fn encode_welcome(sid: &str) -> String {
     format!(r#"{{"type":"welcome","sid":{}}}"#, json_string(sid))
 }
 
-/// The heartbeat; `timestamp` counts seconds of Unix time.
+/// The heartbeat; `timestamp` is Unix time, in seconds unless the client wants another unit.
 pub fn encode_ping(timestamp: u64) -> String {
     format!(r#"{{"type":"ping","message":{timestamp}}}"#)
 }

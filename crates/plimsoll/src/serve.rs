@@ -5,6 +5,7 @@ mod events;
 mod identification;
 mod ingest;
 mod listener;
+mod redis;
 mod remote;
 mod secrets;
 pub(crate) mod settings;
@@ -99,6 +100,9 @@ pub(crate) struct Options {
     /// Path that takes broadcasts.
     #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
     http_broadcast_path: String,
+    /// Let web pages broadcast over HTTP: those of --allowed_origins, or all when there is no such list.
+    #[arg(long)]
+    http_broadcast_cors: bool,
     /// Port for broadcasts when there is no key; with one they come in on the main port.
     #[arg(long, default_value_t = OPEN_BROADCAST_PORT)]
     http_broadcast_port: u16,
@@ -187,8 +191,8 @@ impl Options {
         let open_files = preflight::raise_open_file_limit();
         let registry = Registry::default();
         let front = self.identification.prepare(&self.secrets, &registry).await?;
-        let metrics = registry.clone();
-        let config = self.config(&open_files, registry)?;
+        let redis = self.ingest.redis_server()?;
+        let config = self.config(&open_files, registry.clone())?;
         if let Some(tls) = config.tls.clone() {
             certificate::keep_fresh(tls)?;
         }
@@ -206,7 +210,7 @@ impl Options {
         }
         let remote = match self.identification.norpc || self.remote.is_none() {
             true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self.remote.start(self.secrets.rpc_secret(), &metrics)?,
+            false => self.remote.start(self.secrets.rpc_secret(), &registry)?,
         };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(
@@ -214,7 +218,7 @@ impl Options {
             clients,
             broadcasts,
             |publisher| {
-                ingest.set(Some(self.ingest.start(&publisher)));
+                ingest.set(Some(self.ingest.start(redis, &publisher, &registry)));
                 front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
             },
             async {
@@ -250,12 +254,14 @@ impl Options {
                 Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
                 _ => BroadcastAccess::SeparateListener,
             },
+            broadcast_cors: self.http_broadcast_cors,
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
             max_connections_per_address: self.listener.max_connections_per_address(),
             tls: self.listener.tls()?,
             allowed_origins: self.listener.allowed_origins.clone(),
+            ping_precision: self.listener.ping_precision(),
             ping_interval: Duration::from_secs(self.ping_interval),
             handshake_timeout: Duration::from_millis(self.handshake_timeout_ms),
             proxied_headers: self

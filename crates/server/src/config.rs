@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use plimsoll_telemetry::Registry;
 
-use crate::{AllowedOrigins, PathPattern, ProxiedHeaders, Tls};
+use crate::{AllowedOrigins, PathPattern, PingPrecision, ProxiedHeaders, Tls};
 
 /// The settings of one server.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub struct Config {
     pub broadcast_path: String,
     /// Who may broadcast over HTTP on the main listener.
     pub broadcast_access: BroadcastAccess,
+    /// Whether pages of the allowed origins may broadcast over HTTP.
+    pub broadcast_cors: bool,
     /// Largest client message in bytes, after reassembly; a larger one ends the connection with code 1009.
     pub max_message_bytes: usize,
     /// Cap on the bytes that wait for one connection that does not take them.
@@ -33,6 +35,8 @@ pub struct Config {
     pub allowed_origins: AllowedOrigins,
     /// Time between pings of a cable connection, at least a second.
     pub ping_interval: Duration,
+    /// The unit of the timestamp in a ping. A client may ask for another unit, and for another interval.
+    pub ping_precision: PingPrecision,
     /// How long a client may take for the TLS handshake and its whole request head.
     pub handshake_timeout: Duration,
     /// What the application gets of a client's request.

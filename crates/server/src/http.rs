@@ -96,7 +96,8 @@ pub(crate) async fn serve(
     let Replayed { stream, is_full, .. } = connection.into_parts().io.into_inner();
     // A client that sends requests without reading the answers has one of them half.
     if !is_full {
-        events::open(shard, stream, *opening, counted).await;
+        // Boxed: every connection begins with this future, and few become event streams.
+        Box::pin(events::open(shard, stream, *opening, counted)).await;
     }
 }
 

@@ -160,8 +160,8 @@ impl Renewal {
                 () = sleep_until(next) => next = self.renew().await,
                 request = self.requests.recv() => {
                     let Some(Request { reading, answer }) = request else { return };
-                    let is_new = self.known.borrow().reading == reading;
-                    if is_new && next_requested <= Instant::now() {
+                    let nothing_read_since = self.known.borrow().reading == reading;
+                    if nothing_read_since && next_requested <= Instant::now() {
                         next = self.renew().await;
                         next_requested = Instant::now() + MIN_TIME_BETWEEN_REQUESTED;
                     }

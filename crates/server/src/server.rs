@@ -46,7 +46,7 @@ pub async fn run(
 ) -> io::Result<()> {
     let config = Arc::new(config);
     let drain_timeout = config.drain_timeout;
-    let (publisher, mailboxes) = Publisher::new(config.n_shards);
+    let (publisher, mailboxes) = Publisher::new(config.n_shards, &config.registry);
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
     let open_connections = OpenConnections::new(config.max_connections, config.max_connections_per_address);

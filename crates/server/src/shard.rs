@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use crate::{
     Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines,
     heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing, open_connections::OpenConnections,
+    pace::Pace,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -53,7 +54,10 @@ impl Shard {
         Self {
             number,
             hub: RefCell::new(Hub::new(config.max_pending_bytes)),
-            heartbeat: RefCell::new(Heartbeat::new(config.ping_interval)),
+            heartbeat: RefCell::new(Heartbeat::new(Pace::new(
+                config.ping_interval,
+                config.ping_precision,
+            ))),
             closing: RefCell::default(),
             identities: RefCell::default(),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),

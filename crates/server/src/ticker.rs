@@ -9,7 +9,7 @@ use plimsoll_cable::reply;
 use plimsoll_hub::{Format, Frame};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::{encoding, shard::Shard};
+use crate::{encoding, pace::PingPrecision, shard::Shard};
 
 /// Sessions that are pinged before other tasks get their turn.
 const PORTION: usize = 256;
@@ -45,16 +45,13 @@ impl Shard {
         if due.is_empty() {
             return;
         }
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut pings = Pings::at(now);
         for portion in due.chunks(PORTION) {
-            for id in portion {
+            for (id, precision) in portion {
                 let format = self.hub.borrow().format(*id);
                 if let Some(format) = format {
-                    self.send(*id, pings.frame(format));
+                    self.send(*id, pings.frame(format, *precision));
                     self.flush(*id);
                 }
             }
@@ -63,28 +60,29 @@ impl Shard {
     }
 }
 
-/// The ping of one moment, encoded once per format.
+/// The ping of one moment, encoded once per format and precision.
 struct Pings {
-    message: String,
+    since_epoch: Duration,
     /// As many as there are kinds of clients: a handful.
-    frames: Vec<(Format, Frame)>,
+    frames: Vec<((Format, PingPrecision), Frame)>,
 }
 
 impl Pings {
-    /// `timestamp` counts seconds of Unix time.
-    fn at(timestamp: u64) -> Self {
+    fn at(since_epoch: Duration) -> Self {
         Self {
-            message: reply::encode_ping(timestamp),
+            since_epoch,
             frames: Vec::new(),
         }
     }
 
-    fn frame(&mut self, format: Format) -> Frame {
-        if let Some((_, frame)) = self.frames.iter().find(|(known, _)| *known == format) {
+    fn frame(&mut self, format: Format, precision: PingPrecision) -> Frame {
+        let kind = (format, precision);
+        if let Some((_, frame)) = self.frames.iter().find(|(known, _)| *known == kind) {
             return Rc::clone(frame);
         }
-        let frame = encoding::text(&self.message, format);
-        self.frames.push((format, Rc::clone(&frame)));
+        let message = reply::encode_ping(precision.timestamp(self.since_epoch));
+        let frame = encoding::text(&message, format);
+        self.frames.push((kind, Rc::clone(&frame)));
         frame
     }
 }

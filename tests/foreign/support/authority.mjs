@@ -1,4 +1,4 @@
-// A certificate authority of our own, made by the `openssl` program, and what it vouches for.
+// A certificate authority of a test's own, made by the `openssl` program, and what it vouches for.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -6,20 +6,37 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * An authority and a certificate of it for 127.0.0.1: `{ ca, caPath, key, cert }`, where all but the path are PEM. The
- * files go with the process.
+ * PEM files `{ key, crt }` by role: an authority `ca`, and what it signed: `server` for 127.0.0.1, `stranger` for another
+ * name, and `client`. They are gone when the process ends.
  */
-export function authority() {
-  const directory = mkdtempSync(join(tmpdir(), "plimsoll-tls-"));
-  process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
-  const path = (name) => join(directory, name);
-  const pem = (name) => readFileSync(path(name), "utf8");
+export function makeAuthority() {
+  const folder = mkdtempSync(join(tmpdir(), "plimsoll-certificates-"));
+  process.on("exit", () => rmSync(folder, { recursive: true }));
+  const files = (name) => ({ key: join(folder, `${name}.key`), crt: join(folder, `${name}.crt`) });
   const openssl = (...args) => execFileSync("openssl", args, { stdio: "pipe" });
-  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  openssl("req", "-x509", ...curve, "-keyout", path("ca.key"), "-out", path("ca.pem"), "-subj", "/CN=Test authority");
-  openssl("req", "-new", ...curve, "-keyout", path("key.pem"), "-out", path("request.pem"), "-subj", "/CN=application");
-  writeFileSync(path("names"), "subjectAltName=IP:127.0.0.1");
-  const authority = ["-CA", path("ca.pem"), "-CAkey", path("ca.key"), "-CAcreateserial", "-extfile", path("names")];
-  openssl("x509", "-req", "-in", path("request.pem"), ...authority, "-out", path("cert.pem"), "-days", "2");
-  return { ca: pem("ca.pem"), caPath: path("ca.pem"), key: pem("key.pem"), cert: pem("cert.pem") };
+  const newKey = (key) => ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key];
+
+  const ca = files("ca");
+  openssl(...newKey(ca.key), "-x509", "-subj", "/CN=Test authority", "-out", ca.crt);
+  const issue = (name, alternativeName) => {
+    const { key, crt } = files(name);
+    const [request, extensions] = [join(folder, `${name}.csr`), join(folder, `${name}.ext`)];
+    writeFileSync(extensions, `subjectAltName=${alternativeName}`);
+    openssl(...newKey(key), "-subj", `/CN=${name}`, "-out", request);
+    openssl("x509", "-req", "-in", request, "-CA", ca.crt, "-CAkey", ca.key, "-CAcreateserial", "-extfile", extensions, "-out", crt);
+    return { key, crt };
+  };
+  return {
+    ca,
+    server: issue("server", "IP:127.0.0.1"),
+    stranger: issue("stranger", "DNS:elsewhere.example"),
+    client: issue("client", "DNS:client.example"),
+  };
+}
+
+/** The same for a server made in this process: `{ ca, caPath, key, cert }`, where all but the path are PEM. */
+export function authority() {
+  const { ca, server } = makeAuthority();
+  const pem = (path) => readFileSync(path, "utf8");
+  return { ca: pem(ca.crt), caPath: ca.crt, key: pem(server.key), cert: pem(server.crt) };
 }

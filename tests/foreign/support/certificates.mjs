@@ -56,8 +56,10 @@ export class CertificateFiles {
   #make() {
     const [key, cert] = ["new-key.pem", "new-cert.pem"].map((name) => join(this.#folder, name));
     const names = "subjectAltName=DNS:localhost,IP:127.0.0.1";
+    // Unlike OpenSSL, rustls does not take an authority for a server.
+    const noAuthority = "basicConstraints=critical,CA:FALSE";
     const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"];
-    const args = ["req", "-x509", ...kind, "-subj", "/CN=localhost", "-addext", names, "-days", "2"];
+    const args = ["req", "-x509", ...kind, "-subj", "/CN=localhost", "-addext", names, "-addext", noAuthority, "-days", "2"];
     execFileSync("openssl", [...args, "-keyout", key, "-out", cert], { stdio: "ignore" });
     return { key, cert };
   }

@@ -14,15 +14,16 @@ export const folderOf = (name) => fileURLToPath(new URL(`../../../examples/apps/
 /** Translates the Node.js application to what Node.js 20 runs. */
 export const buildNode = () => promisify(execFile)("npm", ["run", "build"], { cwd: folderOf("node") });
 
-/** How each is started in its folder; the Node.js one has to be built before. */
-const COMMANDS = {
-  ruby: ["ruby", "chat.rb"],
-  node: ["node", "dist/chat.js"],
-  python: ["python3", "chat.py"],
+/** How each is started in its folder, and what a server calls it; the Node.js one has to be built before. */
+const APPS = {
+  ruby: { command: ["ruby", "chat.rb"], rpcHost: (address) => address },
+  node: { command: ["node", "dist/chat.js"], rpcHost: (address) => address },
+  python: { command: ["python3", "chat.py"], rpcHost: (address) => `http://${address}/_anycable` },
 };
 
 export class ExampleApp {
   #command;
+  #rpcHost;
   #folder;
   #address;
   #process;
@@ -30,17 +31,18 @@ export class ExampleApp {
   /** Chooses an address; nothing listens there before `listen`. The application ends with the test. */
   static async create(t, name) {
     const app = new ExampleApp();
-    app.#command = COMMANDS[name];
+    app.#command = APPS[name].command;
     app.#folder = folderOf(name);
     // A server has to know the application's address, and the application the server's.
     app.#address = `127.0.0.1:${await freePort()}`;
+    app.#rpcHost = APPS[name].rpcHost(app.#address);
     t.after(() => app.kill());
     return app;
   }
 
-  /** `127.0.0.1:41233` */
-  get address() {
-    return this.#address;
+  /** What a server's `--rpc_host` says. */
+  get rpcHost() {
+    return this.#rpcHost;
   }
 
   /** Starts the process with these variables besides our own, and waits until it listens. */

@@ -1,6 +1,7 @@
 // An identity provider: keys that npm's `jose` makes, tokens that it signs, and the public keys over HTTP.
 
-import { createServer } from "node:http";
+import http from "node:http";
+import https from "node:https";
 import { once } from "node:events";
 import * as jose from "jose";
 
@@ -37,7 +38,16 @@ export class IdentityProvider {
   url;
   #server;
 
-  static async start(...pairs) {
+  static start(...pairs) {
+    return IdentityProvider.#listen("http", (handler) => http.createServer(handler), pairs);
+  }
+
+  /** The same over TLS; `options` are those of Node.js. */
+  static startTls(options, ...pairs) {
+    return IdentityProvider.#listen("https", (handler) => https.createServer(options, handler), pairs);
+  }
+
+  static async #listen(scheme, createServer, pairs) {
     const provider = new IdentityProvider();
     provider.keys = pairs.map(({ jwk }) => jwk);
     provider.#server = createServer((request, response) => {
@@ -47,7 +57,7 @@ export class IdentityProvider {
     });
     provider.#server.listen(0, "127.0.0.1");
     await once(provider.#server, "listening");
-    provider.url = `http://127.0.0.1:${provider.#server.address().port}/.well-known/jwks.json`;
+    provider.url = `${scheme}://127.0.0.1:${provider.#server.address().port}/.well-known/jwks.json`;
     return provider;
   }
 

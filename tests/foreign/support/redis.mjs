@@ -76,6 +76,10 @@ export class RedisServer {
     return this.#child.exited;
   }
 
+  signal(name) {
+    this.#child.kill(name);
+  }
+
   /** A foreign client, which ends with the test; a command fails when the server goes away meanwhile. */
   client(t, options = {}) {
     const client = new Redis(this.#port, "127.0.0.1", { maxRetriesPerRequest: 0, retryStrategy: () => 50, ...options });

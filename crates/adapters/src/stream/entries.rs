@@ -3,7 +3,7 @@
 //! By hand, because anybody may add anything to a stream: an entry that this server does not understand must come
 //! out as one without a payload, so that it can be acknowledged. An error would come back with every read.
 
-use redis::Value;
+use crate::resp::Reply;
 
 /// The field that holds a broadcast.
 const FIELD: &[u8] = b"payload";
@@ -12,8 +12,17 @@ const FIELD: &[u8] = b"payload";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) id: Vec<u8>,
-    /// Absent when the message has no such field, or was deleted.
-    pub(super) payload: Option<Vec<u8>>,
+    pub(super) payload: Payload,
+}
+
+/// What a message holds for this server.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Payload {
+    Whole(Vec<u8>),
+    /// It has so many bytes, and was not kept.
+    TooLong(u64),
+    /// The message has no such field, or was deleted.
+    Absent,
 }
 
 /// What `XAUTOCLAIM` gave.
@@ -24,16 +33,17 @@ pub(super) struct Claimed {
 }
 
 /// Entries in `[[key, [entry, …]]]`, the reply to `XREADGROUP` of one stream; nil when nothing came in time.
-pub(super) fn of_read(reply: Value) -> Vec<Entry> {
-    let stream = items(reply).into_iter().next().map(items).unwrap_or_default();
-    stream.into_iter().nth(1).map(entries).unwrap_or_default()
+pub(super) fn of_read(reply: Reply) -> Vec<Entry> {
+    let stream = reply.into_elements().into_iter().next();
+    let parts = stream.map(Reply::into_elements).unwrap_or_default();
+    parts.into_iter().nth(1).map(entries).unwrap_or_default()
 }
 
 /// Reads `[cursor, [entry, …], …]`, the reply to `XAUTOCLAIM`.
-pub(super) fn of_claim(reply: Value) -> Claimed {
-    let mut parts = items(reply).into_iter();
+pub(super) fn of_claim(reply: Reply) -> Claimed {
+    let mut parts = reply.into_elements().into_iter();
     let next = match parts.next() {
-        Some(Value::BulkString(cursor)) if cursor != b"0-0" => Some(cursor),
+        Some(Reply::Text(cursor)) if cursor != b"0-0" => Some(cursor),
         _ => None,
     };
     let entries = parts.next().map(entries).unwrap_or_default();
@@ -41,61 +51,57 @@ pub(super) fn of_claim(reply: Value) -> Claimed {
 }
 
 /// Entries that are nil were deleted; Redis 6.2 claims them nevertheless.
-fn entries(list: Value) -> Vec<Entry> {
-    items(list).into_iter().filter_map(entry).collect()
+fn entries(list: Reply) -> Vec<Entry> {
+    list.into_elements().into_iter().filter_map(entry).collect()
 }
 
 /// `[id, [field, value, …]]`
-fn entry(value: Value) -> Option<Entry> {
-    let mut parts = items(value).into_iter();
-    let Some(Value::BulkString(id)) = parts.next() else {
+fn entry(reply: Reply) -> Option<Entry> {
+    let mut parts = reply.into_elements().into_iter();
+    let Some(Reply::Text(id)) = parts.next() else {
         return None;
     };
-    let payload = parts.next().and_then(payload);
+    let payload = parts.next().map_or(Payload::Absent, payload);
     Some(Entry { id, payload })
 }
 
-fn payload(fields: Value) -> Option<Vec<u8>> {
-    let mut fields = items(fields).into_iter();
+fn payload(fields: Reply) -> Payload {
+    let mut fields = fields.into_elements().into_iter();
     while let (Some(name), Some(value)) = (fields.next(), fields.next()) {
         match (name, value) {
-            (Value::BulkString(name), Value::BulkString(value)) if name == FIELD => return Some(value),
+            (Reply::Text(name), Reply::Text(value)) if name == FIELD => return Payload::Whole(value),
+            (Reply::Text(name), Reply::TooLong(n_bytes)) if name == FIELD => {
+                return Payload::TooLong(n_bytes);
+            }
             _ => {}
         }
     }
-    None
-}
-
-fn items(value: Value) -> Vec<Value> {
-    match value {
-        Value::Array(items) => items,
-        _ => Vec::new(),
-    }
+    Payload::Absent
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Value {
-        Value::BulkString(text.as_bytes().to_vec())
+    fn text(text: &str) -> Reply {
+        Reply::Text(text.as_bytes().to_vec())
     }
 
-    fn list(items: impl IntoIterator<Item = Value>) -> Value {
-        Value::Array(items.into_iter().collect())
+    fn list(items: impl IntoIterator<Item = Reply>) -> Reply {
+        Reply::Array(items.into_iter().collect())
     }
 
-    fn message(id: &str, fields: &[&str]) -> Value {
+    fn message(id: &str, fields: &[&str]) -> Reply {
         list([text(id), list(fields.iter().map(|field| text(field)))])
     }
 
     #[track_caller]
-    fn check(entries: &[Value], expected: &[(&str, Option<&str>)]) {
+    fn check(entries: &[Reply], expected: &[(&str, Option<&str>)]) {
         let expected: Vec<_> = expected
             .iter()
             .map(|(id, payload)| Entry {
                 id: id.as_bytes().to_vec(),
-                payload: payload.map(|payload| payload.as_bytes().to_vec()),
+                payload: payload.map_or(Payload::Absent, |payload| Payload::Whole(payload.into())),
             })
             .collect();
         let entries = list(entries.iter().cloned());
@@ -116,16 +122,27 @@ mod tests {
             &[("1-0", Some("a")), ("2-0", Some("b"))],
         );
         check(&[message("1-0", &["other", "payload"])], &[("1-0", None)]);
-        check(&[list([text("1-0"), Value::Nil])], &[("1-0", None)]);
+        check(&[list([text("1-0"), Reply::Nil])], &[("1-0", None)]);
         check(
-            &[Value::Nil, message("2-0", &["payload", ""])],
+            &[Reply::Nil, message("2-0", &["payload", ""])],
             &[("2-0", Some(""))],
         );
     }
 
     #[test]
+    fn a_payload_that_was_not_kept_is_not_an_absent_one() {
+        let fields = list([text("x"), Reply::TooLong(8), text("payload"), Reply::TooLong(9)]);
+        let reply = list([list([text("stream"), list([list([text("1-0"), fields])])])]);
+        let expected = Entry {
+            id: b"1-0".to_vec(),
+            payload: Payload::TooLong(9),
+        };
+        assert_eq!(of_read(reply), [expected]);
+    }
+
+    #[test]
     fn nothing_in_time_is_nothing() {
-        assert_eq!(of_read(Value::Nil), []);
+        assert_eq!(of_read(Reply::Nil), []);
     }
 
     #[test]

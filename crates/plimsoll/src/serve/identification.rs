@@ -85,6 +85,9 @@ impl IdentificationOptions {
                         --secret";
             return Err(Failure::Usage(text.to_owned()));
         }
+        if self.public {
+            tracing::warn!("Everybody may connect, hear every stream, and broadcast (--public).");
+        }
         Ok(Front {
             channels: self.channels(secrets)?,
             tokens: self.tokens(secrets, registry).await?,

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use plimsoll_adapters::{Channel, Group, Sink, Stream, Target};
+use plimsoll_adapters::{Server, Sink, TlsError};
 use plimsoll_server::Publisher;
+use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinSet};
+
+use super::redis::RedisOptions;
 
 /// How long the adapters may take at shutdown to finish what they have read. What they do not finish stays in
 /// Redis for another node.
@@ -23,18 +26,8 @@ pub(super) struct IngestOptions {
         default_value = "http"
     )]
     broadcast_adapter: Vec<Adapter>,
-    /// The Redis server of the adapters redis and redisx.
-    #[arg(long, value_name = "URL", default_value = "redis://localhost:6379")]
-    redis_url: Target,
-    /// Channel of the adapter redis.
-    #[arg(long, value_name = "NAME", default_value = "__anycable__")]
-    redis_channel: String,
-    /// Stream of the adapter redisx.
-    #[arg(long, value_name = "NAME", default_value = "__anycable__")]
-    redisx_stream: String,
-    /// Consumer group of the adapter redisx: each message goes to one server of the group.
-    #[arg(long, value_name = "NAME", default_value = "bx")]
-    redisx_group: String,
+    #[command(flatten)]
+    redis: RedisOptions,
 }
 
 /// Ways for a backend to publish.
@@ -67,47 +60,40 @@ impl Sink for Broadcasts {
 
 impl IngestOptions {
     pub(super) fn takes_http(&self) -> bool {
-        self.broadcast_adapter.contains(&Adapter::Http)
+        self.takes(Adapter::Http)
     }
 
-    /// Starts the adapters that need a connection of their own. They come up, or not, beside the server.
-    pub(super) fn start(&self, publisher: &Publisher) -> Ingest {
+    /// Starts the adapters that need a connection of their own. They come up, or not, beside the server; `server` is
+    /// the Redis that [`Self::redis_server`] gave.
+    pub(super) fn start(&self, server: Option<Server>, publisher: &Publisher, registry: &Registry) -> Ingest {
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         let sink = || Broadcasts(publisher.clone());
-        if self.broadcast_adapter.contains(&Adapter::Redis) {
-            tasks.spawn(self.channel().run(sink(), stopped.clone()));
-        }
-        if self.broadcast_adapter.contains(&Adapter::Redisx) {
-            tasks.spawn(self.stream().run(sink(), stopped));
+        if let Some(server) = server {
+            let status = || registry.dependency("redis");
+            if self.takes(Adapter::Redis) {
+                let channel = self.redis.channel(server.clone());
+                tasks.spawn(channel.run(sink(), status(), stopped.clone()));
+            }
+            if self.takes(Adapter::Redisx) {
+                tasks.spawn(self.redis.stream(server).run(sink(), status(), stopped));
+            }
         }
         Ingest { stop, tasks }
     }
 
-    fn channel(&self) -> Channel {
-        Channel {
-            target: self.redis_url.clone(),
-            name: self.redis_channel.clone(),
-        }
+    /// The Redis server, if an adapter needs one.
+    ///
+    /// # Errors
+    /// When a file that the options name cannot be used.
+    pub(super) fn redis_server(&self) -> Result<Option<Server>, TlsError> {
+        let is_needed = self.takes(Adapter::Redis) || self.takes(Adapter::Redisx);
+        is_needed.then(|| self.redis.server()).transpose()
     }
 
-    fn stream(&self) -> Stream {
-        Stream {
-            target: self.redis_url.clone(),
-            key: self.redisx_stream.clone(),
-            group: Group {
-                name: self.redisx_group.clone(),
-                consumer: consumer_name(),
-            },
-        }
+    fn takes(&self, adapter: Adapter) -> bool {
+        self.broadcast_adapter.contains(&adapter)
     }
-}
-
-/// Unlike that of any other process, so that nobody mistakes another one's messages for its own.
-fn consumer_name() -> String {
-    let mut name = format!("plimsoll-{}-", std::process::id());
-    name.extend(std::iter::repeat_with(fastrand::alphanumeric).take(8));
-    name
 }
 
 impl Ingest {

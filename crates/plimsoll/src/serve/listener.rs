@@ -1,11 +1,11 @@
-//! The flags of `plimsoll serve` about its listeners: TLS, and who may connect.
+//! The flags of `plimsoll serve` about its listeners: TLS, who may connect, and what pings say.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::Args;
-use plimsoll_server::{AllowedOrigins, CertificateError, Tls};
+use clap::{Args, ValueEnum};
+use plimsoll_server::{AllowedOrigins, CertificateError, PingPrecision, Tls};
 
-/// TLS, and who may connect.
+/// TLS, who may connect, and what pings say.
 #[derive(Debug, Args)]
 #[group(id = "listener")]
 pub(super) struct ListenerOptions {
@@ -22,11 +22,33 @@ pub(super) struct ListenerOptions {
     /// Private key of the certificate, in PEM.
     #[arg(long, value_name = "FILE", requires = "ssl_cert")]
     ssl_key: Option<PathBuf>,
+    /// The unit of the timestamp in pings, unless a client asks for another one with ?ptp=.
+    #[arg(long, value_enum, default_value_t = Precision::S, value_name = "UNIT")]
+    ping_timestamp_precision: Precision,
+}
+
+/// AnyCable's names of the units.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Precision {
+    /// Seconds.
+    S,
+    /// Milliseconds.
+    Ms,
+    /// Nanoseconds.
+    Ns,
 }
 
 impl ListenerOptions {
     pub(super) fn max_connections_per_address(&self) -> Option<NonZeroUsize> {
         NonZeroUsize::new(self.max_conn_per_ip)
+    }
+
+    pub(super) fn ping_precision(&self) -> PingPrecision {
+        match self.ping_timestamp_precision {
+            Precision::S => PingPrecision::Seconds,
+            Precision::Ms => PingPrecision::Milliseconds,
+            Precision::Ns => PingPrecision::Nanoseconds,
+        }
     }
 
     /// What the listeners need to speak TLS, if they shall.

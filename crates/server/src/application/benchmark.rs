@@ -8,7 +8,7 @@ use super::{
     Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, StateChanges,
     Status, channel::Channel,
 };
-use crate::mailbox::Publisher;
+use crate::Publisher;
 
 /// Everybody may connect. A subscription hears a stream of its own and the stream `all`, or `all_X` when the
 /// identifier has a parameter `stream` or `id` of value X. Action `echo` publishes to the own stream;

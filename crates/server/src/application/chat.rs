@@ -7,7 +7,7 @@ use super::{
     Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, Reply, StateChanges,
     Status, channel::Channel,
 };
-use crate::mailbox::Publisher;
+use crate::Publisher;
 
 /// Who may connect: whoever has a cookie `uid=<name>/<id>`. A subscription to `ChatChannel` with an `id` hears
 /// `chat_<id>`; action `speak` sends everyone there

@@ -97,13 +97,16 @@ impl CableSession {
                 cstate,
                 hears_of_end,
             } => {
+                shard
+                    .heartbeat
+                    .borrow_mut()
+                    .add(id, &request.environment.url, fastrand::f64());
                 session.identity = Identity::register(shard, id, &identifiers);
                 if shard.application.keeps_state_in_sessions() {
                     session.memory_mut().environment = request.environment;
                 }
                 session.remember(shard, "", StateChanges::new(), cstate, hears_of_end);
                 transmit(shard, id, &transmissions);
-                shard.heartbeat.borrow_mut().add(id, fastrand::f64());
             }
             ConnectReply::Refused { transmissions } => {
                 transmit(shard, id, &transmissions);

@@ -4,17 +4,19 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::{Method, Request, StatusCode, body::Incoming, header};
+use hyper::{
+    Method, Request, StatusCode,
+    body::{Body, Incoming},
+    header,
+};
 use subtle::ConstantTimeEq;
 
 use super::{Answer, text, with_header};
-use crate::shard::Shard;
+use crate::{MAX_BROADCAST_BYTES, shard::Shard};
 
-/// The largest body. A batch of a thousand messages of a kilobyte fits.
-const MAX_BODY_BYTES: usize = 1 << 20;
-
-/// How much of a larger one is still read, and thrown away, before the connection is closed.
+/// How much of a body that is too large is still read, and thrown away, before the connection is closed.
 const MAX_DISCARDED_BYTES: usize = 32 << 20;
 
 /// How long a body may take: a backend on the same network sends a megabyte in milliseconds.
@@ -22,6 +24,22 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Publishes what the request says; `key` is what it must know, if anything.
 pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, key: Option<&String>) -> Answer {
+    if !shard.config.broadcast_cors {
+        return answer_backend(shard, request, key).await;
+    }
+    let origin = request.headers().get(header::ORIGIN);
+    let origin = origin.and_then(|origin| origin.to_str().ok());
+    let headers = shard.config.allowed_origins.cors_headers(origin);
+    // A browser asks without the key whether it may ask with it.
+    let mut answer = match *request.method() {
+        Method::OPTIONS => text(StatusCode::OK, "Broadcasts are sent with POST."),
+        _ => answer_backend(shard, request, key).await,
+    };
+    answer.headers_mut().extend(headers);
+    answer
+}
+
+async fn answer_backend(shard: &Shard, request: Request<Incoming>, key: Option<&String>) -> Answer {
     if request.method() != Method::POST {
         let refusal = text(StatusCode::UNPROCESSABLE_ENTITY, "Broadcasts are sent with POST.");
         return with_header(refusal, header::ALLOW, "POST");
@@ -60,26 +78,34 @@ async fn publish(shard: &Shard, request: Request<Incoming>) -> Result<(), (Statu
     published.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))
 }
 
-/// Reads the body. Of one that is too large the rest is read too, within reason: a client that is still sending
-/// would get a broken pipe instead of the answer.
+/// Reads the body. One that is too large is refused as soon as that is clear: from its head if that tells the
+/// length.
 async fn collect(mut body: Incoming) -> Result<Vec<u8>, (StatusCode, String)> {
     let mut collected = Vec::new();
-    let mut n_read = 0;
-    while let Some(frame) = body.frame().await {
+    let mut is_too_large = body.size_hint().lower() > MAX_BROADCAST_BYTES as u64;
+    while !is_too_large && let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
         let Ok(data) = frame.into_data() else { continue };
-        n_read += data.len();
-        if n_read <= MAX_BODY_BYTES {
-            collected.extend_from_slice(&data);
-        } else if n_read > MAX_DISCARDED_BYTES {
-            break;
-        }
+        is_too_large = collected.len() + data.len() > MAX_BROADCAST_BYTES;
+        collected.extend_from_slice(&data);
     }
-    match n_read {
-        0..=MAX_BODY_BYTES => Ok(collected),
-        _ => Err((
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is larger than {MAX_BODY_BYTES} bytes"),
-        )),
+    if !is_too_large {
+        return Ok(collected);
+    }
+    tokio::task::spawn_local(tokio::time::timeout(BODY_TIMEOUT, discard(body)));
+    Err((
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!("the body is larger than {MAX_BROADCAST_BYTES} bytes"),
+    ))
+}
+
+/// Takes what is left of a body, within reason, while the answer goes out: a client that is still sending would get
+/// a broken pipe instead of the answer.
+async fn discard(mut body: Incoming) {
+    let mut n_discarded = 0;
+    while n_discarded < MAX_DISCARDED_BYTES
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        n_discarded += frame.data_ref().map_or(0, Bytes::len);
     }
 }

@@ -31,11 +31,15 @@ impl KeyFile {
     }
 
     async fn open(&self) -> Jwks {
-        let location = self.0.display().to_string().parse().expect("a path");
-        let dependency = Registry::default().dependency("jwks");
-        let (jwks, renewal) = Jwks::open(location, INTERVAL, dependency).await.expect("a set");
+        let (jwks, renewal) = self.open_idle().await;
         tokio::spawn(renewal.run());
         jwks
+    }
+
+    async fn open_idle(&self) -> (Jwks, Renewal) {
+        let location = self.0.display().to_string().parse().expect("a path");
+        let dependency = Registry::default().dependency("jwks");
+        Jwks::open(location, INTERVAL, dependency).await.expect("a set")
     }
 }
 
@@ -86,6 +90,23 @@ async fn those_who_ask_at_the_same_time_share_one_reading() {
     for asked in herd.map(tokio::spawn).collect::<Vec<_>>() {
         assert_eq!(asked.await.expect("it ends"), (true, 2));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_reading_answers_those_who_came_before_it() {
+    let file = KeyFile::new("first");
+    let (jwks, renewal) = file.open_idle().await;
+    // As it is with a set from the network when the server starts.
+    renewal.known.send_modify(|known| known.is_current = false);
+    file.write(2);
+    let early = jwks.clone();
+    let early = tokio::spawn(async move { (early.renew().await, early.keys().n_keys()) });
+    tokio::task::yield_now().await;
+    tokio::spawn(renewal.run());
+    assert_eq!(early.await.expect("it ends"), (true, 2));
+    file.write(3);
+    assert!(jwks.renew().await);
+    assert_eq!(jwks.keys().n_keys(), 3, "nothing was read on request before");
 }
 
 #[tokio::test(start_paused = true)]

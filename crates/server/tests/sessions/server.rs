@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_server::{AllowedOrigins, BroadcastAccess, Config, Listeners, ProxiedHeaders, Publisher};
+use plimsoll_server::{
+    AllowedOrigins, BroadcastAccess, Config, Listeners, PingPrecision, ProxiedHeaders, Publisher,
+};
 use plimsoll_telemetry::Registry;
 use tokio::sync::oneshot;
 
@@ -28,6 +30,7 @@ pub(crate) fn config() -> Config {
         health_path: "/health".to_owned(),
         broadcast_path: "/_broadcast".to_owned(),
         broadcast_access: BroadcastAccess::Key("key".to_owned()),
+        broadcast_cors: false,
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
         max_connections: 100,
@@ -36,6 +39,7 @@ pub(crate) fn config() -> Config {
         allowed_origins: AllowedOrigins::default(),
         // No ping may come between the messages of a test.
         ping_interval: Duration::from_secs(3600),
+        ping_precision: PingPrecision::Seconds,
         handshake_timeout: Duration::from_secs(10),
         proxied_headers: ProxiedHeaders::default(),
         drain_timeout: Duration::from_millis(200),

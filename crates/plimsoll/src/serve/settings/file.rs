@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         // Of an option that has no effect the type does not matter either.
         let given = match (meaning, given(value, takes_pairs(meaning))) {
             (_, Ok(given)) => given,
-            (Meaning::Unsupported(_), Err(_)) => Given::Several(Vec::new()),
+            (Meaning::Unsupported(_), Err(_)) => Given::One("something".to_owned()),
             (_, Err(wrong)) => {
                 self.layer.errors.push(format!("{origin}: {wrong}"));
                 return;

@@ -34,6 +34,15 @@ pub(super) enum Given {
     Several(Vec<String>),
 }
 
+impl Given {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::One(text) => text.is_empty(),
+            Self::Several(values) => values.is_empty(),
+        }
+    }
+}
+
 /// The value of one setting in one layer.
 #[derive(Debug, Clone)]
 pub(super) struct Assignment {
@@ -57,7 +66,7 @@ impl Layer {
     /// Notes a value. What was noted first for a setting stays; old names are for what has no value yet.
     pub(super) fn note(&mut self, meaning: Meaning<'_>, given: Given, origin: Origin) {
         // An empty value is how environments and templates spell "not given".
-        if matches!(&given, Given::One(text) if text.is_empty()) {
+        if given.is_empty() {
             return;
         }
         match meaning {

@@ -12,6 +12,12 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
             warning: anycable.toml:1:1: presets is not supported: platforms are not detected; give each setting, for example --host 0.0.0.0 in a container.
             warning: anycable.toml:3:1: nats.servers is not supported: there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter)."#]],
     );
+    check_file(
+        "[[nats.servers]]\na = 1",
+        &expect![
+            "warning: anycable.toml:1:8: nats.servers is not supported: there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter)."
+        ],
+    );
     check_environment(
         &[("ANYCABLE_BROKER", "memory"), ("ANYCABLE_EMBED_NATS", "false")],
         &expect![[

@@ -37,6 +37,15 @@ fn of_several_variables_the_own_one_wins() {
 }
 
 #[test]
+fn empty_values_are_not_given() {
+    check_environment(&[("ANYCABLE_HEADERS", "")], &expect![""]);
+    check_file(
+        "broadcast_key = ''\n[rpc]\nproxy_headers = []\nhost = ''",
+        &expect![""],
+    );
+}
+
+#[test]
 fn switches_and_lists() {
     check_file(
         "broadcast_adapters = ['http', 'redis']\n[ws]\npaths = '/a,/b'\nenable_compression = true\n",

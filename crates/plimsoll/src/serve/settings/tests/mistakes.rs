@@ -111,7 +111,7 @@ fn a_secret_is_not_in_the_error_text() {
     check_environment(
         &[("ANYCABLE_REDIS_URL", "redis://me:hidden@localhost:many")],
         &expect![[
-            r#"ANYCABLE_REDIS_URL: invalid value 'redis://***@localhost:many' for '--redis-url <URL>': not a Redis URL (Redis URL did not parse - InvalidClientConfig); expected redis://[[user]:password@]host[:port][/database]"#
+            r#"ANYCABLE_REDIS_URL: invalid value 'redis://***@localhost:many' for '--redis-url <URL>': not a Redis URL (Redis URL did not parse - InvalidClientConfig); expected redis://[[user]:password@]host[:port][/database], or rediss:// for TLS"#
         ]],
     );
 }

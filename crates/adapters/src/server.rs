@@ -1,0 +1,56 @@
+//! A Redis server, and on what terms it is talked to.
+
+use std::sync::Arc;
+
+use rustls::{ClientConfig, pki_types::ServerName};
+use tokio::net::TcpStream;
+use tokio_rustls::{TlsConnector, client::TlsStream};
+
+use crate::{
+    target::Target,
+    tls::{TlsError, TlsSettings},
+};
+
+/// One Redis server.
+#[derive(Debug, Clone)]
+pub struct Server {
+    pub(crate) target: Target,
+    pub(crate) encryption: Option<Encryption>,
+    pub(crate) max_payload_bytes: usize,
+}
+
+/// The terms of an encrypted connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Encryption {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl Server {
+    /// The server of a URL. Longer payloads than `max_payload_bytes` are dropped, with a line in the log.
+    ///
+    /// # Errors
+    /// When the URL asks for encryption, and `tls` names files that cannot be used.
+    pub fn new(target: Target, tls: &TlsSettings, max_payload_bytes: usize) -> Result<Self, TlsError> {
+        let encryption = match &target.tls_name {
+            Some(name) => Some(Encryption {
+                config: Arc::new(tls.client_config()?),
+                name: name.clone(),
+            }),
+            None => None,
+        };
+        Ok(Self {
+            target,
+            encryption,
+            max_payload_bytes,
+        })
+    }
+}
+
+impl Encryption {
+    pub(crate) async fn connect(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+        TlsConnector::from(Arc::clone(&self.config))
+            .connect(self.name.clone(), stream)
+            .await
+    }
+}

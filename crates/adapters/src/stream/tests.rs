@@ -1,0 +1,135 @@
+//! A node that is slow with its messages, against a Redis that keeps a list of what it is told.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncWriteExt, DuplexStream};
+
+use super::*;
+use crate::{resp::ReplyReader, tls::TlsSettings};
+
+/// Takes this long for every payload.
+struct Slow {
+    each: Duration,
+    accepted: Arc<Mutex<Vec<String>>>,
+}
+
+impl Sink for Slow {
+    async fn accept(&self, payload: &[u8]) {
+        tokio::time::sleep(self.each).await;
+        let payload = String::from_utf8_lossy(payload).into_owned();
+        self.accepted
+            .lock()
+            .expect("no test panics with it")
+            .push(payload);
+    }
+}
+
+fn consumer(each: Duration) -> (Consumer<Slow>, Arc<Mutex<Vec<String>>>) {
+    let accepted = Arc::default();
+    let target = "redis://localhost".parse().expect("a URL");
+    let stream = Stream {
+        server: Server::new(target, &TlsSettings::default(), 1024).expect("no files are named"),
+        key: "key".to_owned(),
+        group: Group {
+            name: "group".to_owned(),
+            consumer: "me".to_owned(),
+        },
+        block: Duration::from_secs(2),
+    };
+    let sink = Slow {
+        each,
+        accepted: Arc::clone(&accepted),
+    };
+    let member = Member::new(stream);
+    (Consumer { member, sink }, accepted)
+}
+
+fn entries(ids: &[&str]) -> Vec<Entry> {
+    let entry = |id: &&str| Entry {
+        id: id.as_bytes().to_vec(),
+        payload: Payload::Whole(format!("payload {id}").into_bytes()),
+    };
+    ids.iter().map(entry).collect()
+}
+
+/// Answers commands until the other end closes; returns them with the seconds at which they came.
+async fn redis(stream: DuplexStream) -> Vec<(u64, String)> {
+    let started = Instant::now();
+    let (reader, mut writer) = tokio::io::split(stream);
+    let mut reader = ReplyReader::new(reader, 1024);
+    let mut commands = Vec::new();
+    // A command looks like a reply that is an array.
+    while let Ok(command) = reader.read().await {
+        let words: Vec<_> = command
+            .into_elements()
+            .into_iter()
+            .map(|word| match word {
+                Reply::Text(word) => String::from_utf8(word).expect("text"),
+                other => panic!("{other:?} is no word of a command"),
+            })
+            .collect();
+        let answer = match words[0].as_str() {
+            "MULTI" => "+OK\r\n",
+            "XACK" | "XDEL" => "+QUEUED\r\n",
+            "EXEC" => "*2\r\n:1\r\n:1\r\n",
+            "XCLAIM" => "*0\r\n",
+            other => panic!("{other} was not expected"),
+        };
+        commands.push((started.elapsed().as_secs(), words.join(" ")));
+        if writer.write_all(answer.as_bytes()).await.is_err() {
+            break;
+        }
+    }
+    commands
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_in_work_are_claimed_again_and_those_done_acknowledged_before_others_take_them_over() {
+    let (mut consumer, accepted) = consumer(Duration::from_millis(4500));
+    let (ours, theirs) = tokio::io::duplex(1024);
+    let redis = tokio::spawn(redis(theirs));
+    let mut connection = Connection::over(ours);
+    let processed = consumer.process(&mut connection, &entries(&["1-0", "2-0"])).await;
+    processed.expect("the connection holds");
+    drop(connection);
+    assert_eq!(*accepted.lock().unwrap(), ["payload 1-0", "payload 2-0"]);
+
+    let both = "XCLAIM key group me 0 1-0 2-0 JUSTID";
+    let second = "XCLAIM key group me 0 2-0 JUSTID";
+    let expected = [
+        (1, both),
+        (2, both),
+        (3, both),
+        (4, both),
+        (5, "MULTI"),
+        (5, "XACK key group 1-0"),
+        (5, "XDEL key 1-0"),
+        (5, "EXEC"),
+        (5, second),
+        (6, second),
+        (7, second),
+        (8, second),
+        (9, "MULTI"),
+        (9, "XACK key group 2-0"),
+        (9, "XDEL key 2-0"),
+        (9, "EXEC"),
+    ];
+    let commands = redis.await.expect("all commands are known");
+    let commands: Vec<_> = commands
+        .iter()
+        .map(|(at, command)| (*at, command.as_str()))
+        .collect();
+    assert_eq!(commands, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_connection_neither_cuts_a_message_in_half_nor_lets_it_come_twice() {
+    let (mut consumer, accepted) = consumer(Duration::from_millis(2500));
+    let (ours, theirs) = tokio::io::duplex(1024);
+    drop(theirs);
+    let mut connection = Connection::over(ours);
+    let processed = consumer.process(&mut connection, &entries(&["1-0", "2-0"])).await;
+    assert!(processed.is_err());
+    assert_eq!(*accepted.lock().unwrap(), ["payload 1-0"]);
+    assert_eq!(consumer.member.unacknowledged, [b"1-0".to_vec()]);
+}

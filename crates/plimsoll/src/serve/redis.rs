@@ -1,0 +1,90 @@
+//! How Redis is reached, and what is read there.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, value_parser};
+use plimsoll_adapters::{Channel, Group, Server, Stream, Target, TlsError, TlsSettings};
+use plimsoll_server::MAX_BROADCAST_BYTES;
+
+/// Flags of the adapters redis and redisx.
+#[derive(Debug, Args)]
+pub(super) struct RedisOptions {
+    /// The Redis server of the adapters redis and redisx; rediss://… for an encrypted connection.
+    #[arg(long, value_name = "URL", default_value = "redis://localhost:6379")]
+    redis_url: Target,
+    /// Channel of the adapter redis.
+    #[arg(long, value_name = "NAME", default_value = "__anycable__")]
+    redis_channel: String,
+    /// Seconds of silence on the channel after which Redis is asked whether it still lives.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = value_parser!(u64).range(1..=3600))]
+    redis_keepalive_interval: u64,
+    /// Stream of the adapter redisx.
+    #[arg(long, value_name = "NAME", default_value = "__anycable__")]
+    redisx_stream: String,
+    /// Consumer group of the adapter redisx: each message goes to one server of the group.
+    #[arg(long, value_name = "NAME", default_value = "bx")]
+    redisx_group: String,
+    /// Milliseconds that a read of the stream waits, and after which another server takes over the messages of
+    /// one that says nothing.
+    #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = value_parser!(u64).range(100..=60_000))]
+    redisx_read_block_milliseconds: u64,
+    /// Check the certificate of Redis (rediss://) against the system's authorities, or those of
+    /// --redis_tls_ca_cert_path.
+    #[arg(long)]
+    redis_tls_verify: bool,
+    /// PEM file with the authorities that the certificate of Redis is checked against.
+    #[arg(long, value_name = "FILE")]
+    redis_tls_ca_cert_path: Option<PathBuf>,
+    /// PEM file with the certificate that Redis wants of its clients.
+    #[arg(long, value_name = "FILE", requires = "redis_tls_client_key_path")]
+    redis_tls_client_cert_path: Option<PathBuf>,
+    /// PEM file with the key of that certificate.
+    #[arg(long, value_name = "FILE", requires = "redis_tls_client_cert_path")]
+    redis_tls_client_key_path: Option<PathBuf>,
+}
+
+impl RedisOptions {
+    /// The server that the options name.
+    ///
+    /// # Errors
+    /// When a file cannot be used.
+    pub(super) fn server(&self) -> Result<Server, TlsError> {
+        let client = self.redis_tls_client_cert_path.clone();
+        let tls = TlsSettings {
+            verifies: self.redis_tls_verify,
+            ca_certificate: self.redis_tls_ca_cert_path.clone(),
+            client: client.zip(self.redis_tls_client_key_path.clone()),
+        };
+        if self.redis_url.is_encrypted() && !tls.verifies {
+            tracing::warn!("The certificate of Redis is not checked; --redis_tls_verify checks it.");
+        }
+        Server::new(self.redis_url.clone(), &tls, MAX_BROADCAST_BYTES)
+    }
+
+    pub(super) fn channel(&self, server: Server) -> Channel {
+        Channel {
+            server,
+            name: self.redis_channel.clone(),
+            keepalive: Duration::from_secs(self.redis_keepalive_interval),
+        }
+    }
+
+    pub(super) fn stream(&self, server: Server) -> Stream {
+        Stream {
+            server,
+            key: self.redisx_stream.clone(),
+            group: Group {
+                name: self.redisx_group.clone(),
+                consumer: consumer_name(),
+            },
+            block: Duration::from_millis(self.redisx_read_block_milliseconds),
+        }
+    }
+}
+
+/// Unlike that of any other process, so that nobody mistakes another one's messages for its own.
+fn consumer_name() -> String {
+    let mut name = format!("plimsoll-{}-", std::process::id());
+    name.extend(std::iter::repeat_with(fastrand::alphanumeric).take(8));
+    name
+}
