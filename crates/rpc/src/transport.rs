@@ -116,12 +116,12 @@ enum Version {
 }
 
 /// TCP, and TLS where the URL says so.
-fn connector(
+fn connector<R>(
+    mut tcp: HttpConnector<R>,
     config: ClientConfig,
     version: &Version,
     connect_timeout: Duration,
-) -> HttpsConnector<HttpConnector> {
-    let mut tcp = HttpConnector::new();
+) -> HttpsConnector<HttpConnector<R>> {
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(connect_timeout));

@@ -52,7 +52,7 @@ impl Http {
             true => tls::client_config(&options.trust)?,
             false => tls::unused_config(),
         };
-        let connector = connector(config, &Version::Http1, connect_timeout);
+        let connector = connector(HttpConnector::new(), config, &Version::Http1, connect_timeout);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POOL_IDLE)
