@@ -8,7 +8,8 @@ import { BENCHMARK, CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
-import { CHAT, RpcApp, confirm, json } from "./support/rpc-app.mjs";
+import { GrpcApp } from "./support/grpc-app.mjs";
+import { CHAT, confirm, json } from "./support/rpc-app.mjs";
 
 /** A client that listens, with the session id that the server gave it. */
 async function listener(t, server, ...identifiers) {
@@ -150,7 +151,7 @@ async function startChat(t, habits = {}) {
     command === "subscribe"
       ? { status: "SUCCESS", streams: ["room"], transmissions: [confirm(identifier)], env: { istate: { $w: "room" } } }
       : { status: "SUCCESS", stop_streams: command === "unsubscribe" };
-  const app = await RpcApp.start({ Command: whispering, ...habits });
+  const app = await GrpcApp.start({ Command: whispering, ...habits });
   t.after(() => app.kill());
   const server = await Server.start("--rpc_host", app.host, "--broadcast_key", "secret", "--shards", "4");
   t.after(() => server.stop());

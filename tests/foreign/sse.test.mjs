@@ -12,7 +12,8 @@ import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
 import { signNames } from "./support/rails-signing.mjs";
 import { RawSocket } from "./support/raw.mjs";
-import { CHAT, RpcApp, confirm, gate, json, reject, transmission } from "./support/rpc-app.mjs";
+import { GrpcApp } from "./support/grpc-app.mjs";
+import { CHAT, confirm, gate, json, reject, transmission } from "./support/rpc-app.mjs";
 
 const RESTART = json({ type: "disconnect", reason: "server_restart", reconnect: true });
 
@@ -31,7 +32,7 @@ async function start(t, ...flags) {
 
 /** An application and a server that asks it; both end with the test. */
 async function startWithApp(t, habits, ...flags) {
-  const app = await RpcApp.start(habits);
+  const app = await GrpcApp.start(habits);
   t.after(() => app.kill());
   const server = await start(t, "--rpc_host", app.host, ...flags);
   return { app, server };

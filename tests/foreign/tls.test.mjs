@@ -11,11 +11,11 @@ import { Browser } from "./support/browser.mjs";
 import { BENCHMARK, CableClient } from "./support/cable.mjs";
 import { CertificateFiles } from "./support/certificates.mjs";
 import { within } from "./support/deadline.mjs";
+import { GrpcApp } from "./support/grpc-app.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { RawSocket, text, upgradeRequest } from "./support/raw.mjs";
-import { RpcApp } from "./support/rpc-app.mjs";
 
 const MB = 1024 * 1024;
 
@@ -127,7 +127,7 @@ describe("WebSocket over TLS", () => {
   });
 
   test("the application sees an https URL", async (t) => {
-    const app = await RpcApp.start();
+    const app = await GrpcApp.start();
     t.after(() => app.kill());
     const { server, trust } = await start(t, "--rpc_host", app.host);
     const client = await CableClient.connect(server.ws("/cable?a=1"), trust);
@@ -163,6 +163,22 @@ describe("HTTP over TLS", () => {
     const [url] = /https:\/\/[^ ]+\/_broadcast/.exec(server.stderr);
     const body = JSON.stringify({ stream: "all", data: "7" });
     assert.equal((await request(url, { ...trust, method: "POST", body })).status, 201);
+  });
+
+  test("event streams", async (t) => {
+    const { server, trust } = await start(t, "--sse", "--broadcast_key", "secret");
+    const chunks = new Inbox("events");
+    const stream = https.get(server.http("/events?channel=BenchmarkChannel"), { ...trust, agent: false }, (response) => {
+      assert.equal(response.statusCode, 200);
+      response.setEncoding("utf8").on("data", (chunk) => chunks.push(chunk));
+    });
+    t.after(() => stream.destroy());
+    await chunks.until((chunk) => chunk.includes("event: confirm_subscription"));
+    const body = JSON.stringify({ stream: "all", data: JSON.stringify("x".repeat(100_000)) });
+    const options = { ...trust, method: "POST", headers: { authorization: "Bearer secret" }, body };
+    assert.equal((await request(server.http("/_broadcast"), options)).status, 201);
+    let n_received = 0;
+    await chunks.until((chunk) => (n_received += chunk.replace(/[^x]/g, "").length) >= 100_000);
   });
 
   test("a connection is used again, and takes a body of a megabyte", async (t) => {

@@ -6,10 +6,10 @@
 use std::{io, rc::Rc};
 
 use plimsoll_cable::event_stream::EventStream;
-use plimsoll_hub::SessionId;
+use plimsoll_hub::{Frame, SessionId};
 use tokio::time::Instant;
 
-use self::answer::Refusal;
+use self::{answer::Refusal, wanted::Subscription};
 use super::cable::{self, CableSession};
 use crate::{
     application::ConnectRequest,
@@ -23,8 +23,6 @@ use crate::{
 
 mod answer;
 pub(crate) mod wanted;
-
-use self::wanted::Subscription;
 
 /// Bytes behind the request that are read and thrown away. HTTP/1.1 lets a client send its next request before this
 /// one is answered; it will never be, and a client that goes on sending is cut off.
@@ -128,19 +126,21 @@ impl Shard {
     }
 
     /// Puts the head of the answer in front of what was held; the caller flushes.
-    fn release(&self, id: SessionId, head: plimsoll_hub::Frame) {
+    fn release(&self, id: SessionId, head: Frame) {
         if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
             outbox.release(head);
         }
     }
 
     /// Queues an answer instead of everything that was held, and nothing after it; the caller flushes.
-    fn refuse(&self, id: SessionId, answer: plimsoll_hub::Frame) {
+    fn refuse(&self, id: SessionId, answer: Frame) {
         if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
             outbox.drop_unsent();
             outbox.release(answer);
-            outbox.seal();
-            self.closing.borrow_mut().add(id, Instant::now());
+            if !outbox.is_sealed() {
+                outbox.seal();
+                self.closing.borrow_mut().add(id, Instant::now());
+            }
         }
     }
 }
