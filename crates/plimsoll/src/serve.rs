@@ -208,7 +208,7 @@ impl Options {
         self.monitoring.start(&registry);
         let remote = match self.identification.norpc || self.remote.is_none() {
             true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self.remote.start(self.secrets.rpc_secret())?,
+            false => self.remote.start(self.secrets.rpc_secret(), &registry)?,
         };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         let application = |publisher: Publisher| {
