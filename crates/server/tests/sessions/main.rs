@@ -214,7 +214,7 @@ async fn faults_of_a_client_have_their_documented_ends() {
 }
 
 #[tokio::test]
-async fn connections_beyond_the_limit_are_answered_503() {
+async fn websocket_connections_beyond_the_limit_are_answered_503() {
     let server = Server::start(
         Config {
             max_connections: 1,
@@ -223,7 +223,9 @@ async fn connections_beyond_the_limit_are_answered_503() {
         Gate::opened().application(),
     );
     let client = Client::connect(&server, "/cable").await;
-    let answer = client::raw_request(&server, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let upgrade = b"GET /cable HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    let answer = client::raw_request(&server, upgrade).await;
     assert!(
         answer.starts_with("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"),
         "{answer}"
