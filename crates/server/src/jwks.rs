@@ -151,7 +151,9 @@ impl Renewal {
     pub async fn run(mut self) {
         let mut next = match self.known.borrow().is_current {
             true => Instant::now() + self.interval,
-            false => Instant::now(),
+            // Not left to the timer, which is late by up to a millisecond: who came before it would be the first
+            // to ask, and the next who asks for an unknown key would have to wait.
+            false => self.renew().await,
         };
         let mut next_requested = Instant::now();
         loop {
