@@ -46,6 +46,9 @@ describe("connections", () => {
     apps[0].kill();
     for (let n = 0; n < 4; n++) await welcomed(server.ws("/cable"));
     assert.equal(apps[1].calls.Connect.size, 6);
+    assert.doesNotMatch(server.stderr, /failed|is away/);
+    await apps[0].listen();
+    while (apps[0].calls.Connect.size === 2) await welcomed(server.ws("/cable"));
   });
 });
 

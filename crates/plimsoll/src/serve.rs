@@ -210,7 +210,7 @@ impl Options {
         }
         let remote = match self.identification.norpc || self.remote.is_none() {
             true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self.remote.start(self.secrets.rpc_secret())?,
+            false => self.remote.start(self.secrets.rpc_secret(), &registry)?,
         };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         plimsoll_server::run(

@@ -1,5 +1,6 @@
 //! Calls to the application: a transport under the rules of [`retry`](crate::retry), with a journal of failures.
 
+use tokio::time::Instant;
 use tonic::Status;
 
 use crate::{
@@ -27,11 +28,15 @@ impl Calls {
     ) -> Option<R> {
         let attempt = async |time_left| {
             let result = self.transport.attempt(sid, message, time_left).await;
-            self.journal.attempt_ended(result.as_ref().err());
+            self.journal
+                .attempt_ended(result.as_ref().err(), &self.rules.meter.dependency);
             result
         };
+        let start = Instant::now();
         let reply = self.rules.call(C::METHOD, patience, attempt).await;
         let result = reply.and_then(|reply| translate(reply).map_err(application_error));
+        let meter = &self.rules.meter;
+        meter.call_ended(C::METHOD, start.elapsed(), result.as_ref().err());
         match result {
             Ok(reply) => Some(reply),
             Err(failure) => {

@@ -94,6 +94,12 @@ impl Farewells {
         }
     }
 
+    /// A copy of the number of sessions that wait, as it is whenever it is asked.
+    pub(crate) fn n_queued(&self) -> impl Fn() -> usize + Send + Sync + use<> {
+        let n_queued = Arc::clone(&self.n_queued);
+        move || n_queued.load(Ordering::Relaxed)
+    }
+
     /// Gives up rate and capacity, because the server stops: sessions are told as fast as the application takes
     /// them.
     pub(crate) fn hurry(&self) {

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_telemetry::Dependency;
 use tokio::time::{Instant, sleep};
 use tonic::{Code, Status};
 
@@ -53,7 +54,7 @@ impl Journal {
     }
 
     /// Learns from an attempt whether the application is there: any answer of it shows that, also an error.
-    pub(crate) fn attempt_ended(&self, failure: Option<&Status>) {
+    pub(crate) fn attempt_ended(&self, failure: Option<&Status>, dependency: &Dependency) {
         let now = Instant::now();
         let mut state = self.lock();
         if failure.is_some_and(is_broken_connection) {
@@ -61,6 +62,7 @@ impl Journal {
         }
         let Some(failure) = failure.filter(|failure| failure.code() == Code::Unavailable) else {
             state.last_contact = Some(now);
+            dependency.up();
             if let Some(since) = state.away_since.take() {
                 let seconds = (now - since).as_secs_f32();
                 tracing::info!(
@@ -73,12 +75,19 @@ impl Journal {
         let is_missed = state.last_contact.is_none_or(|last| now - last >= AWAY_AFTER);
         if is_missed && state.away_since.is_none() {
             state.away_since = Some(now);
+            dependency.down(cause::text(failure));
             tracing::warn!(
                 "The application at {} is away; clients that need it are refused until it is back, by itself: {}",
                 self.application,
                 cause::text(failure)
             );
         }
+    }
+
+    /// Whether the application has answered anything in this time.
+    pub(crate) fn has_contact_within(&self, time: Duration) -> bool {
+        let last_contact = self.lock().last_contact;
+        last_contact.is_some_and(|last| last.elapsed() < time)
     }
 
     /// Logs a failed call, now or with others like it.
@@ -139,6 +148,8 @@ mod tests {
         io::{self, Write},
         sync::Arc,
     };
+
+    use plimsoll_telemetry::Registry;
 
     use super::*;
 
@@ -208,18 +219,20 @@ mod tests {
     async fn the_application_goes_and_comes_back_in_one_line_each() {
         let (log, _guard) = Log::start();
         let journal = Journal::new("app:1");
+        let dependency = Registry::default().dependency("rpc");
+        let attempt_ended = |failure: Option<&Status>| journal.attempt_ended(failure, &dependency);
         let down = Status::unavailable("connection refused");
-        journal.attempt_ended(None);
+        attempt_ended(None);
         for _ in 0..1000 {
             // It answers others.
-            journal.attempt_ended(Some(&down));
-            journal.attempt_ended(Some(&Status::internal("no such table")));
+            attempt_ended(Some(&down));
+            attempt_ended(Some(&Status::internal("no such table")));
         }
         assert_eq!(log.take(), [""; 0]);
         sleep(AWAY_AFTER).await;
-        (0..1000).for_each(|_| journal.attempt_ended(Some(&down)));
+        (0..1000).for_each(|_| attempt_ended(Some(&down)));
         sleep(Duration::from_millis(1500)).await;
-        (0..1000).for_each(|_| journal.attempt_ended(None));
+        (0..1000).for_each(|_| attempt_ended(None));
         assert_eq!(
             log.take(),
             [
