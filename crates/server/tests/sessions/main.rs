@@ -194,7 +194,11 @@ async fn what_comes_too_late_for_a_session_is_not_counted_as_a_message() {
     server.stop().await;
     let snapshot = registry.snapshot();
     let counters = &snapshot.metric("server_msg_total").unwrap().series;
-    assert_eq!(counters[0].value, plimsoll_telemetry::Value::Counter(1), "the welcome");
+    assert_eq!(
+        counters[0].value,
+        plimsoll_telemetry::Value::Counter(1),
+        "the welcome"
+    );
 }
 
 #[tokio::test]
