@@ -9,6 +9,7 @@ import { within } from "./support/deadline.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
 import { GrpcApp } from "./support/grpc-app.mjs";
+import { freePort } from "./support/redis.mjs";
 import { CHAT, confirm, json } from "./support/rpc-app.mjs";
 
 /** A client that listens, with the session id that the server gave it. */
@@ -109,6 +110,30 @@ describe("meta of a broadcast", () => {
       assert.deepEqual(await received(client), []);
     });
   }
+});
+
+describe("--http_broadcast_port with a key", () => {
+  const post = (url, headers) => fetch(url, { method: "POST", headers, body: '{"stream":"all","data":"1"}' });
+  const key = { authorization: "Bearer secret" };
+
+  test("takes broadcasts with the key there, and nowhere else", async (t) => {
+    const port = await freePort();
+    const server = await Server.start("--broadcast_key", "secret", "--http_broadcast_port", String(port));
+    t.after(() => server.stop());
+    const client = await listener(t, server, BENCHMARK);
+    const url = `http://127.0.0.1:${port}/_broadcast`;
+    assert.equal((await post(url, {})).status, 401);
+    assert.equal((await post(server.http("/_broadcast"), key)).status, 404);
+    assert.deepEqual(await received(client), []);
+    assert.equal((await post(url, key)).status, 201);
+    assert.deepEqual(await received(client), [data(BENCHMARK, "1")]);
+  });
+
+  test("is the main one when it is 0, AnyCable's default", async (t) => {
+    const server = await Server.start("--broadcast_key", "secret", "--http_broadcast_port", "0");
+    t.after(() => server.stop());
+    assert.equal((await post(server.http("/_broadcast"), key)).status, 201);
+  });
 });
 
 describe("--http_broadcast_cors", () => {

@@ -60,8 +60,8 @@ Examples:
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
-Paths: /cable (Action Cable), /events (with --sse), /json and /binary (websocket-shootout),
-/echo, /health, /_broadcast, /.
+Paths: /cable (Action Cable), /events (with --sse), /health, /ready, /_broadcast, /, and beside
+an embedded application /json and /binary (websocket-shootout) and /echo.
 Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or
 ANYCABLE_<FLAG>, and a key in a settings file: plimsoll.toml, anycable.toml or
 /etc/anycable/anycable.toml. The command line wins over the environment, and that over
@@ -100,9 +100,9 @@ pub(crate) struct Options {
     /// Let web pages broadcast over HTTP: those of --allowed_origins, or all when there is no such list.
     #[arg(long)]
     http_broadcast_cors: bool,
-    /// Port for broadcasts when there is no key; with one they come in on the main port.
-    #[arg(long, default_value_t = OPEN_BROADCAST_PORT)]
-    http_broadcast_port: u16,
+    /// Port for broadcasts; 0 takes a free one when there is no key. Default: the main port with a key, 8090 without.
+    #[arg(long, value_name = "PORT")]
+    http_broadcast_port: Option<u16>,
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]
     max_conn: u64,
@@ -245,13 +245,7 @@ impl Options {
             ready_path: self.monitoring.ready_path.clone(),
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
             broadcast_path: self.http_broadcast_path.clone(),
-            broadcast_access: match self.secrets.broadcast_key() {
-                _ if self.identification.is_public() && self.ingest.takes_http() => {
-                    BroadcastAccess::Everybody
-                }
-                Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
-                _ => BroadcastAccess::SeparateListener,
-            },
+            broadcast_access: self.broadcast_access(),
             broadcast_cors: self.http_broadcast_cors,
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
@@ -267,6 +261,7 @@ impl Options {
                 .with_token(self.remote.proxied_headers(), &self.secrets),
             drain_timeout: self.stopping.drain_timeout(),
             shutdown_timeout: self.stopping.shutdown_timeout(),
+            serves_load_tests: self.is_embedded(),
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
             stats_interval: self.monitoring.stats_interval(),
@@ -275,12 +270,29 @@ impl Options {
         })
     }
 
+    /// Whether an embedded application decides.
+    fn is_embedded(&self) -> bool {
+        !self.identification.norpc && !self.remote.replaces_embedded()
+    }
+
+    fn broadcast_access(&self) -> BroadcastAccess {
+        let key = self.secrets.broadcast_key();
+        let wants_own_port = self
+            .http_broadcast_port
+            .is_some_and(|port| port != 0 && port != self.port);
+        match key {
+            _ if !self.ingest.takes_http() => BroadcastAccess::SeparateListener(None),
+            _ if self.identification.is_public() => BroadcastAccess::Everybody,
+            Some(key) if !wants_own_port => BroadcastAccess::Key(key),
+            key => BroadcastAccess::SeparateListener(key),
+        }
+    }
+
     fn bind(&self, config: &Config) -> Result<Ports, Failure> {
-        let takes_open_broadcasts =
-            config.broadcast_access == BroadcastAccess::SeparateListener && self.ingest.takes_http();
+        let have_own_port = matches!(config.broadcast_access, BroadcastAccess::SeparateListener(_));
         Ok(Ports {
             clients: Listeners::bind(&self.host, self.port, config.n_shards)?,
-            broadcasts: takes_open_broadcasts
+            broadcasts: (have_own_port && self.ingest.takes_http())
                 .then(|| self.bind_broadcasts(config.n_shards))
                 .transpose()?,
             metrics: self.monitoring.bind(&self.host, self.port, config.n_shards)?,
@@ -288,11 +300,12 @@ impl Options {
     }
 
     fn bind_broadcasts(&self, n_shards: usize) -> Result<Listeners, Failure> {
-        Listeners::bind(&self.host, self.http_broadcast_port, n_shards).map_err(|error| {
+        let port = self.http_broadcast_port.unwrap_or(OPEN_BROADCAST_PORT);
+        Listeners::bind(&self.host, port, n_shards).map_err(|error| {
             Failure::Runtime(
                 format!(
-                    "{error}. This is the port for broadcasts without a key: choose another one with \
-                     --http_broadcast_port, or set --broadcast_key to take broadcasts on the main port"
+                    "{error}. This is the port for broadcasts: choose another one with --http_broadcast_port, or \
+                     set --broadcast_key without it to take broadcasts on the main port"
                 )
                 .into(),
             )
@@ -302,6 +315,9 @@ impl Options {
 
 impl App {
     fn start(self, publisher: Publisher) -> Arc<dyn Application> {
+        tracing::info!(
+            "The embedded application {self:?} decides who may connect; --rpc_host names another one."
+        );
         match self {
             Self::Benchmark => Arc::new(Benchmark::new(publisher)),
             Self::Chat => Arc::new(Chat::new(publisher)),
@@ -341,10 +357,12 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
         }
     }
     for address in ports.broadcasts.iter().flat_map(Listeners::addresses) {
-        tracing::info!(
-            "Broadcasts are taken without a key on http{secure}://{address}{}.",
-            config.broadcast_path
-        );
+        let with = match config.broadcast_access {
+            BroadcastAccess::SeparateListener(Some(_)) => "with",
+            _ => "without",
+        };
+        let path = &config.broadcast_path;
+        tracing::info!("Broadcasts are taken {with} a key on http{secure}://{address}{path}.");
     }
     if let Some(page) = &config.metrics_page {
         let own = ports.metrics.iter().flat_map(Listeners::addresses);

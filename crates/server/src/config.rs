@@ -21,7 +21,7 @@ pub struct Config {
     pub metrics_page: Option<MetricsPage>,
     /// The path that takes broadcasts.
     pub broadcast_path: String,
-    /// Who may broadcast over HTTP on the main listener.
+    /// Who may broadcast over HTTP, and where.
     pub broadcast_access: BroadcastAccess,
     /// Whether pages of the allowed origins may broadcast over HTTP.
     pub broadcast_cors: bool,
@@ -50,6 +50,9 @@ pub struct Config {
     /// How long the whole shutdown may take, the sessions' goodbye included; the rest is the application's, to
     /// learn of the sessions that ended. It gets half a second at the least.
     pub shutdown_timeout: Duration,
+    /// Whether there are `/echo`, `/json` and `/binary`. No application is asked about their clients, and on the last
+    /// two each of them may publish to all.
+    pub serves_load_tests: bool,
     /// Whether `/echo` greets a client before it echoes.
     pub greets_echo: bool,
     /// Whether permessage-deflate is agreed to when a client offers it.
@@ -90,7 +93,7 @@ pub enum BroadcastAccess {
     Key(String),
     /// Anybody, on every listener.
     Everybody,
-    /// Anybody who reaches the separate broadcast listener; the main listener has no such path. Nobody, when there
-    /// is no such listener.
-    SeparateListener,
+    /// Whoever reaches the separate broadcast listener, and sends the key if there is one; the main listener has no
+    /// such path. Nobody, when there is no such listener.
+    SeparateListener(Option<String>),
 }

@@ -132,13 +132,14 @@ async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> 
     if path == config.broadcast_path {
         match (&config.broadcast_access, purpose) {
             (BroadcastAccess::Key(key), _) => return broadcast::answer(shard, request, Some(key)).await,
-            (BroadcastAccess::Everybody, _) | (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
-                return broadcast::answer(shard, request, None).await;
+            (BroadcastAccess::Everybody, _) => return broadcast::answer(shard, request, None).await,
+            (BroadcastAccess::SeparateListener(key), Purpose::Broadcasts) => {
+                return broadcast::answer(shard, request, key.as_ref()).await;
             }
-            (BroadcastAccess::SeparateListener, Purpose::Clients | Purpose::Metrics) => {}
+            (BroadcastAccess::SeparateListener(_), Purpose::Clients | Purpose::Metrics) => {}
         }
     }
-    if Kind::of_path(path, &config.paths).is_some() {
+    if Kind::of_path(path, config).is_some() {
         return upgrade_required();
     }
     match (request.method(), path) {

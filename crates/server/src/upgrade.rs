@@ -186,7 +186,7 @@ impl Shard {
         let Some((request, head_len)) = Request::parse(bytes)? else {
             return Ok(None);
         };
-        let kind = Kind::of_path(request.path(), &self.config.paths);
+        let kind = Kind::of_path(request.path(), &self.config);
         let Some(kind) = kind.filter(|_| request.is_upgrade() && purpose == Purpose::Clients) else {
             return Ok(Some(Route::Http(bytes.to_vec())));
         };

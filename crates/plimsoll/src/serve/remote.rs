@@ -113,6 +113,11 @@ impl Options {
         self.rpc_impl == Kind::None
     }
 
+    /// Whether an embedded application has nothing to say.
+    pub(super) fn replaces_embedded(&self) -> bool {
+        self.is_none() || self.rpc_host.is_some()
+    }
+
     /// The application, if there is a remote one. `http_secret` authenticates the server to one over HTTP.
     pub(super) fn start(
         &self,

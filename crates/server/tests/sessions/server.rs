@@ -46,6 +46,7 @@ pub(crate) fn config() -> Config {
         proxied_headers: ProxiedHeaders::default(),
         drain_timeout: Duration::from_millis(200),
         shutdown_timeout: Duration::from_millis(200),
+        serves_load_tests: true,
         greets_echo: false,
         compresses: false,
         stats_interval: Duration::from_secs(3600),
