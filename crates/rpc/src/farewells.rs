@@ -68,7 +68,8 @@ pub(crate) fn queue(capacity: usize, rate_per_sec: NonZeroU32, concurrency: usiz
         queue: receiver,
         n_queued,
         pace: told,
-        interval: Duration::from_secs(1) / rate_per_sec.get(),
+        // Timers take no interval of nothing.
+        interval: (Duration::from_secs(1) / rate_per_sec.get()).max(Duration::from_nanos(1)),
         concurrency,
     };
     (farewells, caller)
@@ -176,6 +177,13 @@ mod tests {
             environment: Environment::EMPTY,
             istate: BTreeMap::default(),
         }
+    }
+
+    #[tokio::test]
+    async fn any_rate_leaves_some_time_between_two_calls() {
+        let (_farewells, caller) = queue(1, NonZeroU32::MAX, 1);
+        // Which would panic without any.
+        interval(caller.interval).tick().await;
     }
 
     #[tokio::test]

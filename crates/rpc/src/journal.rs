@@ -35,6 +35,8 @@ struct State {
     /// Failures that were not logged since the last line of their kind. Bounded: three methods, seventeen codes.
     unsaid: HashMap<(Method, Code), Unsaid>,
     last_contact: Option<Instant>,
+    /// When an attempt last showed whether the application is there.
+    last_shown: Option<Instant>,
     away_since: Option<Instant>,
 }
 
@@ -60,6 +62,7 @@ impl Journal {
         if failure.is_some_and(is_broken_connection) {
             return;
         }
+        state.last_shown = Some(now);
         let Some(failure) = failure.filter(|failure| failure.code() == Code::Unavailable) else {
             state.last_contact = Some(now);
             dependency.up();
@@ -73,9 +76,11 @@ impl Journal {
             return;
         };
         let is_missed = state.last_contact.is_none_or(|last| now - last >= AWAY_AFTER);
+        if is_missed {
+            dependency.down(cause::text(failure));
+        }
         if is_missed && state.away_since.is_none() {
             state.away_since = Some(now);
-            dependency.down(cause::text(failure));
             tracing::warn!(
                 "The application at {} is away; clients that need it are refused until it is back, by itself: {}",
                 self.application,
@@ -84,10 +89,10 @@ impl Journal {
         }
     }
 
-    /// Whether the application has answered anything in this time.
-    pub(crate) fn has_contact_within(&self, time: Duration) -> bool {
-        let last_contact = self.lock().last_contact;
-        last_contact.is_some_and(|last| last.elapsed() < time)
+    /// Whether an attempt in this time has shown that the application is there, or that it is not.
+    pub(crate) fn knows_since(&self, time: Duration) -> bool {
+        let last_shown = self.lock().last_shown;
+        last_shown.is_some_and(|last| last.elapsed() < time)
     }
 
     /// Logs a failed call, now or with others like it.
@@ -219,7 +224,8 @@ mod tests {
     async fn the_application_goes_and_comes_back_in_one_line_each() {
         let (log, _guard) = Log::start();
         let journal = Journal::new("app:1");
-        let dependency = Registry::default().dependency("rpc");
+        let registry = Registry::default();
+        let dependency = registry.dependency("rpc");
         let attempt_ended = |failure: Option<&Status>| journal.attempt_ended(failure, &dependency);
         let down = Status::unavailable("connection refused");
         attempt_ended(None);
@@ -231,7 +237,15 @@ mod tests {
         assert_eq!(log.take(), [""; 0]);
         sleep(AWAY_AFTER).await;
         (0..1000).for_each(|_| attempt_ended(Some(&down)));
+        let is_up = || registry.dependencies()[0].is_up();
+        assert!(!is_up());
+        // A connection can be made, and calls go on to fail.
+        dependency.up();
+        attempt_ended(Some(&down));
+        assert!(!is_up());
+        assert!(journal.knows_since(QUIET));
         sleep(Duration::from_millis(1500)).await;
+        assert!(!journal.knows_since(QUIET));
         (0..1000).for_each(|_| attempt_ended(None));
         assert_eq!(
             log.take(),

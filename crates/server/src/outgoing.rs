@@ -96,16 +96,23 @@ impl Shard {
 
     /// Queues one message for one session; the caller flushes. A session that does not keep up is ended.
     pub(crate) fn send(&self, id: SessionId, frame: Frame) {
-        self.metrics.server_messages.increment();
-        self.send_aside(id, frame);
+        if self.queue(id, frame) {
+            self.metrics.server_messages.increment();
+        }
     }
 
     /// As [`Shard::send`], for what is no message and not counted: pings, pongs, the answer to the upgrade.
     pub(crate) fn send_aside(&self, id: SessionId, frame: Frame) {
+        let _is_not_counted = self.queue(id, frame);
+    }
+
+    /// Whether the frame is queued: not when the session is ending.
+    fn queue(&self, id: SessionId, frame: Frame) -> bool {
         let pushed = self.hub.borrow_mut().push(id, frame);
         if pushed == Err(PushError::Full) {
             self.end(id, Ending::TooSlow);
         }
+        pushed.is_ok()
     }
 
     /// Queues the last words of a session; the caller flushes. From here on the session's task only waits for

@@ -108,8 +108,12 @@ impl Drop for OpenSession {
     fn drop(&mut self) {
         let metrics = &self.shard.metrics;
         let mut hub = self.shard.hub.borrow_mut();
-        if let Some((_, outbox)) = hub.get_mut(self.id) {
+        if let Some((connection, outbox)) = hub.get_mut(self.id) {
             metrics.failed_server_messages.add(outbox.n_frames() as u64);
+            // The task that waits for room would keep the connection for as long as its client does not read.
+            if outbox.is_blocked() {
+                connection.cut();
+            }
         }
         if hub.format(self.id).and_then(encoding::event_stream).is_some() {
             metrics.event_streams.sub(1);
