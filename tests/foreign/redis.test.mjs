@@ -71,6 +71,27 @@ async function rest(client) {
 
 const consumers = async (client) => (await client.xinfo("CONSUMERS", KEY, GROUP)).map((fields) => fields[fields.indexOf("name") + 1]);
 
+describe("without --broadcast_adapter", () => {
+  test("broadcasts come over HTTP, and from the Redis that is named, as AnyCable's gem sends them", async (t) => {
+    const redis = await RedisServer.start(t);
+    const server = await Server.startIn({ env: { REDIS_URL: redis.url } }, "--broadcast_key", "secret");
+    t.after(() => server.stop());
+    await ready(server, "redis");
+    const client = await subscribe(t, server);
+    await publishers.redis(redis.client(t), message(1));
+    assert.equal(payloadOf(await client.frames.next()), 1);
+    assert.equal((await server.broadcast(message(2))).status, 201);
+    assert.equal(payloadOf(await client.frames.next()), 2);
+  });
+
+  test("no Redis is asked for when none is named", async (t) => {
+    const server = await Server.start();
+    t.after(() => server.stop());
+    assert.equal((await fetch(server.http("/ready"))).status, 200);
+    assert.doesNotMatch(server.stderr, /Redis/);
+  });
+});
+
 for (const adapter of ["redis", "redisx"]) {
   describe(`adapter ${adapter}`, () => {
     test("messages arrive in order, one by one and in batches", async (t) => {

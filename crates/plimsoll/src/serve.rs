@@ -4,6 +4,7 @@ mod certificate;
 mod events;
 mod identification;
 mod ingest;
+mod key_pair;
 mod listener;
 mod monitoring;
 mod redis;
@@ -85,9 +86,9 @@ pub(crate) struct Options {
     /// Path that answers 200 while the server lives.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
-    /// The embedded application that decides about connections and channels.
-    #[arg(long, value_enum, default_value_t = App::Benchmark)]
-    app: App,
+    /// The embedded application that decides about connections and channels. Default: benchmark.
+    #[arg(long, value_enum)]
+    app: Option<App>,
     #[command(flatten)]
     identification: IdentificationOptions,
     #[command(flatten)]
@@ -213,7 +214,7 @@ impl Options {
         let ingest: Cell<Option<Ingest>> = Cell::default();
         let application = |publisher: Publisher| {
             ingest.set(Some(self.ingest.start(redis, &publisher, &registry)));
-            front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
+            front.place_before(remote.unwrap_or_else(|| App::start(self.app, publisher)))
         };
         let shutdown = async {
             self.stopping.wait(stop, &server).await;
@@ -314,13 +315,16 @@ impl Options {
 }
 
 impl App {
-    fn start(self, publisher: Publisher) -> Arc<dyn Application> {
-        tracing::info!(
-            "The embedded application {self:?} decides who may connect; --rpc_host names another one."
-        );
-        match self {
-            Self::Benchmark => Arc::new(Benchmark::new(publisher)),
-            Self::Chat => Arc::new(Chat::new(publisher)),
+    fn start(app: Option<Self>, publisher: Publisher) -> Arc<dyn Application> {
+        if app.is_none() {
+            tracing::warn!(
+                "No application is named: the embedded one for load tests lets everybody connect (--app benchmark). \
+                 AnyCable asks one on this machine then, which is --rpc_host localhost:50051."
+            );
+        }
+        match app {
+            None | Some(Self::Benchmark) => Arc::new(Benchmark::new(publisher)),
+            Some(Self::Chat) => Arc::new(Chat::new(publisher)),
         }
     }
 }

@@ -83,6 +83,8 @@ pub(crate) async fn serve(
     });
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
+        // One answer each: a connection beyond the limit that stayed would keep a session from its place.
+        .keep_alive(!from.finds_no_room)
         .header_read_timeout(IDLE_TIMEOUT)
         .max_buf_size(MAX_BUFFER_BYTES)
         .serve_connection(io, service);

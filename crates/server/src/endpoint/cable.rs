@@ -201,7 +201,7 @@ impl CableSession {
             return;
         }
         if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
-            tracing::warn!(
+            tracing::debug!(
                 sid = &*self.sid,
                 MAX_SUBSCRIPTIONS,
                 "A client has too many subscriptions."
