@@ -233,7 +233,7 @@ describe("a token signed with a private key", () => {
   });
 
   test("over https the provider has to be known to the system's authorities", async (t) => {
-    const files = new CertificateFiles(t);
+    const files = new CertificateFiles();
     const pair = await keyPair("ES256", "k");
     const tls = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
     const provider = await IdentityProvider.startTls(tls, pair);
@@ -244,7 +244,7 @@ describe("a token signed with a private key", () => {
       return server;
     };
     await checkWelcome(await start({ SSL_CERT_FILE: files.cert }), withQuery(await pair.token()));
-    const suspicious = await start({ SSL_CERT_FILE: new CertificateFiles(t).cert });
+    const suspicious = await start({ SSL_CERT_FILE: new CertificateFiles().cert });
     await checkRefusal(suspicious, withQuery(await pair.token()), null, AUTH_ERROR);
     await suspicious.stop();
     assert.match(suspicious.stderr, /cannot read the key set https:.*certificate/);

@@ -363,7 +363,7 @@ test("without an application: tokens say who listens, and names in the query to 
 });
 
 test("over TLS: events, the goodbye, and TLS's own end", async (t) => {
-  const files = new CertificateFiles(t);
+  const files = new CertificateFiles();
   const server = await start(t, ...files.flags);
   const raw = await RawSocket.connect(server.port, files.trust);
   t.after(() => raw.destroy());
