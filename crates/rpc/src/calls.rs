@@ -1,5 +1,7 @@
 //! Calls to the application: a transport under the rules of [`retry`](crate::retry), with a journal of failures.
 
+use std::sync::Arc;
+
 use tokio::time::Instant;
 use tonic::Status;
 
@@ -23,11 +25,13 @@ impl Calls {
         &self,
         sid: &str,
         patience: Patience,
-        message: &C,
+        message: C,
         translate: impl FnOnce(C::Reply) -> Result<R, String>,
     ) -> Option<R> {
+        let message = Arc::new(message);
         let attempt = async |time_left| {
-            let result = self.transport.attempt(sid, message, time_left).await;
+            // A request under way fills kilobytes, which would be copied whenever the call itself is moved.
+            let result = Box::pin(self.transport.attempt(sid, &message, time_left)).await;
             self.journal
                 .attempt_ended(result.as_ref().err(), &self.rules.meter.dependency);
             result

@@ -157,7 +157,7 @@ async fn tell(calls: Arc<Calls>, request: DisconnectRequest) {
     let sid = request.sid.clone();
     let message = translation::disconnect_request(request);
     let _failures_are_in_the_journal = calls
-        .call(&sid, Patience::Unlimited, &message, translation::disconnect_reply)
+        .call(&sid, Patience::Unlimited, message, translation::disconnect_reply)
         .await;
 }
 

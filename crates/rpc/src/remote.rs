@@ -199,7 +199,7 @@ impl Application for Remote {
             let (calls, sid) = (Arc::clone(&self.calls), request.sid.clone());
             let call = async move {
                 let translate = translation::connect_reply;
-                calls.call(&sid, Patience::Limited, &message, translate).await
+                calls.call(&sid, Patience::Limited, message, translate).await
             };
             self.run(call).await.unwrap_or(ConnectReply::Failed)
         })
@@ -211,7 +211,7 @@ impl Application for Remote {
             let (calls, sid) = (Arc::clone(&self.calls), request.sid.to_owned());
             let call = async move {
                 let translate = translation::command_reply;
-                calls.call(&sid, Patience::Limited, &message, translate).await
+                calls.call(&sid, Patience::Limited, message, translate).await
             };
             self.run(call).await.unwrap_or_else(|| CommandReply {
                 status: Status::Failed,

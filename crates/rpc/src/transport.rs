@@ -3,7 +3,7 @@
 mod grpc;
 mod http;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use ::http::Uri;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -75,12 +75,12 @@ impl Transport {
     pub(crate) async fn attempt<C: Call>(
         &self,
         sid: &str,
-        message: &C,
+        message: &Arc<C>,
         time_left: Duration,
     ) -> Result<C::Reply, Status> {
         match self {
             Self::Grpc(grpc) => grpc.attempt(sid, message, time_left).await,
-            Self::Http(http) => http.attempt(sid, message).await,
+            Self::Http(http) => http.attempt(sid, &**message).await,
         }
     }
 }

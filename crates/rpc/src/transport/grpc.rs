@@ -1,9 +1,10 @@
 //! Calls over gRPC.
 
 mod balancer;
+mod codec;
 mod fixed_address;
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use http::{Uri, uri::Authority};
 use hyper_rustls::HttpsConnector;
@@ -15,9 +16,8 @@ use tonic::{
     metadata::MetadataValue,
     transport::{Channel, Endpoint},
 };
-use tonic_prost::ProstCodec;
 
-use self::{balancer::Balancer, fixed_address::FixedAddress};
+use self::{balancer::Balancer, codec::CallCodec, fixed_address::FixedAddress};
 use super::{PROTOCOL_VERSION, TransportOptions, Version, connect, connector};
 use crate::{hosts::Hosts, proto::Call, tls, tls::TrustError};
 
@@ -91,7 +91,7 @@ impl Grpc {
     pub(super) async fn attempt<C: Call>(
         &self,
         sid: &str,
-        message: &C,
+        message: &Arc<C>,
         time_left: Duration,
     ) -> Result<C::Reply, Status> {
         TransportOptions::check_request_size(self.max_request_bytes, message.encoded_len())?;
@@ -117,10 +117,10 @@ impl Grpc {
         &self,
         channel: Channel,
         sid: &str,
-        message: &C,
+        message: &Arc<C>,
         time_left: Duration,
     ) -> Result<C::Reply, Status> {
-        let mut request = Request::new(message.clone());
+        let mut request = Request::new(Arc::clone(message));
         request.set_timeout(time_left);
         let metadata = request.metadata_mut();
         metadata.insert("protov", MetadataValue::from_static(PROTOCOL_VERSION));
@@ -130,8 +130,8 @@ impl Grpc {
             .ready()
             .await
             .map_err(|error| Status::from_error(error.into()))?;
-        let codec = ProstCodec::<C, C::Reply>::default();
-        let reply = client.unary(request, C::METHOD.grpc_path(), codec).await?;
+        let path = C::METHOD.grpc_path();
+        let reply = client.unary(request, path, CallCodec::<C>::default()).await?;
         Ok(reply.into_inner())
     }
 }
