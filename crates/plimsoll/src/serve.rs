@@ -68,6 +68,9 @@ ANYCABLE_<FLAG>, and a key in a settings file: plimsoll.toml, anycable.toml or
 /etc/anycable/anycable.toml. The command line wins over the environment, and that over
 the file.";
 
+/// The heading of flags in the help, of which some are in [`ingest`].
+const BROADCASTING: &str = "Broadcasting";
+
 /// Serve Action Cable clients.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
@@ -81,34 +84,24 @@ pub(crate) struct Options {
     /// Path of the cable endpoint, also /ws/* and /{tenant}/cable; several with commas.
     #[arg(long, default_value = "/cable", value_delimiter = ',')]
     path: Vec<PathPattern>,
-    #[command(flatten)]
-    events: events::Options,
     /// Path that answers 200 while the server lives.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
     /// The embedded application that decides about connections and channels. Default: benchmark.
     #[arg(long, value_enum)]
     app: Option<App>,
-    #[command(flatten)]
-    identification: IdentificationOptions,
-    #[command(flatten)]
-    secrets: Secrets,
-    #[command(flatten)]
-    ingest: IngestOptions,
     /// Path that takes broadcasts.
-    #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
+    #[arg(long, default_value = "/_broadcast", value_parser = absolute_path, help_heading = BROADCASTING)]
     http_broadcast_path: String,
     /// Let web pages broadcast over HTTP: those of --allowed_origins, or all when there is no such list.
-    #[arg(long)]
+    #[arg(long, help_heading = BROADCASTING)]
     http_broadcast_cors: bool,
     /// Port for broadcasts; 0 takes a free one when there is no key. Default: the main port with a key, 8090 without.
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help_heading = BROADCASTING)]
     http_broadcast_port: Option<u16>,
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]
     max_conn: u64,
-    #[command(flatten)]
-    listener: ListenerOptions,
     /// Seconds between pings.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
     ping_interval: u64,
@@ -151,13 +144,23 @@ pub(crate) struct Options {
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
     #[arg(long)]
     announce: bool,
-    #[command(flatten)]
-    stopping: StoppingOptions,
-    #[command(flatten)]
-    monitoring: MonitoringOptions,
-    // Last, because its heading holds for everything that follows.
+    // Behind the others, because each heading holds for everything that follows.
     #[command(flatten)]
     remote: remote::Options,
+    #[command(flatten)]
+    identification: IdentificationOptions,
+    #[command(flatten)]
+    secrets: Secrets,
+    #[command(flatten)]
+    ingest: IngestOptions,
+    #[command(flatten)]
+    events: events::Options,
+    #[command(flatten)]
+    listener: ListenerOptions,
+    #[command(flatten)]
+    monitoring: MonitoringOptions,
+    #[command(flatten)]
+    stopping: StoppingOptions,
 }
 
 /// The embedded applications.

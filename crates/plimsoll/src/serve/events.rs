@@ -6,6 +6,7 @@ use super::absolute_path;
 
 /// Whether there are event streams, and where.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Server-Sent Events")]
 #[group(id = "events")]
 pub(super) struct Options {
     /// Serve Server-Sent Events, for clients that only listen.

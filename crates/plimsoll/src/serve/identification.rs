@@ -16,6 +16,7 @@ use crate::exit::Failure;
 
 /// What stands in front of the application.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Identification")]
 #[group(id = "identification")]
 pub(super) struct IdentificationOptions {
     /// Let everybody in who has no token, without asking the application.

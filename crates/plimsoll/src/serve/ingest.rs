@@ -17,6 +17,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Flags of broadcasting.
 #[derive(Debug, Args)]
+#[command(next_help_heading = super::BROADCASTING)]
 pub(super) struct IngestOptions {
     /// Where broadcasts are taken from; several with commas. Default: http, and redis where there is a --redis_url.
     #[arg(long, value_enum, value_name = "ADAPTERS", value_delimiter = ',')]

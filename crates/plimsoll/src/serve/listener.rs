@@ -10,6 +10,7 @@ use crate::exit::Failure;
 
 /// TLS, who may connect, and what pings say.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Connections")]
 #[group(id = "listener")]
 pub(super) struct ListenerOptions {
     /// Hosts whose pages may connect; several with commas, *.example.com for all that end so. Default: all.

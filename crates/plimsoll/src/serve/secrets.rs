@@ -8,6 +8,7 @@ const NONE: &str = "none";
 
 /// What the server shares with its backends.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Secrets")]
 #[group(id = "secrets")]
 pub(super) struct Secrets {
     /// The application's secret. Tokens and stream names are signed with it, and the keys for broadcasts and RPC are

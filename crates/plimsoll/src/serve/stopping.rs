@@ -20,6 +20,7 @@ const MAX_DRAIN: Duration = Duration::from_secs(2);
 
 /// How long stopping may take.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Stopping")]
 #[group(id = "stopping")]
 pub(super) struct StoppingOptions {
     /// Seconds that stopping may take at the most. Clients get two of them to leave; the rest is for the calls that
