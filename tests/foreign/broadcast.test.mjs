@@ -8,7 +8,9 @@ import { BENCHMARK, CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
-import { CHAT, RpcApp, confirm, json } from "./support/rpc-app.mjs";
+import { GrpcApp } from "./support/grpc-app.mjs";
+import { freePort } from "./support/redis.mjs";
+import { CHAT, confirm, json } from "./support/rpc-app.mjs";
 
 /** A client that listens, with the session id that the server gave it. */
 async function listener(t, server, ...identifiers) {
@@ -110,6 +112,30 @@ describe("meta of a broadcast", () => {
   }
 });
 
+describe("--http_broadcast_port with a key", () => {
+  const post = (url, headers) => fetch(url, { method: "POST", headers, body: '{"stream":"all","data":"1"}' });
+  const key = { authorization: "Bearer secret" };
+
+  test("takes broadcasts with the key there, and nowhere else", async (t) => {
+    const port = await freePort();
+    const server = await Server.start("--broadcast_key", "secret", "--http_broadcast_port", String(port));
+    t.after(() => server.stop());
+    const client = await listener(t, server, BENCHMARK);
+    const url = `http://127.0.0.1:${port}/_broadcast`;
+    assert.equal((await post(url, {})).status, 401);
+    assert.equal((await post(server.http("/_broadcast"), key)).status, 404);
+    assert.deepEqual(await received(client), []);
+    assert.equal((await post(url, key)).status, 201);
+    assert.deepEqual(await received(client), [data(BENCHMARK, "1")]);
+  });
+
+  test("is the main one when it is 0, AnyCable's default", async (t) => {
+    const server = await Server.start("--broadcast_key", "secret", "--http_broadcast_port", "0");
+    t.after(() => server.stop());
+    assert.equal((await post(server.http("/_broadcast"), key)).status, 201);
+  });
+});
+
 describe("--http_broadcast_cors", () => {
   const start = async (t, ...args) => {
     const server = await Server.start("--broadcast_key", "secret", ...args);
@@ -150,7 +176,7 @@ async function startChat(t, habits = {}) {
     command === "subscribe"
       ? { status: "SUCCESS", streams: ["room"], transmissions: [confirm(identifier)], env: { istate: { $w: "room" } } }
       : { status: "SUCCESS", stop_streams: command === "unsubscribe" };
-  const app = await RpcApp.start({ Command: whispering, ...habits });
+  const app = await GrpcApp.start({ Command: whispering, ...habits });
   t.after(() => app.kill());
   const server = await Server.start("--rpc_host", app.host, "--broadcast_key", "secret", "--shards", "4");
   t.after(() => server.stop());

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Server } from "./support/plimsoll.mjs";
+import { RawSocket, upgradeRequest } from "./support/raw.mjs";
 
 describe("plain HTTP", () => {
   let server;
@@ -25,6 +26,21 @@ describe("plain HTTP", () => {
       const response = await fetch(server.http(path), { method });
       assert.equal(response.status, status);
       assert.match(await response.text(), body);
+    });
+  }
+});
+
+describe("paths for load tests, which ask nobody who a client is", () => {
+  for (const flags of [["--norpc"], ["--rpc_host", "localhost:1"], ["--rpc_host", "http://localhost:1"], ["--rpc_impl", "none"]]) {
+    test(`are not there with ${flags.join(" ")}`, async (t) => {
+      const server = await Server.start(...flags);
+      t.after(() => server.stop());
+      for (const path of ["/echo", "/json", "/binary"]) {
+        const raw = await RawSocket.connect(server.port);
+        raw.write(upgradeRequest(path));
+        assert.match(await raw.head(), /^HTTP\/1\.1 404 /, path);
+        raw.destroy();
+      }
     });
   }
 });

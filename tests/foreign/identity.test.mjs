@@ -13,10 +13,11 @@ import WebSocket from "ws";
 import { BENCHMARK, CableClient } from "./support/cable.mjs";
 import { CertificateFiles } from "./support/certificates.mjs";
 import { within } from "./support/deadline.mjs";
+import { GrpcApp } from "./support/grpc-app.mjs";
 import { IdentityProvider, KAY, inSeconds, keyPair, secretToken } from "./support/identity-provider.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { signNames } from "./support/rails-signing.mjs";
-import { CHAT, RpcApp, confirm, json, reject, transmission } from "./support/rpc-app.mjs";
+import { CHAT, confirm, json, reject, transmission } from "./support/rpc-app.mjs";
 
 const SECRET = "an application secret that is long enough for HS512 ones: 64 bytes and more";
 const UNAUTHORIZED = '{"type":"disconnect","reason":"unauthorized","reconnect":false}';
@@ -33,7 +34,7 @@ async function serve(t, ...flags) {
 
 /** An application over gRPC, and a server that asks it. */
 async function serveWithApplication(t, ...flags) {
-  const app = await RpcApp.start();
+  const app = await GrpcApp.start();
   t.after(() => app.kill());
   const server = await serve(t, "--rpc_host", app.host, ...flags);
   return { app, server };
@@ -217,6 +218,7 @@ describe("a token signed with a private key", () => {
     provider.status = 503;
     await checkRefusal(server, withQuery(await known.token({ kid: "new" })), null, AUTH_ERROR);
     await checkWelcome(server, withQuery(await known.token()));
+    await server.stop();
     assert.match(server.stderr, /the answer is 503 Service Unavailable instead of 200/);
   });
 
@@ -226,11 +228,12 @@ describe("a token signed with a private key", () => {
     provider.stop();
     const server = await serve(t, "--norpc", "--jwt_jwks", provider.url);
     await checkRefusal(server, withQuery(await pair.token()), null, AUTH_ERROR);
+    await server.stop();
     assert.match(server.stderr, /cannot read the key set http:.*Connection refused/);
   });
 
   test("over https the provider has to be known to the system's authorities", async (t) => {
-    const files = new CertificateFiles(t);
+    const files = new CertificateFiles();
     const pair = await keyPair("ES256", "k");
     const tls = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
     const provider = await IdentityProvider.startTls(tls, pair);
@@ -241,8 +244,9 @@ describe("a token signed with a private key", () => {
       return server;
     };
     await checkWelcome(await start({ SSL_CERT_FILE: files.cert }), withQuery(await pair.token()));
-    const suspicious = await start({ SSL_CERT_FILE: new CertificateFiles(t).cert });
+    const suspicious = await start({ SSL_CERT_FILE: new CertificateFiles().cert });
     await checkRefusal(suspicious, withQuery(await pair.token()), null, AUTH_ERROR);
+    await suspicious.stop();
     assert.match(suspicious.stderr, /cannot read the key set https:.*certificate/);
   });
 

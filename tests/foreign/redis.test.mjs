@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { makeAuthority } from "./support/authority.mjs";
+import { makeAuthority } from "./support/certificates.mjs";
 import { BENCHMARK, CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
@@ -70,6 +70,27 @@ async function rest(client) {
 }
 
 const consumers = async (client) => (await client.xinfo("CONSUMERS", KEY, GROUP)).map((fields) => fields[fields.indexOf("name") + 1]);
+
+describe("without --broadcast_adapter", () => {
+  test("broadcasts come over HTTP, and from the Redis that is named, as AnyCable's gem sends them", async (t) => {
+    const redis = await RedisServer.start(t);
+    const server = await Server.startIn({ env: { REDIS_URL: redis.url } }, "--broadcast_key", "secret");
+    t.after(() => server.stop());
+    await ready(server, "redis");
+    const client = await subscribe(t, server);
+    await publishers.redis(redis.client(t), message(1));
+    assert.equal(payloadOf(await client.frames.next()), 1);
+    assert.equal((await server.broadcast(message(2))).status, 201);
+    assert.equal(payloadOf(await client.frames.next()), 2);
+  });
+
+  test("no Redis is asked for when none is named", async (t) => {
+    const server = await Server.start();
+    t.after(() => server.stop());
+    assert.equal((await fetch(server.http("/ready"))).status, 200);
+    assert.doesNotMatch(server.stderr, /Redis/);
+  });
+});
 
 for (const adapter of ["redis", "redisx"]) {
   describe(`adapter ${adapter}`, () => {
@@ -301,7 +322,7 @@ test("a Redis that hangs is found out by the keepalive of publish/subscribe", as
 
 describe("an encrypted connection", () => {
   const { ca, server: certificate, stranger, client } = makeAuthority();
-  const tlsOptions = ({ key, crt }, ...more) => ["--port", "0", "--tls-cert-file", crt, "--tls-key-file", key, "--tls-ca-cert-file", ca.crt, ...more];
+  const tlsOptions = ({ key, cert }, ...more) => ["--port", "0", "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", ca.cert, ...more];
 
   /** A Redis that speaks nothing but TLS. */
   async function startRedis(t, identity, ...more) {
@@ -310,12 +331,12 @@ describe("an encrypted connection", () => {
   }
 
   const args = (redis, adapter, ...more) => ["--broadcast_adapter", adapter, "--redis_url", `rediss://${redis.address}`, ...more];
-  const tls = { ca: readFileSync(ca.crt), checkServerIdentity: () => undefined, cert: readFileSync(client.crt), key: readFileSync(client.key) };
+  const tls = { ca: readFileSync(ca.cert), checkServerIdentity: () => undefined, cert: readFileSync(client.cert), key: readFileSync(client.key) };
 
   for (const adapter of ["redis", "redisx"]) {
     test(`carries the broadcasts of ${adapter}, to a certificate that is valid for the name`, async (t) => {
       const redis = await startRedis(t, certificate, "--tls-auth-clients", "no");
-      const server = await Server.start(...args(redis, adapter, "--redis_tls_verify", "--redis_tls_ca_cert_path", ca.crt));
+      const server = await Server.start(...args(redis, adapter, "--redis_tls_verify", "--redis_tls_ca_cert_path", ca.cert));
       t.after(() => server.stop());
       await ready(server, adapter);
       const hearer = await subscribe(t, server);
@@ -335,7 +356,7 @@ describe("an encrypted connection", () => {
   });
 
   for (const [name, identity, more, reason] of [
-    ["for another name", stranger, ["--redis_tls_ca_cert_path", ca.crt], /not valid for name/],
+    ["for another name", stranger, ["--redis_tls_ca_cert_path", ca.cert], /not valid for name/],
     ["of an unknown authority", certificate, [], /UnknownIssuer/],
   ]) {
     test(`is refused to a certificate ${name}, and the log says why`, async (t) => {
@@ -349,7 +370,7 @@ describe("an encrypted connection", () => {
 
   test("shows the server's own certificate where Redis wants one", async (t) => {
     const redis = await startRedis(t, certificate, "--tls-auth-clients", "yes");
-    const own = ["--redis_tls_client_cert_path", client.crt, "--redis_tls_client_key_path", client.key];
+    const own = ["--redis_tls_client_cert_path", client.cert, "--redis_tls_client_key_path", client.key];
     const [known, unknown] = [await Server.start(...args(redis, "redisx", ...own)), await Server.start(...args(redis, "redisx"))];
     for (const server of [known, unknown]) t.after(() => server.stop());
     await ready(known, "redisx");

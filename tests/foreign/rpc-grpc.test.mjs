@@ -38,14 +38,19 @@ describe("connections", () => {
 
   test("calls take turns over a list of hosts, and one that is down does not fail them", async (t) => {
     const apps = [await GrpcApp.start(), await GrpcApp.start()];
-    t.after(() => apps.forEach((app) => app.kill()));
     const server = await Server.start("--rpc_host", `grpc-list://${apps.map((app) => app.host).join(",")}`);
-    t.after(() => server.stop());
+    t.after(async () => {
+      await server.stop();
+      apps.forEach((app) => app.kill());
+    });
     for (let n = 0; n < 4; n++) await welcomed(server.ws("/cable"));
     assert.deepEqual(apps.map((app) => app.calls.Connect.size), [2, 2]);
     apps[0].kill();
     for (let n = 0; n < 4; n++) await welcomed(server.ws("/cable"));
     assert.equal(apps[1].calls.Connect.size, 6);
+    assert.doesNotMatch(server.stderr, /failed|is away/);
+    await apps[0].listen();
+    while (apps[0].calls.Connect.size === 2) await welcomed(server.ws("/cable"));
   });
 });
 

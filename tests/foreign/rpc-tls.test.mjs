@@ -1,17 +1,20 @@
 // Applications of both kinds over TLS, with certificates of an authority of our own.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { CableClient } from "./support/cable.mjs";
-import { authority } from "./support/authority.mjs";
+import { makeAuthority } from "./support/certificates.mjs";
 import { within } from "./support/deadline.mjs";
 import { GrpcApp } from "./support/grpc-app.mjs";
 import { HttpApp } from "./support/http-app.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { welcomed } from "./support/rpc-contract.mjs";
 
-const { ca, caPath, key, cert } = authority();
-const other = authority();
+const read = (path) => readFileSync(path, "utf8");
+const { ca, server: files } = makeAuthority();
+const other = makeAuthority().ca;
+const [key, cert] = [files.key, files.cert].map(read);
 
 /** A server for an application; both end with the test. */
 async function serve(t, app, ...flags) {
@@ -24,10 +27,10 @@ async function serve(t, app, ...flags) {
 for (const [App, ...enable] of [[GrpcApp, "--rpc_enable_tls"], [HttpApp]]) {
   describe(`TLS over ${App.kind}`, () => {
     for (const [name, flags] of [
-      ["the application's authority as a file", ["--rpc_tls_root_ca", caPath]],
-      ["the application's authority as text", ["--rpc_tls_root_ca", ca]],
+      ["the application's authority as a file", ["--rpc_tls_root_ca", ca.cert]],
+      ["the application's authority as text", ["--rpc_tls_root_ca", read(ca.cert)]],
       ["--rpc_tls_verify=false", ["--rpc_tls_verify=false"]],
-      ["--rpc_tls_verify false and another authority", ["--rpc_tls_verify", "false", "--rpc_tls_root_ca", other.caPath]],
+      ["--rpc_tls_verify false and another authority", ["--rpc_tls_verify", "false", "--rpc_tls_root_ca", other.cert]],
     ]) {
       test(`works with ${name}`, async (t) => {
         const app = await App.start({}, { tls: { key, cert } });
@@ -39,7 +42,7 @@ for (const [App, ...enable] of [[GrpcApp, "--rpc_enable_tls"], [HttpApp]]) {
 
     for (const [name, tls, flags, expected] of [
       ["the system's authorities only", { key, cert }, enable, /UnknownIssuer.*--rpc_tls_root_ca/],
-      ["another authority", { key, cert }, [...enable, "--rpc_tls_root_ca", other.caPath], /certificate.*Hint: name the certif/],
+      ["another authority", { key, cert }, [...enable, "--rpc_tls_root_ca", other.cert], /certificate.*Hint: name the certif/],
     ]) {
       test(`fails with ${name}`, async (t) => {
         const app = await App.start({}, { tls });

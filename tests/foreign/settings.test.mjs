@@ -89,6 +89,18 @@ describe("mistakes", () => {
     });
   }
 
+  for (const [env, args, expected] of [
+    [{ ANYCABLE_SSL_CERT: "chain.pem" }, [], /--ssl_cert needs --ssl_key: /],
+    [{ ANYCABLE_SSL_KEY: "key.pem" }, [], /--ssl_key needs --ssl_cert: /],
+    [{ ANYCABLE_REDIS_TLS_CLIENT_CERT_PATH: "c.pem" }, ["--broadcast_adapter", "redis"], /cert_path needs --redis_tls_client_key_path: /],
+  ]) {
+    test(`${Object.keys(env)} alone is refused: without its other half nothing would be encrypted`, async () => {
+      const { code, stderr } = await plimsollIn({ env }, "serve", "--port", "0", "--http_broadcast_port", "0", ...args);
+      assert.equal(code, 2);
+      assert.match(stderr, expected);
+    });
+  }
+
   test("all of them at once, and no file that is named and not there", async (t) => {
     const cwd = folderWith(t, "anycable.toml", "[server]\nprot = 1\nhots = 2\n");
     const { code, stderr } = await plimsollIn({ cwd, env: { ANYCABLE_PING_INTERVAL: "often" } }, "serve");

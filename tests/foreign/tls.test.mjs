@@ -21,7 +21,7 @@ const MB = 1024 * 1024;
 
 /** A server with a certificate of its own. */
 async function start(t, ...args) {
-  const files = new CertificateFiles(t);
+  const files = new CertificateFiles();
   const server = await Server.start(...files.flags, ...args);
   t.after(() => server.stop());
   return { server, files, trust: files.trust };
@@ -308,16 +308,16 @@ describe("a certificate that cannot be used at start", () => {
     ["comes without a key", (files) => ["--ssl_cert", files.cert, "--ssl_key", files.cert], /BEGIN PRIVATE KEY/],
     ["belongs to another key", (files) => (files.spoilKey(), files.flags), /cannot be used with the key/],
   ]) {
-    test(`${name}: exit code 1, and what to do`, async (t) => {
-      const files = new CertificateFiles(t);
+    test(`${name}: exit code 1, and what to do`, async () => {
+      const files = new CertificateFiles();
       const { code, stderr } = await plimsoll("serve", "--port", "0", "--http_broadcast_port", "0", ...spoil(files));
       assert.equal(code, 1, stderr);
       assert.match(stderr, expected);
     });
   }
 
-  test("has no key named: exit code 2", async (t) => {
-    const { code, stderr } = await plimsoll("serve", "--ssl_cert", new CertificateFiles(t).cert);
+  test("has no key named: exit code 2", async () => {
+    const { code, stderr } = await plimsoll("serve", "--ssl_cert", new CertificateFiles().cert);
     assert.equal(code, 2, stderr);
     assert.match(stderr, /--ssl.key/);
   });

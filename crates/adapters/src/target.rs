@@ -38,6 +38,20 @@ pub enum TargetError {
     Malformed(String),
 }
 
+/// A server of this machine, at Redis' own port.
+impl Default for Target {
+    fn default() -> Self {
+        Self {
+            host: "localhost".to_owned(),
+            port: 6379,
+            username: None,
+            password: None,
+            database: 0,
+            tls_name: None,
+        }
+    }
+}
+
 impl FromStr for Target {
     type Err = TargetError;
 
@@ -120,6 +134,7 @@ mod tests {
 
     #[test]
     fn urls_of_one_server() {
+        assert_eq!("redis://localhost:6379".parse(), Ok(Target::default()));
         check("redis://localhost:6379", ("localhost", 6379, None, None, 0));
         check("redis://10.0.0.1/5", ("10.0.0.1", 6379, None, None, 5));
         check("redis://:secret@h:1", ("h", 1, None, Some("secret"), 0));

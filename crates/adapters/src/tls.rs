@@ -1,15 +1,11 @@
 //! Encryption of the connection to Redis (`rediss://`).
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
+use plimsoll_trust::{NoAuthorities, believing, believing_anybody, system_authorities};
 use rustls::{
-    ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
-    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-    crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
-    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem, pem::PemObject},
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject},
 };
 
 /// How the two ends of an encrypted connection know each other.
@@ -45,24 +41,16 @@ pub enum TlsError {
         source: rustls::Error,
     },
     /// The system has no list of authorities.
-    #[error(
-        "find certificates of authorities on this system: {0}; name a file with --redis_tls_ca_cert_path"
-    )]
-    NoSystemAuthorities(String),
+    #[error("{0} or name a file with --redis_tls_ca_cert_path")]
+    NoSystemAuthorities(#[from] NoAuthorities),
 }
 
 impl TlsSettings {
     /// Reads the files.
     pub(crate) fn client_config(&self) -> Result<ClientConfig, TlsError> {
-        let provider = Arc::new(ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .expect("ring has the cipher suites of TLS 1.2 and 1.3");
         let builder = match self.verifies {
-            true => builder.with_root_certificates(self.authorities()?),
-            false => builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
+            true => believing(self.authorities()?),
+            false => believing_anybody(),
         };
         let Some((certificate, key)) = &self.client else {
             return Ok(builder.with_no_client_auth());
@@ -82,15 +70,10 @@ impl TlsSettings {
     }
 
     fn authorities(&self) -> Result<RootCertStore, TlsError> {
-        let mut authorities = RootCertStore::empty();
         let Some(path) = &self.ca_certificate else {
-            let found = rustls_native_certs::load_native_certs();
-            let (n_added, _n_unusable) = authorities.add_parsable_certificates(found.certs);
-            return match n_added {
-                0 => Err(TlsError::NoSystemAuthorities(format!("{:?}", found.errors))),
-                _ => Ok(authorities),
-            };
+            return Ok(system_authorities()?);
         };
+        let mut authorities = RootCertStore::empty();
         for certificate in certificates(path)? {
             authorities
                 .add(certificate)
@@ -117,54 +100,4 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
         expected: "a certificate",
         source,
     })
-}
-
-/// Takes the server for whatever it says it is, which is AnyCable's default. That the server has the key of its
-/// certificate is checked all the same.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -90,6 +90,13 @@ impl<C, T> Hub<C, T> {
         self.streams.len()
     }
 
+    /// Calls `visit` with the names of streams that have subscribers, for up to `max` places from number `start` on.
+    /// Returns where to go on, or `None` at the end. For walks that take turns with other work: what comes or goes
+    /// meanwhile may be missed.
+    pub fn visit_streams(&self, start: usize, max: usize, visit: impl FnMut(&str)) -> Option<usize> {
+        self.streams.visit(start, max, visit)
+    }
+
     /// All sessions, in no particular order.
     pub fn ids(&self) -> impl Iterator<Item = SessionId> + '_ {
         self.sessions

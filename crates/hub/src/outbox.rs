@@ -109,6 +109,11 @@ impl Outbox {
         self.pending_bytes
     }
 
+    /// Frames not yet taken by the connection, one of which may be partly.
+    pub fn n_frames(&self) -> usize {
+        self.frames.len()
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()

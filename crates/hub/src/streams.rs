@@ -50,6 +50,13 @@ impl Streams {
         self.entries.len()
     }
 
+    pub(crate) fn visit(&self, start: usize, max: usize, mut visit: impl FnMut(&str)) -> Option<usize> {
+        let end = (start + max).min(self.entries.capacity());
+        let streams = (start..end).filter_map(|index| self.entries.get(index));
+        streams.for_each(|stream| visit(&stream.name));
+        (end < self.entries.capacity()).then_some(end)
+    }
+
     pub(crate) fn find(&self, name: &str) -> Option<StreamId> {
         self.by_name.get(name).copied()
     }

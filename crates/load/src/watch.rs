@@ -15,10 +15,13 @@ mod listener;
 mod process;
 mod target;
 
-pub use self::target::{ParseTargetError, Target};
 use self::{
     ledger::CpuLedger,
     process::{Process, ProcessId},
+};
+pub use self::{
+    process::own_rss_bytes,
+    target::{ParseTargetError, Target},
 };
 use crate::cpu_clock;
 

@@ -32,14 +32,25 @@ impl From<LogLevel> for LevelFilter {
     }
 }
 
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people; in colour on a terminal, unless `NO_COLOR` is set.
+    Text,
+    /// One JSON object per line: timestamp, level, message, and whatever else the event carries.
+    Json,
+}
+
 /// Starts the log of this process.
-pub(crate) fn start(level: LogLevel) {
+pub(crate) fn start(level: LogLevel, format: LogFormat) {
     let has_colour =
         io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    tracing_subscriber::fmt()
+    let log = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::from(level))
         .with_writer(io::stderr)
-        .with_ansi(has_colour)
-        .with_target(false)
-        .init();
+        .with_target(false);
+    match format {
+        LogFormat::Text => log.with_ansi(has_colour).init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
+    }
 }

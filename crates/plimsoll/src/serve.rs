@@ -4,15 +4,19 @@ mod certificate;
 mod events;
 mod identification;
 mod ingest;
+mod key_pair;
 mod listener;
+mod monitoring;
 mod redis;
 mod remote;
+mod reporter;
 mod secrets;
 pub(crate) mod settings;
+mod stopping;
 
 use std::{
     cell::Cell,
-    io::{self, Read, Write},
+    io::{self, Write},
     net::SocketAddr,
     num::NonZeroUsize,
     path::PathBuf,
@@ -24,24 +28,22 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    BroadcastAccess, Config, Listeners, PathPattern, Publisher,
+    BroadcastAccess, Config, Listeners, PathPattern, Ports, Publisher,
     application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::oneshot,
-};
 
 use self::{
     identification::IdentificationOptions,
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
+    monitoring::MonitoringOptions,
     secrets::Secrets,
+    stopping::{Orders, StoppingOptions},
 };
 use crate::{
     exit::{Failure, Status},
-    logging::{self, LogLevel},
+    logging::{self, LogFormat, LogLevel},
 };
 
 /// Open files that are not clients: listeners, event queues, standard streams, refusals under way.
@@ -49,10 +51,6 @@ const RESERVED_FILES: u64 = 64;
 
 /// AnyCable's port for broadcasts without a key.
 const OPEN_BROADCAST_PORT: u16 = 8090;
-
-/// Time for clients to say goodbye at shutdown. Together with the rest it stays under three seconds, which
-/// process supervisors and the Action Cable conformance suite allow.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,8 +61,8 @@ Examples:
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
 
-Paths: /cable (Action Cable), /events (with --sse), /json and /binary (websocket-shootout),
-/echo, /health, /_broadcast, /.
+Paths: /cable (Action Cable), /events (with --sse), /health, /ready, /_broadcast, /, and beside
+an embedded application /json and /binary (websocket-shootout) and /echo.
 Flags may be written with - or _. Every flag is also a variable, PLIMSOLL_<FLAG> or
 ANYCABLE_<FLAG>, and a key in a settings file: plimsoll.toml, anycable.toml or
 /etc/anycable/anycable.toml. The command line wins over the environment, and that over
@@ -88,9 +86,9 @@ pub(crate) struct Options {
     /// Path that answers 200 while the server lives.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
-    /// The embedded application that decides about connections and channels.
-    #[arg(long, value_enum, default_value_t = App::Benchmark)]
-    app: App,
+    /// The embedded application that decides about connections and channels. Default: benchmark.
+    #[arg(long, value_enum)]
+    app: Option<App>,
     #[command(flatten)]
     identification: IdentificationOptions,
     #[command(flatten)]
@@ -103,9 +101,9 @@ pub(crate) struct Options {
     /// Let web pages broadcast over HTTP: those of --allowed_origins, or all when there is no such list.
     #[arg(long)]
     http_broadcast_cors: bool,
-    /// Port for broadcasts when there is no key; with one they come in on the main port.
-    #[arg(long, default_value_t = OPEN_BROADCAST_PORT)]
-    http_broadcast_port: u16,
+    /// Port for broadcasts; 0 takes a free one when there is no key. Default: the main port with a key, 8090 without.
+    #[arg(long, value_name = "PORT")]
+    http_broadcast_port: Option<u16>,
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]
     max_conn: u64,
@@ -135,6 +133,9 @@ pub(crate) struct Options {
     /// How much to log.
     #[arg(long, value_enum, default_value_t = LogLevel::Info)]
     log_level: LogLevel,
+    /// How log lines are written: for people, or as one JSON object per line.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
     /// Log what clients do wrong, too; the same as --log_level debug.
     #[arg(long)]
     debug: bool,
@@ -150,9 +151,10 @@ pub(crate) struct Options {
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
     #[arg(long)]
     announce: bool,
-    /// Stop when standard input ends: a parent process that dies takes its server with it.
-    #[arg(long, hide = true)]
-    exit_with_stdin: bool,
+    #[command(flatten)]
+    stopping: StoppingOptions,
+    #[command(flatten)]
+    monitoring: MonitoringOptions,
     // Last, because its heading holds for everything that follows.
     #[command(flatten)]
     remote: remote::Options,
@@ -170,7 +172,7 @@ enum App {
 impl Options {
     /// `warnings` are what was found while the settings were read.
     pub(crate) fn execute(self, warnings: &[String]) -> Result<Status, Failure> {
-        logging::start(self.log_level());
+        logging::start(self.log_level(), self.log_format);
         for warning in warnings {
             tracing::warn!("{warning}");
         }
@@ -196,40 +198,35 @@ impl Options {
         if let Some(tls) = config.tls.clone() {
             certificate::keep_fresh(tls)?;
         }
-        let clients = Listeners::bind(&self.host, self.port, config.n_shards)?;
-        let broadcasts = match config.broadcast_access {
-            BroadcastAccess::SeparateListener if self.ingest.takes_http() => {
-                Some(self.bind_broadcasts(config.n_shards)?)
-            }
-            _ => None,
-        };
-        let shutdown = shutdown(self.exit_with_stdin)?;
-        log_start(&config, &open_files, &clients, broadcasts.as_ref());
+        let ports = self.bind(&config)?;
+        let Orders { stop, end } = self.stopping.listen()?;
+        log_start(&config, &open_files, &ports);
+        let server = registry.dependency("server");
+        server.up();
         if self.announce {
-            announce(clients.addresses())?;
+            announce(ports.clients.addresses())?;
         }
+        self.monitoring.start(&registry);
         let remote = match self.identification.norpc || self.remote.is_none() {
             true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self.remote.start(self.secrets.rpc_secret())?,
+            false => self.remote.start(self.secrets.rpc_secret(), &registry)?,
         };
         let ingest: Cell<Option<Ingest>> = Cell::default();
-        plimsoll_server::run(
-            config,
-            clients,
-            broadcasts,
-            |publisher| {
-                ingest.set(Some(self.ingest.start(redis, &publisher, &registry)));
-                front.place_before(remote.unwrap_or_else(|| self.app.start(publisher)))
-            },
-            async {
-                shutdown.await;
-                // Before the sessions go: what was read from Redis by now still reaches them.
-                if let Some(ingest) = ingest.take() {
-                    ingest.stop().await;
-                }
-            },
-        )
-        .await?;
+        let application = |publisher: Publisher| {
+            ingest.set(Some(self.ingest.start(redis, &publisher, &registry)));
+            front.place_before(remote.unwrap_or_else(|| App::start(self.app, publisher)))
+        };
+        let shutdown = async {
+            self.stopping.wait(stop, &server).await;
+            // Before the sessions go: what was read from Redis by now still reaches them.
+            if let Some(ingest) = ingest.take() {
+                ingest.stop().await;
+            }
+        };
+        tokio::select! {
+            served = plimsoll_server::run(config, ports, application, shutdown) => served?,
+            Ok(reason) = end => return Err(hurried(reason)),
+        }
         tracing::info!("Stopped.");
         Ok(Status::Success)
     }
@@ -246,14 +243,10 @@ impl Options {
             paths: self.path.clone(),
             events_path: self.events.path(),
             health_path: self.health_path.clone(),
+            ready_path: self.monitoring.ready_path.clone(),
+            metrics_page: self.monitoring.metrics_page(&self.host, self.port),
             broadcast_path: self.http_broadcast_path.clone(),
-            broadcast_access: match self.secrets.broadcast_key() {
-                _ if self.identification.is_public() && self.ingest.takes_http() => {
-                    BroadcastAccess::Everybody
-                }
-                Some(key) if self.ingest.takes_http() => BroadcastAccess::Key(key),
-                _ => BroadcastAccess::SeparateListener,
-            },
+            broadcast_access: self.broadcast_access(),
             broadcast_cors: self.http_broadcast_cors,
             max_message_bytes: self.max_message_size,
             max_pending_bytes: self.ws_max_pending_size,
@@ -267,20 +260,53 @@ impl Options {
             proxied_headers: self
                 .identification
                 .with_token(self.remote.proxied_headers(), &self.secrets),
-            drain_timeout: DRAIN_TIMEOUT,
+            drain_timeout: self.stopping.drain_timeout(),
+            shutdown_timeout: self.stopping.shutdown_timeout(),
+            serves_load_tests: self.is_embedded(),
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
+            stats_interval: self.monitoring.stats_interval(),
             n_shards: self.shards.unwrap_or(n_cores).get(),
             registry,
         })
     }
 
+    /// Whether an embedded application decides.
+    fn is_embedded(&self) -> bool {
+        !self.identification.norpc && !self.remote.replaces_embedded()
+    }
+
+    fn broadcast_access(&self) -> BroadcastAccess {
+        let key = self.secrets.broadcast_key();
+        let wants_own_port = self
+            .http_broadcast_port
+            .is_some_and(|port| port != 0 && port != self.port);
+        match key {
+            _ if !self.ingest.takes_http() => BroadcastAccess::SeparateListener(None),
+            _ if self.identification.is_public() => BroadcastAccess::Everybody,
+            Some(key) if !wants_own_port => BroadcastAccess::Key(key),
+            key => BroadcastAccess::SeparateListener(key),
+        }
+    }
+
+    fn bind(&self, config: &Config) -> Result<Ports, Failure> {
+        let have_own_port = matches!(config.broadcast_access, BroadcastAccess::SeparateListener(_));
+        Ok(Ports {
+            clients: Listeners::bind(&self.host, self.port, config.n_shards)?,
+            broadcasts: (have_own_port && self.ingest.takes_http())
+                .then(|| self.bind_broadcasts(config.n_shards))
+                .transpose()?,
+            metrics: self.monitoring.bind(&self.host, self.port, config.n_shards)?,
+        })
+    }
+
     fn bind_broadcasts(&self, n_shards: usize) -> Result<Listeners, Failure> {
-        Listeners::bind(&self.host, self.http_broadcast_port, n_shards).map_err(|error| {
+        let port = self.http_broadcast_port.unwrap_or(OPEN_BROADCAST_PORT);
+        Listeners::bind(&self.host, port, n_shards).map_err(|error| {
             Failure::Runtime(
                 format!(
-                    "{error}. This is the port for broadcasts without a key: choose another one with \
-                     --http_broadcast_port, or set --broadcast_key to take broadcasts on the main port"
+                    "{error}. This is the port for broadcasts: choose another one with --http_broadcast_port, or \
+                     set --broadcast_key without it to take broadcasts on the main port"
                 )
                 .into(),
             )
@@ -289,10 +315,16 @@ impl Options {
 }
 
 impl App {
-    fn start(self, publisher: Publisher) -> Arc<dyn Application> {
-        match self {
-            Self::Benchmark => Arc::new(Benchmark::new(publisher)),
-            Self::Chat => Arc::new(Chat::new(publisher)),
+    fn start(app: Option<Self>, publisher: Publisher) -> Arc<dyn Application> {
+        if app.is_none() {
+            tracing::warn!(
+                "No application is named: the embedded one for load tests lets everybody connect (--app benchmark). \
+                 AnyCable asks one on this machine then, which is --rpc_host localhost:50051."
+            );
+        }
+        match app {
+            None | Some(Self::Benchmark) => Arc::new(Benchmark::new(publisher)),
+            Some(Self::Chat) => Arc::new(Chat::new(publisher)),
         }
     }
 }
@@ -304,12 +336,13 @@ fn absolute_path(text: &str) -> Result<String, String> {
     }
 }
 
-fn log_start(
-    config: &Config,
-    open_files: &OpenFileLimit,
-    clients: &Listeners,
-    broadcasts: Option<&Listeners>,
-) {
+fn hurried(reason: &str) -> Failure {
+    Failure::Runtime(
+        format!("ended at once because of a second signal, {reason}, before everything had stopped").into(),
+    )
+}
+
+fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
     tracing::info!(
         shards = config.n_shards,
         pid = std::process::id(),
@@ -319,7 +352,7 @@ fn log_start(
         config.max_connections,
     );
     let secure = if config.tls.is_some() { "s" } else { "" };
-    for address in clients.addresses() {
+    for address in ports.clients.addresses() {
         for path in &config.paths {
             tracing::info!("Action Cable clients are served on ws{secure}://{address}{path}.");
         }
@@ -327,11 +360,20 @@ fn log_start(
             tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
         }
     }
-    for address in broadcasts.map(Listeners::addresses).unwrap_or_default() {
-        tracing::info!(
-            "Broadcasts are taken without a key on http{secure}://{address}{}.",
-            config.broadcast_path
-        );
+    for address in ports.broadcasts.iter().flat_map(Listeners::addresses) {
+        let with = match config.broadcast_access {
+            BroadcastAccess::SeparateListener(Some(_)) => "with",
+            _ => "without",
+        };
+        let path = &config.broadcast_path;
+        tracing::info!("Broadcasts are taken {with} a key on http{secure}://{address}{path}.");
+    }
+    if let Some(page) = &config.metrics_page {
+        let own = ports.metrics.iter().flat_map(Listeners::addresses);
+        let shared = ports.clients.addresses().iter().filter(|_| page.on_main_port);
+        for address in own.chain(shared) {
+            tracing::info!("Metrics are served on http{secure}://{address}{}.", page.path);
+        }
     }
 }
 
@@ -345,37 +387,4 @@ fn announce(addresses: &[SocketAddr]) -> io::Result<()> {
     let mut stdout = io::stdout();
     writeln!(stdout, "{line}")?;
     stdout.flush()
-}
-
-/// Completes when the process is told to stop. The handlers are set before anybody learns that the server
-/// is up.
-fn shutdown(exits_with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let stdin = exits_with_stdin.then(stdin_end);
-    let stdin_ended = async move {
-        match stdin {
-            Some(end) => drop(end.await),
-            None => std::future::pending().await,
-        }
-    };
-    Ok(async move {
-        let reason = tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-            () = stdin_ended => "the end of standard input",
-        };
-        tracing::info!("Stopping because of {reason}.");
-    })
-}
-
-/// Standard input can only be awaited by a thread; it ends with the process.
-fn stdin_end() -> oneshot::Receiver<()> {
-    let (ended, end) = oneshot::channel();
-    thread::spawn(move || {
-        // An error ends the input as well.
-        let _end_or_error = io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink());
-        let _the_server_may_have_stopped = ended.send(());
-    });
-    end
 }

@@ -1,5 +1,8 @@
 //! Calls to the application: a transport under the rules of [`retry`](crate::retry), with a journal of failures.
 
+use std::sync::Arc;
+
+use tokio::time::Instant;
 use tonic::Status;
 
 use crate::{
@@ -22,16 +25,22 @@ impl Calls {
         &self,
         sid: &str,
         patience: Patience,
-        message: &C,
+        message: C,
         translate: impl FnOnce(C::Reply) -> Result<R, String>,
     ) -> Option<R> {
+        let message = Arc::new(message);
         let attempt = async |time_left| {
-            let result = self.transport.attempt(sid, message, time_left).await;
-            self.journal.attempt_ended(result.as_ref().err());
+            // A request under way fills kilobytes, which would be copied whenever the call itself is moved.
+            let result = Box::pin(self.transport.attempt(sid, &message, time_left)).await;
+            self.journal
+                .attempt_ended(result.as_ref().err(), &self.rules.meter.dependency);
             result
         };
+        let start = Instant::now();
         let reply = self.rules.call(C::METHOD, patience, attempt).await;
         let result = reply.and_then(|reply| translate(reply).map_err(application_error));
+        let meter = &self.rules.meter;
+        meter.call_ended(C::METHOD, start.elapsed(), result.as_ref().err());
         match result {
             Ok(reply) => Some(reply),
             Err(failure) => {

@@ -68,7 +68,8 @@ pub(crate) fn queue(capacity: usize, rate_per_sec: NonZeroU32, concurrency: usiz
         queue: receiver,
         n_queued,
         pace: told,
-        interval: Duration::from_secs(1) / rate_per_sec.get(),
+        // Timers take no interval of nothing.
+        interval: (Duration::from_secs(1) / rate_per_sec.get()).max(Duration::from_nanos(1)),
         concurrency,
     };
     (farewells, caller)
@@ -92,6 +93,12 @@ impl Farewells {
                 "A Disconnect call is dropped: {capacity} wait already (--disconnect_backlog_size)."
             );
         }
+    }
+
+    /// A copy of the number of sessions that wait, as it is whenever it is asked.
+    pub(crate) fn n_queued(&self) -> impl Fn() -> usize + Send + Sync + use<> {
+        let n_queued = Arc::clone(&self.n_queued);
+        move || n_queued.load(Ordering::Relaxed)
     }
 
     /// Gives up rate and capacity, because the server stops: sessions are told as fast as the application takes
@@ -150,7 +157,7 @@ async fn tell(calls: Arc<Calls>, request: DisconnectRequest) {
     let sid = request.sid.clone();
     let message = translation::disconnect_request(request);
     let _failures_are_in_the_journal = calls
-        .call(&sid, Patience::Unlimited, &message, translation::disconnect_reply)
+        .call(&sid, Patience::Unlimited, message, translation::disconnect_reply)
         .await;
 }
 
@@ -170,6 +177,13 @@ mod tests {
             environment: Environment::EMPTY,
             istate: BTreeMap::default(),
         }
+    }
+
+    #[tokio::test]
+    async fn any_rate_leaves_some_time_between_two_calls() {
+        let (_farewells, caller) = queue(1, NonZeroU32::MAX, 1);
+        // Which would panic without any.
+        interval(caller.interval).tick().await;
     }
 
     #[tokio::test]

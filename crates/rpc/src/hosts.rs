@@ -6,7 +6,7 @@ use http::uri::Authority;
 
 /// One or more addresses of a gRPC application: `host:port`, `dns:///host:port`, or `grpc-list://a:1,b:2`.
 ///
-/// Calls take turns over the addresses of a list. A host name is resolved whenever a connection is made.
+/// Calls take turns over all addresses of all names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hosts(Vec<Authority>);
 

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_telemetry::Dependency;
 use tokio::time::{Instant, sleep};
 use tonic::{Code, Status};
 
@@ -34,6 +35,8 @@ struct State {
     /// Failures that were not logged since the last line of their kind. Bounded: three methods, seventeen codes.
     unsaid: HashMap<(Method, Code), Unsaid>,
     last_contact: Option<Instant>,
+    /// When an attempt last showed whether the application is there.
+    last_shown: Option<Instant>,
     away_since: Option<Instant>,
 }
 
@@ -53,14 +56,16 @@ impl Journal {
     }
 
     /// Learns from an attempt whether the application is there: any answer of it shows that, also an error.
-    pub(crate) fn attempt_ended(&self, failure: Option<&Status>) {
+    pub(crate) fn attempt_ended(&self, failure: Option<&Status>, dependency: &Dependency) {
         let now = Instant::now();
         let mut state = self.lock();
         if failure.is_some_and(is_broken_connection) {
             return;
         }
+        state.last_shown = Some(now);
         let Some(failure) = failure.filter(|failure| failure.code() == Code::Unavailable) else {
             state.last_contact = Some(now);
+            dependency.up();
             if let Some(since) = state.away_since.take() {
                 let seconds = (now - since).as_secs_f32();
                 tracing::info!(
@@ -71,6 +76,9 @@ impl Journal {
             return;
         };
         let is_missed = state.last_contact.is_none_or(|last| now - last >= AWAY_AFTER);
+        if is_missed {
+            dependency.down(cause::text(failure));
+        }
         if is_missed && state.away_since.is_none() {
             state.away_since = Some(now);
             tracing::warn!(
@@ -79,6 +87,12 @@ impl Journal {
                 cause::text(failure)
             );
         }
+    }
+
+    /// Whether an attempt in this time has shown that the application is there, or that it is not.
+    pub(crate) fn knows_since(&self, time: Duration) -> bool {
+        let last_shown = self.lock().last_shown;
+        last_shown.is_some_and(|last| last.elapsed() < time)
     }
 
     /// Logs a failed call, now or with others like it.
@@ -139,6 +153,8 @@ mod tests {
         io::{self, Write},
         sync::Arc,
     };
+
+    use plimsoll_telemetry::Registry;
 
     use super::*;
 
@@ -208,18 +224,29 @@ mod tests {
     async fn the_application_goes_and_comes_back_in_one_line_each() {
         let (log, _guard) = Log::start();
         let journal = Journal::new("app:1");
+        let registry = Registry::default();
+        let dependency = registry.dependency("rpc");
+        let attempt_ended = |failure: Option<&Status>| journal.attempt_ended(failure, &dependency);
         let down = Status::unavailable("connection refused");
-        journal.attempt_ended(None);
+        attempt_ended(None);
         for _ in 0..1000 {
             // It answers others.
-            journal.attempt_ended(Some(&down));
-            journal.attempt_ended(Some(&Status::internal("no such table")));
+            attempt_ended(Some(&down));
+            attempt_ended(Some(&Status::internal("no such table")));
         }
         assert_eq!(log.take(), [""; 0]);
         sleep(AWAY_AFTER).await;
-        (0..1000).for_each(|_| journal.attempt_ended(Some(&down)));
+        (0..1000).for_each(|_| attempt_ended(Some(&down)));
+        let is_up = || registry.dependencies()[0].is_up();
+        assert!(!is_up());
+        // A connection can be made, and calls go on to fail.
+        dependency.up();
+        attempt_ended(Some(&down));
+        assert!(!is_up());
+        assert!(journal.knows_since(QUIET));
         sleep(Duration::from_millis(1500)).await;
-        (0..1000).for_each(|_| journal.attempt_ended(None));
+        assert!(!journal.knows_since(QUIET));
+        (0..1000).for_each(|_| attempt_ended(None));
         assert_eq!(
             log.take(),
             [

@@ -12,6 +12,7 @@ use std::{
 use plimsoll_server::application::{
     Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Reply, Status,
 };
+use plimsoll_telemetry::Registry;
 use tokio::{runtime::Handle, sync::oneshot};
 
 use crate::{
@@ -19,6 +20,8 @@ use crate::{
     farewells::{self, Farewells},
     journal::Journal,
     limiter::{Concurrency, Limiter},
+    meter::Meter,
+    reachability,
     retry::{Patience, Rules},
     target::Target,
     tls::TrustError,
@@ -93,7 +96,7 @@ impl Remote {
     ///
     /// # Errors
     /// When the thread or its runtime cannot be started, or what the options name cannot be used.
-    pub fn start(options: &Options) -> Result<Self, StartError> {
+    pub fn start(options: &Options, registry: &Registry) -> Result<Self, StartError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -104,14 +107,23 @@ impl Remote {
         })?;
         let calls = {
             let _in_runtime = handle.enter();
-            Arc::new(new_calls(options)?)
+            Arc::new(new_calls(options, registry)?)
         };
+        handle.spawn(reachability::watch(Arc::clone(&calls)));
         let farewells = (options.disconnect_mode != DisconnectMode::Never).then(|| {
             let (backlog, concurrency) = (options.disconnect_backlog.get(), options.concurrency.max());
             let (farewells, caller) = farewells::queue(backlog, options.disconnect_rate_per_sec, concurrency);
             handle.spawn(caller.run(Arc::clone(&calls)));
+            let n_queued = farewells.n_queued();
+            gauge(
+                registry,
+                "disconnect_queue_size",
+                "Ended sessions that wait for their call",
+                n_queued,
+            );
             farewells
         });
+        add_gauges(registry, &calls);
         Ok(Self {
             calls,
             runtime: handle,
@@ -137,7 +149,7 @@ impl Remote {
     }
 }
 
-fn new_calls(options: &Options) -> Result<Calls, StartError> {
+fn new_calls(options: &Options, registry: &Registry) -> Result<Calls, StartError> {
     let (target, timeout) = (&options.target, options.command_timeout);
     Ok(Calls {
         transport: Transport::new(target, &options.transport, timeout, options.concurrency.max())?,
@@ -145,9 +157,39 @@ fn new_calls(options: &Options) -> Result<Calls, StartError> {
             limiter: Limiter::new(options.concurrency),
             timeout,
             attempt_timeout: options.request_timeout,
+            meter: Meter::new(registry),
         },
         journal: Journal::new(&target.to_string()),
     })
+}
+
+fn add_gauges(registry: &Registry, calls: &Arc<Calls>) {
+    let limiter = Arc::clone(calls);
+    let n_waiting = move || limiter.rules.limiter.n_waiting();
+    gauge(
+        registry,
+        "rpc_pending_num",
+        "Calls that wait for their turn",
+        n_waiting,
+    );
+    let limiter = Arc::clone(calls);
+    let limit = move || limiter.rules.limiter.limit();
+    gauge(
+        registry,
+        "rpc_capacity_num",
+        "Calls that may be under way at the same time",
+        limit,
+    );
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of calls are far below 2^52")]
+fn gauge(
+    registry: &Registry,
+    name: &'static str,
+    help: &'static str,
+    number: impl Fn() -> usize + Send + Sync + 'static,
+) {
+    registry.gauge_fn(name, help, move || number() as f64);
 }
 
 impl Application for Remote {
@@ -157,7 +199,7 @@ impl Application for Remote {
             let (calls, sid) = (Arc::clone(&self.calls), request.sid.clone());
             let call = async move {
                 let translate = translation::connect_reply;
-                calls.call(&sid, Patience::Limited, &message, translate).await
+                calls.call(&sid, Patience::Limited, message, translate).await
             };
             self.run(call).await.unwrap_or(ConnectReply::Failed)
         })
@@ -169,7 +211,7 @@ impl Application for Remote {
             let (calls, sid) = (Arc::clone(&self.calls), request.sid.to_owned());
             let call = async move {
                 let translate = translation::command_reply;
-                calls.call(&sid, Patience::Limited, &message, translate).await
+                calls.call(&sid, Patience::Limited, message, translate).await
             };
             self.run(call).await.unwrap_or_else(|| CommandReply {
                 status: Status::Failed,

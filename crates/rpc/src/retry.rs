@@ -8,6 +8,7 @@ use tonic::{Code, Status};
 use crate::{
     cause,
     limiter::{Limiter, Load, NoTurn},
+    meter::Meter,
     proto::Method,
 };
 
@@ -54,6 +55,7 @@ pub(crate) struct Rules {
     pub(crate) timeout: Duration,
     /// Time for one attempt; `None`: what is left of the call's.
     pub(crate) attempt_timeout: Option<Duration>,
+    pub(crate) meter: Meter,
 }
 
 /// How long a call waits for its first turn.
@@ -98,6 +100,7 @@ impl Rules {
                 None => self.limiter.turn(Some(deadline - Instant::now())).await,
             };
             let Ok(turn) = turn else { break };
+            self.meter.attempt(n_failures);
             let time_left = deadline - Instant::now();
             let time = self
                 .attempt_timeout
@@ -159,6 +162,8 @@ fn unanswered(time: Duration, last_failure: Option<&Status>) -> Status {
 mod tests {
     use std::cell::RefCell;
 
+    use plimsoll_telemetry::Registry;
+
     use super::*;
     use crate::limiter::Concurrency;
 
@@ -170,6 +175,7 @@ mod tests {
             limiter: Limiter::new(Concurrency::Fixed(concurrency)),
             timeout: TIMEOUT,
             attempt_timeout: None,
+            meter: Meter::new(&Registry::default()),
         }
     }
 

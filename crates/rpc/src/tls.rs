@@ -1,12 +1,11 @@
 //! TLS to the application: whom to believe.
 
-use std::{fs, io, path::PathBuf, sync::Arc};
+use std::{fs, io, path::PathBuf};
 
+use plimsoll_trust::{NoAuthorities, believing, believing_anybody, system_authorities};
 use rustls::{
-    ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
-    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-    crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
-    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject},
 };
 
 /// Which certificates of an application are believed.
@@ -42,55 +41,23 @@ pub enum TrustError {
         reason: String,
     },
     /// A system without authorities.
-    #[error(
-        "no certificate authorities were found on this system ({reason}); \
-         install ca-certificates or name a file with --rpc_tls_root_ca"
-    )]
-    NoSystemRoots {
-        /// What the search said.
-        reason: String,
-    },
+    #[error("{0} or name a file with --rpc_tls_root_ca")]
+    NoSystemRoots(#[from] NoAuthorities),
 }
 
 /// The client's side of TLS. Which protocols are offered inside of it is the connector's business.
 pub(crate) fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
-    let roots = match trust {
-        Trust::System => system_roots()?,
-        Trust::RootCa(text_or_path) => parse_roots(&read_roots(text_or_path)?)?,
-        Trust::Anything => {
-            let mut config = with_roots(RootCertStore::empty());
-            let verifier = Arc::new(AnyCertificate(Arc::clone(config.crypto_provider())));
-            config.dangerous().set_certificate_verifier(verifier);
-            return Ok(config);
-        }
+    let builder = match trust {
+        Trust::System => believing(system_authorities()?),
+        Trust::RootCa(text_or_path) => believing(parse_roots(&read_roots(text_or_path)?)?),
+        Trust::Anything => believing_anybody(),
     };
-    Ok(with_roots(roots))
+    Ok(builder.with_no_client_auth())
 }
 
 /// For connectors that want a configuration although no connection will use it.
 pub(crate) fn unused_config() -> ClientConfig {
-    with_roots(RootCertStore::empty())
-}
-
-fn with_roots(roots: RootCertStore) -> ClientConfig {
-    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("ring has the cipher suites of TLS 1.2 and 1.3")
-        .with_root_certificates(roots)
-        .with_no_client_auth()
-}
-
-fn system_roots() -> Result<RootCertStore, TrustError> {
-    let found = rustls_native_certs::load_native_certs();
-    let mut roots = RootCertStore::empty();
-    // Systems have certificates that are too old for rustls; the others will do.
-    let (n_added, _n_ignored) = roots.add_parsable_certificates(found.certs);
-    if n_added == 0 {
-        let reasons: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
-        let reason = reasons.join(", ");
-        return Err(TrustError::NoSystemRoots { reason });
-    }
-    Ok(roots)
+    believing(RootCertStore::empty()).with_no_client_auth()
 }
 
 fn read_roots(text_or_path: &str) -> Result<Vec<u8>, TrustError> {
@@ -113,55 +80,6 @@ fn parse_roots(pem: &[u8]) -> Result<RootCertStore, TrustError> {
     match roots.is_empty() {
         true => Err(wrong("there is none in it".to_owned())),
         false => Ok(roots),
-    }
-}
-
-/// Believes every certificate, but still checks that the peer has its key.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signed,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signed,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
     }
 }
 

@@ -3,14 +3,16 @@
 mod grpc;
 mod http;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use ::http::Uri;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::ClientConfig;
 use tonic::Status;
+use tower_service::Service;
 
-use crate::{proto::Call, remote::StartError, target::Target, tls::Trust};
+use crate::{cause, proto::Call, remote::StartError, target::Target, tls::Trust};
 
 use self::{grpc::Grpc, http::Http};
 
@@ -61,16 +63,24 @@ impl Transport {
         })
     }
 
+    /// Makes a connection, with TLS where that is wanted, and closes it. `Err` says why there is none.
+    pub(crate) async fn probe(&self) -> Result<(), String> {
+        match self {
+            Self::Grpc(grpc) => grpc.probe().await,
+            Self::Http(http) => http.probe().await,
+        }
+    }
+
     /// Makes one attempt; dropping it gives it up.
     pub(crate) async fn attempt<C: Call>(
         &self,
         sid: &str,
-        message: &C,
+        message: &Arc<C>,
         time_left: Duration,
     ) -> Result<C::Reply, Status> {
         match self {
             Self::Grpc(grpc) => grpc.attempt(sid, message, time_left).await,
-            Self::Http(http) => http.attempt(sid, message).await,
+            Self::Http(http) => http.attempt(sid, &**message).await,
         }
     }
 }
@@ -90,18 +100,28 @@ impl TransportOptions {
     }
 }
 
+/// One connection to this URL.
+async fn connect(connector: &HttpsConnector<HttpConnector>, url: Uri) -> Result<(), String> {
+    let connected = connector.clone().call(url).await;
+    connected.map(drop).map_err(|error| {
+        let mut status = Status::unavailable("no connection");
+        status.set_source(error.into());
+        cause::text(&status)
+    })
+}
+
 enum Version {
     Http1,
     Http2,
 }
 
 /// TCP, and TLS where the URL says so.
-fn connector(
+fn connector<R>(
+    mut tcp: HttpConnector<R>,
     config: ClientConfig,
     version: &Version,
     connect_timeout: Duration,
-) -> HttpsConnector<HttpConnector> {
-    let mut tcp = HttpConnector::new();
+) -> HttpsConnector<HttpConnector<R>> {
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(connect_timeout));

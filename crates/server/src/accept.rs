@@ -20,6 +20,8 @@ pub(crate) enum Purpose {
     Clients,
     /// Backends that broadcast without a key: nothing but HTTP.
     Broadcasts,
+    /// Monitoring that must not be open to clients: nothing but HTTP, and of that only metrics and health.
+    Metrics,
 }
 
 /// Accepts until `stop` changes, and then closes the listener.

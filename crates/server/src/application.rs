@@ -175,3 +175,6 @@ pub struct DisconnectRequest {
     /// The state of each subscription that has one.
     pub istate: BTreeMap<Box<str>, State>,
 }
+
+#[cfg(test)]
+mod tests;

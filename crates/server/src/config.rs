@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, time::Duration};
 
-use plimsoll_telemetry::Registry;
+use plimsoll_telemetry::{Registry, Tags};
 
 use crate::{AllowedOrigins, PathPattern, PingPrecision, ProxiedHeaders, Tls};
 
@@ -15,9 +15,13 @@ pub struct Config {
     pub events_path: Option<String>,
     /// The path that answers 200 while the process lives.
     pub health_path: String,
+    /// The path that answers 200 while everything that the server needs is there, and 503 otherwise.
+    pub ready_path: String,
+    /// Metrics for Prometheus, if anybody may read them.
+    pub metrics_page: Option<MetricsPage>,
     /// The path that takes broadcasts.
     pub broadcast_path: String,
-    /// Who may broadcast over HTTP on the main listener.
+    /// Who may broadcast over HTTP, and where.
     pub broadcast_access: BroadcastAccess,
     /// Whether pages of the allowed origins may broadcast over HTTP.
     pub broadcast_cors: bool,
@@ -41,17 +45,35 @@ pub struct Config {
     pub handshake_timeout: Duration,
     /// What the application gets of a client's request.
     pub proxied_headers: ProxiedHeaders,
-    /// How long the sessions get to say goodbye at shutdown before they are cut. The application gets what they
-    /// leave of it to finish, and half a second at the least.
+    /// How long the sessions get to say goodbye at shutdown before they are cut.
     pub drain_timeout: Duration,
+    /// How long the whole shutdown may take, the sessions' goodbye included; the rest is the application's, to
+    /// learn of the sessions that ended. It gets half a second at the least.
+    pub shutdown_timeout: Duration,
+    /// Whether there are `/echo`, `/json` and `/binary`. No application is asked about their clients, and on the last
+    /// two each of them may publish to all.
+    pub serves_load_tests: bool,
     /// Whether `/echo` greets a client before it echoes.
     pub greets_echo: bool,
     /// Whether permessage-deflate is agreed to when a client offers it.
     pub compresses: bool,
+    /// Time between two counts of streams and distinct clients for the metrics.
+    pub stats_interval: Duration,
     /// Number of shards (threads), at least one.
     pub n_shards: usize,
     /// Where the server makes its metrics, and reads all of them when it is asked.
     pub registry: Registry,
+}
+
+/// Where Prometheus reads metrics.
+#[derive(Debug, Clone)]
+pub struct MetricsPage {
+    /// The path on the metrics listener.
+    pub path: String,
+    /// Whether the clients' listeners have the path too.
+    pub on_main_port: bool,
+    /// Labels on every metric.
+    pub tags: Tags,
 }
 
 impl Config {
@@ -71,7 +93,7 @@ pub enum BroadcastAccess {
     Key(String),
     /// Anybody, on every listener.
     Everybody,
-    /// Anybody who reaches the separate broadcast listener; the main listener has no such path. Nobody, when there
-    /// is no such listener.
-    SeparateListener,
+    /// Whoever reaches the separate broadcast listener, and sends the key if there is one; the main listener has no
+    /// such path. Nobody, when there is no such listener.
+    SeparateListener(Option<String>),
 }

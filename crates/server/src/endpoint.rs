@@ -6,7 +6,7 @@ use plimsoll_hub::SessionId;
 use plimsoll_websocket::Opcode;
 use smallvec::SmallVec;
 
-use crate::{PathPattern, encoding, outgoing::Ending, shard::Shard};
+use crate::{Config, encoding, outgoing::Ending, shard::Shard};
 
 pub(crate) mod cable;
 pub(crate) mod events;
@@ -31,11 +31,12 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The language of a path, if it has one.
-    pub(crate) fn of_path(path: &str, cable_paths: &[PathPattern]) -> Option<Self> {
-        if cable_paths.iter().any(|cable_path| cable_path.matches(path)) {
+    pub(crate) fn of_path(path: &str, config: &Config) -> Option<Self> {
+        if config.paths.iter().any(|cable_path| cable_path.matches(path)) {
             return Some(Self::Cable);
         }
         match path {
+            _ if !config.serves_load_tests => None,
             "/echo" => Some(Self::Echo),
             "/json" => Some(Self::Shootout(Contract::Json)),
             "/binary" => Some(Self::Shootout(Contract::Binary)),
@@ -71,18 +72,29 @@ impl Endpoint {
     ) {
         match self {
             Self::Cable(session) => match session.receive(message) {
-                Ok(request) => tasks.extend(request.map(Task::Cable)),
+                Ok(request) => {
+                    shard.metrics.client_messages.increment();
+                    tasks.extend(request.map(Task::Cable));
+                }
                 Err(error) => {
                     tracing::debug!(%error, "A client sent something that is no command.");
                     shard.end(id, Ending::NotACommand);
                 }
             },
-            Self::Echo => shard.send(id, encoding::frame(opcode, message)),
-            Self::Shootout(contract) => match contract.receive(opcode, message) {
-                Some(shootout::Request::Echo) => shard.send(id, encoding::frame(opcode, message)),
-                Some(shootout::Request::Broadcast(broadcast)) => tasks.push(Task::Broadcast(broadcast)),
-                None => shard.end(id, Ending::NotInContract),
-            },
+            Self::Echo => {
+                shard.metrics.client_messages.increment();
+                shard.send(id, encoding::frame(opcode, message));
+            }
+            Self::Shootout(contract) => {
+                let Some(request) = contract.receive(opcode, message) else {
+                    return shard.end(id, Ending::NotInContract);
+                };
+                shard.metrics.client_messages.increment();
+                match request {
+                    shootout::Request::Echo => shard.send(id, encoding::frame(opcode, message)),
+                    shootout::Request::Broadcast(broadcast) => tasks.push(Task::Broadcast(broadcast)),
+                }
+            }
         }
     }
 

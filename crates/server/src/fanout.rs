@@ -37,9 +37,8 @@ pub(crate) async fn run(shard: Rc<Shard>, mut mailbox: mpsc::Receiver<Letter>) {
             shard.deliver(letter);
         }
         shard.hub.borrow_mut().next_portion(PORTION, &mut portion);
-        for id in &portion.sessions {
-            shard.flush(*id);
-        }
+        let n_written: usize = portion.sessions.iter().map(|id| shard.write(*id)).sum();
+        shard.metrics.sent_bytes.add(n_written as u64);
         // Whoever waits for these publications learns now that they are written.
         portion.completed.clear();
         tokio::task::yield_now().await;
@@ -97,6 +96,7 @@ impl Shard {
                 .publish(stream, excluded, Arc::clone(outgoing), |identifier, format| {
                     encoding::publication(payload, identifier, format, &mut self.deflater.borrow_mut())
                 });
+        self.metrics.server_messages.add(published.n_deliveries as u64);
         for id in published.overflowed {
             self.end(id, Ending::TooSlow);
         }

@@ -1,4 +1,4 @@
-//! Plain HTTP on the server's ports: hello, health, broadcasts from backends, and how event streams begin.
+//! Plain HTTP on the server's ports: hello, health, metrics, broadcasts from backends, and how event streams begin.
 
 use std::{
     convert::Infallible, future::pending, io, net::SocketAddr, pin::Pin, rc::Rc, task, time::Duration,
@@ -29,6 +29,7 @@ use crate::{
 
 mod broadcast;
 mod event_stream;
+mod observation;
 
 /// How long an idle keep-alive connection may think about its next request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -50,6 +51,8 @@ enum Outcome {
 pub(crate) struct Source {
     pub(crate) peer: SocketAddr,
     pub(crate) purpose: Purpose,
+    /// Whether the server has no room for another session; questions are answered all the same.
+    pub(crate) finds_no_room: bool,
 }
 
 /// Serves HTTP/1.1 on a connection whose first bytes were read already, until it ends or becomes an event stream.
@@ -80,6 +83,8 @@ pub(crate) async fn serve(
     });
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
+        // One answer each: a connection beyond the limit that stayed would keep a session from its place.
+        .keep_alive(!from.finds_no_room)
         .header_read_timeout(IDLE_TIMEOUT)
         .max_buf_size(MAX_BUFFER_BYTES)
         .serve_connection(io, service);
@@ -104,6 +109,9 @@ pub(crate) async fn serve(
 async fn receive(shard: &Shard, request: Request<Incoming>, from: Source) -> Outcome {
     let path = request.uri().path();
     if from.purpose == Purpose::Clients && shard.config.events_path.as_deref() == Some(path) {
+        if from.finds_no_room {
+            return Outcome::Answer(no_room(shard));
+        }
         return match event_stream::receive(shard, request, from.peer).await {
             Ok(opening) => Outcome::Events(Box::new(opening)),
             Err(answer) => Outcome::Answer(answer),
@@ -115,19 +123,23 @@ async fn receive(shard: &Shard, request: Request<Incoming>, from: Source) -> Out
 async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> Answer {
     let config = &shard.config;
     let path = request.uri().path();
+    if let Some(answer) = observation::answer(shard, &request, purpose) {
+        return answer;
+    }
+    if purpose == Purpose::Metrics {
+        return text(StatusCode::NOT_FOUND, "Nothing is served on this path.");
+    }
     if path == config.broadcast_path {
         match (&config.broadcast_access, purpose) {
             (BroadcastAccess::Key(key), _) => return broadcast::answer(shard, request, Some(key)).await,
-            (BroadcastAccess::Everybody, _) | (BroadcastAccess::SeparateListener, Purpose::Broadcasts) => {
-                return broadcast::answer(shard, request, None).await;
+            (BroadcastAccess::Everybody, _) => return broadcast::answer(shard, request, None).await,
+            (BroadcastAccess::SeparateListener(key), Purpose::Broadcasts) => {
+                return broadcast::answer(shard, request, key.as_ref()).await;
             }
-            (BroadcastAccess::SeparateListener, Purpose::Clients) => {}
+            (BroadcastAccess::SeparateListener(_), Purpose::Clients | Purpose::Metrics) => {}
         }
     }
-    if path == config.health_path {
-        return text(StatusCode::OK, "OK");
-    }
-    if Kind::of_path(path, &config.paths).is_some() {
+    if Kind::of_path(path, config).is_some() {
         return upgrade_required();
     }
     match (request.method(), path) {
@@ -154,6 +166,13 @@ fn hello(config: &crate::Config) -> String {
     )
 }
 
+fn no_room(shard: &Shard) -> Answer {
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    shard.metrics.count_refusal(status);
+    let answer = text(status, "The server takes no more connections.");
+    with_header(answer, header::RETRY_AFTER, "1")
+}
+
 fn upgrade_required() -> Answer {
     let answer = text(StatusCode::UPGRADE_REQUIRED, "This path speaks WebSocket.");
     let answer = with_header(answer, header::UPGRADE, "websocket");
@@ -161,9 +180,13 @@ fn upgrade_required() -> Answer {
 }
 
 fn text(status: StatusCode, text: &str) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from(format!("{text}\n"))));
+    answer_of(status, "text/plain; charset=utf-8", format!("{text}\n"))
+}
+
+fn answer_of(status: StatusCode, content_type: &'static str, body: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body)));
     *answer.status_mut() = status;
-    with_header(answer, header::CONTENT_TYPE, "text/plain; charset=utf-8")
+    with_header(answer, header::CONTENT_TYPE, content_type)
 }
 
 fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str) -> Answer {

@@ -2,7 +2,7 @@
 //!
 //! Only identifiers that are not empty are kept: a session of an application without them costs nothing here.
 
-use std::{collections::BTreeSet, fmt, rc::Rc};
+use std::{collections::BTreeSet, fmt, ops::Bound, rc::Rc};
 
 use plimsoll_hub::SessionId;
 
@@ -15,7 +15,7 @@ pub(crate) struct Identities(BTreeSet<Entry>);
 
 /// Entries without a session are in front of all with one; they are where a search begins.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+pub(crate) struct Entry {
     identifiers: Rc<str>,
     session: Option<SessionId>,
 }
@@ -32,6 +32,27 @@ impl Identities {
             .take_while(|entry| &*entry.identifiers == identifiers)
             .filter_map(|entry| entry.session)
             .collect()
+    }
+
+    /// Looks at up to `max` entries behind `last` (`None`: from the first one) and calls `visit` for every new
+    /// identifiers among them. Returns the last one; `None` when there were no more.
+    pub(crate) fn visit(
+        &self,
+        last: Option<&Entry>,
+        max: usize,
+        mut visit: impl FnMut(&str),
+    ) -> Option<Entry> {
+        let start = last.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut last = last;
+        let mut n_visited = 0;
+        for entry in self.0.range((start, Bound::Unbounded)).take(max) {
+            if last.is_none_or(|last| last.identifiers != entry.identifiers) {
+                visit(&entry.identifiers);
+            }
+            last = Some(entry);
+            n_visited += 1;
+        }
+        last.filter(|_| n_visited == max).cloned()
     }
 }
 
@@ -96,5 +117,25 @@ mod tests {
         assert_eq!(identities.sessions("a"), [first, second]);
         assert_eq!(identities.sessions("aa"), []);
         assert_eq!(identities.sessions(""), []);
+    }
+
+    #[test]
+    fn a_walk_visits_each_identifiers_once_whatever_the_steps() {
+        let mut hub = Hub::<()>::new(0);
+        let mut identities = Identities::default();
+        for identifiers in ["a", "b", "b", "b", "c", "d", "d"] {
+            identities.0.insert(Entry {
+                identifiers: identifiers.into(),
+                session: Some(hub.insert((), Format(0))),
+            });
+        }
+        for step in 1..=8 {
+            let mut visited = Vec::new();
+            let mut last = identities.visit(None, step, |text| visited.push(text.to_owned()));
+            while last.is_some() {
+                last = identities.visit(last.as_ref(), step, |text| visited.push(text.to_owned()));
+            }
+            assert_eq!(visited, ["a", "b", "c", "d"], "steps of {step}");
+        }
     }
 }

@@ -11,6 +11,7 @@
 
 mod accept;
 pub mod application;
+mod census;
 mod config;
 mod connection;
 mod deadlines;
@@ -24,6 +25,7 @@ mod identities;
 pub mod jwks;
 mod listener;
 mod mailbox;
+mod metrics;
 mod open_connections;
 mod origins;
 mod outgoing;
@@ -40,12 +42,12 @@ mod ticker;
 mod tls;
 mod upgrade;
 
-pub use config::{BroadcastAccess, Config};
+pub use config::{BroadcastAccess, Config, MetricsPage};
 pub use listener::{BindError, Listeners};
 pub use origins::{AllowedOrigins, OriginError};
 pub use pace::PingPrecision;
 pub use path_pattern::{PathPattern, PathPatternError};
 pub use proxied_headers::ProxiedHeaders;
 pub use publisher::{MAX_BROADCAST_BYTES, Publisher};
-pub use server::run;
+pub use server::{Ports, run};
 pub use tls::{CertificateError, Tls};

@@ -57,6 +57,11 @@ impl OpenConnections {
         }
     }
 
+    /// How many there are.
+    pub(crate) fn n_open(&self) -> usize {
+        self.n_open.load(Ordering::Relaxed)
+    }
+
     /// Counts one more. Without an `address` only the limit for all holds.
     pub(crate) fn enter(&self, address: Option<IpAddr>) -> OpenConnection {
         let n_open = self.n_open.fetch_add(1, Ordering::Relaxed) + 1;

@@ -94,12 +94,25 @@ impl Shard {
         }
     }
 
-    /// Queues one frame for one session; the caller flushes. A session that does not keep up is ended.
+    /// Queues one message for one session; the caller flushes. A session that does not keep up is ended.
     pub(crate) fn send(&self, id: SessionId, frame: Frame) {
+        if self.queue(id, frame) {
+            self.metrics.server_messages.increment();
+        }
+    }
+
+    /// As [`Shard::send`], for what is no message and not counted: pings, pongs, the answer to the upgrade.
+    pub(crate) fn send_aside(&self, id: SessionId, frame: Frame) {
+        let _is_not_counted = self.queue(id, frame);
+    }
+
+    /// Whether the frame is queued: not when the session is ending.
+    fn queue(&self, id: SessionId, frame: Frame) -> bool {
         let pushed = self.hub.borrow_mut().push(id, frame);
         if pushed == Err(PushError::Full) {
             self.end(id, Ending::TooSlow);
         }
+        pushed.is_ok()
     }
 
     /// Queues the last words of a session; the caller flushes. From here on the session's task only waits for
@@ -115,7 +128,10 @@ impl Shard {
         connection.ending.set(Some(ending));
         // A client that cannot keep up gives up what waits; any other gets it before the last words.
         if matches!(ending, Ending::TooSlow) {
+            let n_frames = outbox.n_frames();
             outbox.drop_unsent();
+            let n_dropped = n_frames - outbox.n_frames();
+            self.metrics.failed_server_messages.add(n_dropped as u64);
         }
         let last_words = ending.last_words(connection.speaks_cable, format);
         if !last_words.is_empty() {
@@ -124,6 +140,7 @@ impl Shard {
                 .expect("the outbox is not sealed, and no cap is given");
         }
         outbox.seal();
+        self.metrics.count_ending(ending);
         self.closing.borrow_mut().add(id, Instant::now());
     }
 
@@ -138,14 +155,25 @@ impl Shard {
     /// Writes what waits for a session, as far as its socket takes it. A full socket gets a task of its own
     /// that goes on when there is room again.
     pub(crate) fn flush(self: &Rc<Self>, id: SessionId) {
+        let n_written = self.write(id);
+        if n_written > 0 {
+            self.metrics.sent_bytes.add(n_written as u64);
+        }
+    }
+
+    /// As [`Shard::flush`], for callers with many sessions: they count the bytes, whose number is returned.
+    pub(crate) fn write(self: &Rc<Self>, id: SessionId) -> usize {
         let mut hub = self.hub.borrow_mut();
         let Some((connection, outbox)) = hub.get_mut(id) else {
-            return;
+            return 0;
         };
         if outbox.is_blocked() {
-            return;
+            return 0;
         }
-        match outbox.flush(|slices| connection.try_write(slices)) {
+        let n_pending = outbox.pending_bytes();
+        let flushed = outbox.flush(|slices| connection.try_write(slices));
+        let n_written = n_pending - outbox.pending_bytes();
+        match flushed {
             Ok(Flush::Complete) if outbox.is_sealed() => {
                 let connection = Rc::clone(connection);
                 finish_events(&hub, id, &connection);
@@ -155,22 +183,35 @@ impl Shard {
                 let connection = Rc::clone(connection);
                 tokio::task::spawn_local(Rc::clone(self).write_when_there_is_room(id, connection));
             }
-            Err(_) => connection.cut(),
+            Err(error) => {
+                self.metrics.count_lost(&error, outbox);
+                connection.cut();
+            }
         }
+        n_written
     }
 
     /// Lives while a socket is full, at most one per session.
     async fn write_when_there_is_room(self: Rc<Self>, id: SessionId, connection: Rc<Connection>) {
+        let _counted = Blocked::enter(&self, id);
         while connection.writable().await.is_ok() {
             let mut hub = self.hub.borrow_mut();
             let Some((_, outbox)) = hub.get_mut(id) else {
                 return;
             };
-            match outbox.flush(|slices| connection.try_write(slices)) {
+            let n_pending = outbox.pending_bytes();
+            let flushed = outbox.flush(|slices| connection.try_write(slices));
+            self.metrics
+                .sent_bytes
+                .add((n_pending - outbox.pending_bytes()) as u64);
+            match flushed {
                 Ok(Flush::Blocked) => {}
                 Ok(Flush::Complete) if outbox.is_sealed() => return finish_events(&hub, id, &connection),
                 Ok(Flush::Complete) => return,
-                Err(_) => break,
+                Err(error) => {
+                    self.metrics.count_lost(&error, outbox);
+                    break;
+                }
             }
         }
         connection.cut();
@@ -181,5 +222,28 @@ impl Shard {
 fn finish_events(hub: &Sessions, id: SessionId, connection: &Connection) {
     if hub.format(id).and_then(encoding::event_stream).is_some() {
         connection.finish();
+    }
+}
+
+/// A session whose socket is full, for as long as it is.
+struct Blocked<'a> {
+    shard: &'a Shard,
+    id: SessionId,
+}
+
+impl<'a> Blocked<'a> {
+    fn enter(shard: &'a Shard, id: SessionId) -> Self {
+        shard.blocked.borrow_mut().insert(id);
+        shard.metrics.blocked_clients.add(1);
+        shard.metrics.blocked_tasks.add(1);
+        Self { shard, id }
+    }
+}
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        self.shard.blocked.borrow_mut().remove(&self.id);
+        self.shard.metrics.blocked_clients.sub(1);
+        self.shard.metrics.blocked_tasks.sub(1);
     }
 }

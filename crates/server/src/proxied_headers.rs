@@ -79,7 +79,10 @@ impl Default for ProxiedHeaders {
 fn token_protocol<'a>(request: &Request<'a>) -> Option<&'a str> {
     let offered = request.headers("Sec-WebSocket-Protocol");
     let mut names = offered.flat_map(|line| line.split(',')).map(str::trim);
-    names.find_map(|name| name.strip_prefix(TOKEN_PROTOCOL))
+    names.find_map(|name| {
+        name.strip_prefix(TOKEN_PROTOCOL)
+            .filter(|token| !token.is_empty())
+    })
 }
 
 /// Keeps the cookies called one of `names`, wherever they stand and whatever their values hold. Their order and
@@ -167,6 +170,11 @@ mod tests {
             &proxied,
             &format!("X-Jid:\r\n{protocol}"),
             &[address, ("x-jid", "p.q")],
+        );
+        check_headers(
+            &proxied,
+            "Sec-WebSocket-Protocol: anycable-token.\r\n",
+            &[address],
         );
         check_headers(
             &ProxiedHeaders::default(),

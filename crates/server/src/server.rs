@@ -12,9 +12,11 @@ use crate::{
     Config, Listeners, Publisher,
     accept::{self, Purpose},
     application::Application,
+    census::{self, Census},
     drain, fanout,
     heartbeat::TICK,
     mailbox::Letter,
+    metrics::TASKS_HELP,
     open_connections::OpenConnections,
     shard::Shard,
     ticker,
@@ -24,43 +26,52 @@ use crate::{
 /// short enough for process supervisors that wait three seconds.
 const MIN_FINISH: Duration = Duration::from_millis(500);
 
-/// The sockets of one shard, by purpose.
-struct Sockets {
-    clients: Vec<TcpListener>,
-    broadcasts: Vec<TcpListener>,
+/// The listeners of a server, each on a port of its own.
+#[derive(Debug)]
+pub struct Ports {
+    /// For clients, and for everything that has no port of its own.
+    pub clients: Listeners,
+    /// For broadcasts without a key, if they are taken.
+    pub broadcasts: Option<Listeners>,
+    /// For metrics, if clients must not see them.
+    pub metrics: Option<Listeners>,
 }
+
+/// The sockets of one shard, by purpose.
+type Sockets = Vec<(Purpose, TcpListener)>;
 
 /// Serves until `shutdown` completes, then drains the sessions and returns.
 ///
-/// `broadcasts` are the listeners of the separate broadcast port, if there is one. `application` is made with
-/// the publisher that its broadcasts go through.
+/// `application` is made with the publisher that its broadcasts go through.
 ///
 /// # Errors
 /// When a shard's thread or runtime cannot be started.
 pub async fn run(
     config: Config,
-    clients: Listeners,
-    broadcasts: Option<Listeners>,
+    ports: Ports,
     application: impl FnOnce(Publisher) -> Arc<dyn Application>,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let config = Arc::new(config);
-    let drain_timeout = config.drain_timeout;
+    let shutdown_timeout = config.shutdown_timeout;
     let (publisher, mailboxes) = Publisher::new(config.n_shards, &config.registry);
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
     let open_connections = OpenConnections::new(config.max_connections, config.max_connections_per_address);
+    let counted = open_connections.clone();
+    config
+        .registry
+        .gauge_fn("goroutines_num", TASKS_HELP, move || counted.n_open() as f64);
+    let census = Census::new(config.n_shards, &config.registry);
     let (stop, stopped) = watch::channel(false);
     let (all_ended, mut ends) = mpsc::channel::<()>(1);
 
-    let mut broadcasts = broadcasts.map(Listeners::into_shards);
     let mut threads = Vec::new();
-    for (number, (clients, mailbox)) in clients.into_shards().zip(mailboxes).enumerate() {
-        let broadcasts = broadcasts.as_mut().and_then(Iterator::next).unwrap_or_default();
-        let sockets = Sockets { clients, broadcasts };
+    let sockets = ports.into_shards(config.n_shards);
+    for (number, (sockets, mailbox)) in sockets.into_iter().zip(mailboxes).enumerate() {
         let (config, application, publisher) = (config.clone(), application.clone(), publisher.clone());
         let (open_connections, stopped) = (open_connections.clone(), stopped.clone());
-        let all_ended = all_ended.clone();
+        let (census, all_ended) = (census.clone(), all_ended.clone());
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -73,7 +84,7 @@ pub async fn run(
                 publisher,
                 open_connections,
             ));
-            LocalSet::new().block_on(&runtime, serve(shard, sockets, mailbox, stopped))
+            LocalSet::new().block_on(&runtime, serve(shard, census, sockets, mailbox, stopped))
         };
         threads.push(
             thread::Builder::new()
@@ -92,7 +103,7 @@ pub async fn run(
     finishing.stopping();
     stop.send_replace(true);
     while ends.recv().await.is_some() {}
-    let time_left = drain_timeout.saturating_sub(stopped_at.elapsed());
+    let time_left = shutdown_timeout.saturating_sub(stopped_at.elapsed());
     let finished = tokio::time::timeout(time_left.max(MIN_FINISH), finishing.finish());
     if finished.await.is_err() {
         tracing::warn!("The application did not learn of all ended sessions before the server had to stop.");
@@ -104,24 +115,38 @@ pub async fn run(
     })
 }
 
+impl Ports {
+    fn into_shards(self, n_shards: usize) -> Vec<Sockets> {
+        let mut by_shard: Vec<Sockets> = (0..n_shards).map(|_| Vec::new()).collect();
+        let ports = [
+            (Purpose::Clients, Some(self.clients)),
+            (Purpose::Broadcasts, self.broadcasts),
+            (Purpose::Metrics, self.metrics),
+        ];
+        for (purpose, listeners) in ports {
+            let sockets = listeners.into_iter().flat_map(Listeners::into_shards);
+            for (shard, sockets) in by_shard.iter_mut().zip(sockets) {
+                shard.extend(sockets.into_iter().map(|socket| (purpose, socket)));
+            }
+        }
+        by_shard
+    }
+}
+
 async fn serve(
     shard: Rc<Shard>,
+    census: Arc<Census>,
     sockets: Sockets,
     mailbox: mpsc::Receiver<Letter>,
     mut stopped: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    let listeners = [
-        (Purpose::Clients, sockets.clients),
-        (Purpose::Broadcasts, sockets.broadcasts),
-    ];
-    for (purpose, sockets) in listeners {
-        for socket in sockets {
-            let listener = tokio::net::TcpListener::from_std(socket)?;
-            tokio::task::spawn_local(accept::run(Rc::clone(&shard), listener, purpose, stopped.clone()));
-        }
+    for (purpose, socket) in sockets {
+        let listener = tokio::net::TcpListener::from_std(socket)?;
+        tokio::task::spawn_local(accept::run(Rc::clone(&shard), listener, purpose, stopped.clone()));
     }
     tokio::task::spawn_local(fanout::run(Rc::clone(&shard), mailbox));
     tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));
+    tokio::task::spawn_local(census::run(Rc::clone(&shard), census));
     // The sender lives until after the stop, so this is the stop.
     let _stopped = stopped.changed().await;
     drain::run(&shard).await;

@@ -2,6 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeSet,
     rc::Rc,
     sync::Arc,
 };
@@ -11,9 +12,9 @@ use plimsoll_websocket as websocket;
 use tokio::sync::Notify;
 
 use crate::{
-    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines,
-    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing, open_connections::OpenConnections,
-    pace::Pace,
+    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding,
+    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing, metrics::Metrics,
+    open_connections::OpenConnections, pace::Pace,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -37,6 +38,9 @@ pub(crate) struct Shard {
     pub(crate) deflater: RefCell<websocket::deflate::Deflater>,
     pub(crate) decoding: websocket::Config,
     pub(crate) open_connections: OpenConnections,
+    pub(crate) metrics: Metrics,
+    /// Sessions whose connection takes no more bytes at the moment.
+    pub(crate) blocked: RefCell<BTreeSet<SessionId>>,
     /// Set once at shutdown; new sessions are refused from then on.
     pub(crate) is_draining: Cell<bool>,
     /// Told whenever the last session is gone.
@@ -71,6 +75,8 @@ impl Shard {
             },
             application,
             publisher,
+            metrics: Metrics::new(&config.registry),
+            blocked: RefCell::default(),
             config,
             open_connections,
             is_draining: Cell::new(false),
@@ -81,6 +87,10 @@ impl Shard {
     /// Takes a connection into the hub; `format` is one of [`crate::encoding`]'s.
     pub(crate) fn open_session(self: &Rc<Self>, connection: Rc<Connection>, format: Format) -> OpenSession {
         let id = self.hub.borrow_mut().insert(connection, format);
+        self.metrics.clients.add(1);
+        if encoding::event_stream(format).is_some() {
+            self.metrics.event_streams.add(1);
+        }
         OpenSession {
             shard: Rc::clone(self),
             id,
@@ -96,8 +106,20 @@ pub(crate) struct OpenSession {
 
 impl Drop for OpenSession {
     fn drop(&mut self) {
+        let metrics = &self.shard.metrics;
         let mut hub = self.shard.hub.borrow_mut();
+        if let Some((connection, outbox)) = hub.get_mut(self.id) {
+            metrics.failed_server_messages.add(outbox.n_frames() as u64);
+            // The task that waits for room would keep the connection for as long as its client does not read.
+            if outbox.is_blocked() {
+                connection.cut();
+            }
+        }
+        if hub.format(self.id).and_then(encoding::event_stream).is_some() {
+            metrics.event_streams.sub(1);
+        }
         drop(hub.remove(self.id));
+        metrics.clients.sub(1);
         if hub.is_empty() {
             self.shard.emptied.notify_waiters();
         }

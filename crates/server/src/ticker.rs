@@ -20,7 +20,8 @@ pub(crate) async fn run(shard: Rc<Shard>, tick: Duration) {
     // A stalled shard must not send the pings of several ticks at once.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
+        let due = ticks.tick().await;
+        shard.metrics.loop_lag.observe(due.elapsed());
         shard.cut_overdue();
         shard.ping_due().await;
     }
@@ -51,7 +52,7 @@ impl Shard {
             for (id, precision) in portion {
                 let format = self.hub.borrow().format(*id);
                 if let Some(format) = format {
-                    self.send(*id, pings.frame(format, *precision));
+                    self.send_aside(*id, pings.frame(format, *precision));
                     self.flush(*id);
                 }
             }

@@ -71,25 +71,37 @@ pub(crate) async fn receive(
     purpose: Purpose,
     counted: OpenConnection,
 ) {
+    shard.metrics.accepted_connections.increment();
     if counted.admission == Admission::Flood {
+        shard.metrics.count_dropped();
         return;
     }
     let deadline = Instant::now() + shard.config.handshake_timeout;
     let tls = shard.config.tls.as_ref().map(Tls::config);
     let stream = match timeout_at(deadline, Stream::accept(socket, tls)).await {
         Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return tracing::debug!(%peer, %error, "A TLS handshake failed."),
-        Err(_) => return tracing::debug!(%peer, "A TLS handshake took too long."),
+        Ok(Err(error)) => {
+            shard.metrics.count_insecure();
+            return tracing::debug!(%peer, %error, "A TLS handshake failed.");
+        }
+        Err(_) => {
+            shard.metrics.count_refusal(StatusCode::REQUEST_TIMEOUT);
+            return tracing::debug!(%peer, "A TLS handshake took too long.");
+        }
     };
     let routed = timeout_at(deadline, read_head(&shard, &stream, peer, purpose)).await;
     let routed = routed.unwrap_or_else(|_| Err(Refusal::timeout()));
-    match routed.and_then(|route| shard.admit(&counted).map(|()| route)) {
+    match routed.and_then(|route| shard.admit(&counted, route)) {
         Ok(Route::WebSocket(accepted)) => open(shard, stream, *accepted, counted).await,
         Ok(Route::Http(bytes)) => {
-            let from = crate::http::Source { peer, purpose };
+            let from = crate::http::Source {
+                peer,
+                purpose,
+                finds_no_room: counted.admission != Admission::Granted,
+            };
             crate::http::serve(shard, stream, bytes, from, counted).await;
         }
-        Err(refusal) => refusal.send(&stream),
+        Err(refusal) => refusal.send(&stream, &shard),
     }
 }
 
@@ -108,7 +120,7 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     let format = encoding::websocket_format(deflate.as_ref());
     let opened = shard.open_session(Rc::clone(&connection), format);
     let id = opened.id;
-    shard.send(id, response.into());
+    shard.send_aside(id, response.into());
     let endpoint = match kind {
         Kind::Cable => Endpoint::Cable(CableSession::connect(&shard, id, sid, request).await),
         Kind::Echo => Endpoint::Echo,
@@ -158,10 +170,12 @@ async fn read_head(
 }
 
 impl Shard {
-    /// Whether there is room for a connection, now that its request is read and can be answered.
-    fn admit(&self, counted: &OpenConnection) -> Result<(), Refusal> {
+    /// Whether there is room for a connection, now that its request is read and can be answered. For HTTP there is
+    /// beyond the limit, too: a full server is still alive, can be watched, and takes broadcasts.
+    fn admit(&self, counted: &OpenConnection, route: Route) -> Result<Route, Refusal> {
         match counted.admission {
-            Admission::Granted if !self.is_draining.get() => Ok(()),
+            Admission::Granted if !self.is_draining.get() => Ok(route),
+            Admission::TooMany if !self.is_draining.get() && matches!(route, Route::Http(_)) => Ok(route),
             Admission::TooManyOfAddress => Err(Refusal::too_many_of_address()),
             Admission::Granted | Admission::TooMany | Admission::Flood => Err(Refusal::unavailable()),
         }
@@ -172,7 +186,7 @@ impl Shard {
         let Some((request, head_len)) = Request::parse(bytes)? else {
             return Ok(None);
         };
-        let kind = Kind::of_path(request.path(), &self.config.paths);
+        let kind = Kind::of_path(request.path(), &self.config);
         let Some(kind) = kind.filter(|_| request.is_upgrade() && purpose == Purpose::Clients) else {
             return Ok(Some(Route::Http(bytes.to_vec())));
         };
@@ -250,7 +264,7 @@ impl Refusal {
     }
 
     /// Best effort: a peer that does not take a few hundred bytes at once gets none.
-    fn send(self, stream: &Stream) {
+    fn send(self, stream: &Stream, shard: &Shard) {
         let Self::Answer {
             status,
             headers,
@@ -259,6 +273,7 @@ impl Refusal {
         else {
             return;
         };
+        shard.metrics.count_refusal(status);
         let mut answer = format!("HTTP/1.1 {status}\r\n");
         for (name, value) in headers {
             answer.push_str(&format!("{name}: {value}\r\n"));

@@ -9,18 +9,24 @@
 
 mod counter;
 mod dependency;
+mod distinct;
 mod gauge;
 mod histogram;
 mod prometheus;
 mod registry;
+mod report;
 mod snapshot;
+mod statsd;
 mod tags;
 
 pub use counter::Counter;
 pub use dependency::{Dependency, DependencyStatus};
+pub use distinct::Distinct;
 pub use gauge::Gauge;
 pub use histogram::{BUCKET_BOUNDS, Histogram};
 pub use prometheus::CONTENT_TYPE;
 pub use registry::Registry;
+pub use report::{Amount, Reading, log_line};
 pub use snapshot::{HistogramValue, Kind, Metric, Series, Snapshot, Value};
+pub use statsd::{StatsdFormat, TagsFormat, UnknownTagsFormat};
 pub use tags::{TagError, Tags};

@@ -6,12 +6,27 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A folder with `cert.pem` and `key.pem`, as a server is told to use them; it ends with the test. */
-export class CertificateFiles {
-  #folder = mkdtempSync(join(tmpdir(), "plimsoll-tls-"));
+/** The paths of a key and a certificate in a new folder, which is gone when the process ends. */
+function newFolder() {
+  const folder = mkdtempSync(join(tmpdir(), "plimsoll-certificates-"));
+  process.on("exit", () => rmSync(folder, { recursive: true }));
+  return (name) => ({ key: join(folder, `${name}-key.pem`), cert: join(folder, `${name}-cert.pem`) });
+}
 
-  constructor(t) {
-    t.after(() => rmSync(this.#folder, { recursive: true }));
+const openssl = (...args) => execFileSync("openssl", args, { stdio: "pipe" });
+
+/** What it takes to ask for a certificate with a new key; `-x509` among `more` signs it with that key. */
+function request(key, name, ...more) {
+  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-keyout", key];
+  return openssl("req", ...newKey, "-subj", `/CN=${name}`, ...more);
+}
+
+/** A key and a certificate that is signed with it, as a server is told to use them. */
+export class CertificateFiles {
+  #paths = newFolder();
+  #files = this.#paths("server");
+
+  constructor() {
     this.renew();
   }
 
@@ -32,11 +47,11 @@ export class CertificateFiles {
   }
 
   get cert() {
-    return join(this.#folder, "cert.pem");
+    return this.#files.cert;
   }
 
   get key() {
-    return join(this.#folder, "key.pem");
+    return this.#files.key;
   }
 
   /** What a client that trusts the certificate passes to Node.js's TLS. */
@@ -54,13 +69,35 @@ export class CertificateFiles {
   }
 
   #make() {
-    const [key, cert] = ["new-key.pem", "new-cert.pem"].map((name) => join(this.#folder, name));
+    const { key, cert } = this.#paths("new");
     const names = "subjectAltName=DNS:localhost,IP:127.0.0.1";
     // Unlike OpenSSL, rustls does not take an authority for a server.
     const noAuthority = "basicConstraints=critical,CA:FALSE";
-    const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"];
-    const args = ["req", "-x509", ...kind, "-subj", "/CN=localhost", "-addext", names, "-addext", noAuthority, "-days", "2"];
-    execFileSync("openssl", [...args, "-keyout", key, "-out", cert], { stdio: "ignore" });
+    request(key, "localhost", "-x509", "-addext", names, "-addext", noAuthority, "-days", "2", "-out", cert);
     return { key, cert };
   }
+}
+
+/**
+ * PEM files `{ key, cert }` by role: an authority `ca`, and what it signed: `server` for 127.0.0.1, `stranger` for
+ * another name, and `client`.
+ */
+export function makeAuthority() {
+  const paths = newFolder();
+  const ca = paths("ca");
+  request(ca.key, "Test authority", "-x509", "-out", ca.cert);
+  const issue = (name, alternativeName) => {
+    const { key, cert } = paths(name);
+    const [wish, extensions] = [`${cert}.csr`, `${cert}.ext`];
+    writeFileSync(extensions, `subjectAltName=${alternativeName}`);
+    request(key, name, "-out", wish);
+    openssl("x509", "-req", "-in", wish, "-CA", ca.cert, "-CAkey", ca.key, "-CAcreateserial", "-extfile", extensions, "-out", cert);
+    return { key, cert };
+  };
+  return {
+    ca,
+    server: issue("server", "IP:127.0.0.1"),
+    stranger: issue("stranger", "DNS:elsewhere.example"),
+    client: issue("client", "DNS:client.example"),
+  };
 }

@@ -16,17 +16,20 @@ export function isAlive(pid) {
   return stateOf(pid) !== null && stateOf(pid) !== "Z";
 }
 
-/** What `look` returns as soon as that is something; /proc tells nobody when it changes, so it is looked at often. */
+/**
+ * What `look` returns, or resolves to, as soon as that is something; /proc tells nobody when it changes, so it is looked
+ * at often.
+ */
 export function eventually(look, what) {
   const deadline = performance.now() + PATIENCE_MS;
   return new Promise((resolve, reject) => {
-    const again = () => {
-      const found = look();
+    const again = async () => {
+      const found = await look();
       if (found) resolve(found);
       else if (performance.now() > deadline) reject(new Error(`waited ${PATIENCE_MS} ms for ${what}`));
-      else setTimeout(again, 20);
+      else setTimeout(() => again().catch(reject), 20);
     };
-    again();
+    again().catch(reject);
   });
 }
 

@@ -27,7 +27,7 @@ struct Need {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 9] = [
+const NEEDS: [Need; 10] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -55,6 +55,10 @@ const NEEDS: [Need; 9] = [
     Need {
         probes: &[&["redis-server", "--version"]],
         packages: &["redis-server"],
+    },
+    Need {
+        probes: &[&["prometheus", "--version"]],
+        packages: &["prometheus"],
     },
     Need {
         probes: &[&["ruby", "-e", "require 'grpc'; require 'redis'"]],

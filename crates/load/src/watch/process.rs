@@ -55,6 +55,11 @@ pub(super) fn parse_rss_bytes(status: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
+/// Resident memory of this process in bytes; `None` where `/proc` does not tell.
+pub fn own_rss_bytes() -> Option<u64> {
+    parse_rss_bytes(&fs::read_to_string("/proc/self/status").ok()?)
+}
+
 /// One process; `None` when it does not exist.
 pub(super) fn read(pid: u32) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use plimsoll_adapters::{Server, Sink, TlsError};
+use plimsoll_adapters::{Server, Sink};
 use plimsoll_server::Publisher;
 use plimsoll_telemetry::Registry;
 use tokio::{sync::watch, task::JoinSet};
 
 use super::redis::RedisOptions;
+use crate::exit::Failure;
 
 /// How long the adapters may take at shutdown to finish what they have read. What they do not finish stays in
 /// Redis for another node.
@@ -17,14 +18,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 /// Flags of broadcasting.
 #[derive(Debug, Args)]
 pub(super) struct IngestOptions {
-    /// Where broadcasts are taken from; several with commas.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "ADAPTERS",
-        value_delimiter = ',',
-        default_value = "http"
-    )]
+    /// Where broadcasts are taken from; several with commas. Default: http, and redis where there is a --redis_url.
+    #[arg(long, value_enum, value_name = "ADAPTERS", value_delimiter = ',')]
     broadcast_adapter: Vec<Adapter>,
     #[command(flatten)]
     redis: RedisOptions,
@@ -86,13 +81,19 @@ impl IngestOptions {
     ///
     /// # Errors
     /// When a file that the options name cannot be used.
-    pub(super) fn redis_server(&self) -> Result<Option<Server>, TlsError> {
+    pub(super) fn redis_server(&self) -> Result<Option<Server>, Failure> {
         let is_needed = self.takes(Adapter::Redis) || self.takes(Adapter::Redisx);
         is_needed.then(|| self.redis.server()).transpose()
     }
 
+    /// By default what AnyCable takes, as its Ruby gem publishes to Redis unless told otherwise; but no Redis that
+    /// nobody has named, for a server that waits for it would never be ready.
     fn takes(&self, adapter: Adapter) -> bool {
-        self.broadcast_adapter.contains(&adapter)
+        match (self.broadcast_adapter.as_slice(), adapter) {
+            ([], Adapter::Http) => true,
+            ([], Adapter::Redis) => self.redis.is_named(),
+            (adapters, _) => adapters.contains(&adapter),
+        }
     }
 }
 

@@ -3,7 +3,10 @@
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use plimsoll_server::{AllowedOrigins, CertificateError, PingPrecision, Tls};
+use plimsoll_server::{AllowedOrigins, PingPrecision, Tls};
+
+use super::key_pair::key_pair;
+use crate::exit::Failure;
 
 /// TLS, who may connect, and what pings say.
 #[derive(Debug, Args)]
@@ -52,10 +55,10 @@ impl ListenerOptions {
     }
 
     /// What the listeners need to speak TLS, if they shall.
-    pub(super) fn tls(&self) -> Result<Option<Tls>, CertificateError> {
-        match (&self.ssl_cert, &self.ssl_key) {
-            (Some(chain), Some(key)) => Tls::load(chain.clone(), key.clone()).map(Some),
-            _ => Ok(None),
+    pub(super) fn tls(&self) -> Result<Option<Tls>, Failure> {
+        match key_pair(("ssl_cert", &self.ssl_cert), ("ssl_key", &self.ssl_key))? {
+            Some((chain, key)) => Ok(Some(Tls::load(chain, key)?)),
+            None => Ok(None),
         }
     }
 }

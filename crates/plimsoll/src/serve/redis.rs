@@ -3,15 +3,19 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, value_parser};
-use plimsoll_adapters::{Channel, Group, Server, Stream, Target, TlsError, TlsSettings};
+use plimsoll_adapters::{Channel, Group, Server, Stream, Target, TlsSettings};
 use plimsoll_server::MAX_BROADCAST_BYTES;
+
+use super::key_pair::key_pair;
+use crate::exit::Failure;
 
 /// Flags of the adapters redis and redisx.
 #[derive(Debug, Args)]
 pub(super) struct RedisOptions {
-    /// The Redis server of the adapters redis and redisx; rediss://… for an encrypted connection.
-    #[arg(long, value_name = "URL", default_value = "redis://localhost:6379")]
-    redis_url: Target,
+    /// The Redis server of the adapters redis and redisx; rediss://… for an encrypted connection. Default:
+    /// redis://localhost:6379.
+    #[arg(long, value_name = "URL")]
+    redis_url: Option<Target>,
     /// Channel of the adapter redis.
     #[arg(long, value_name = "NAME", default_value = "__anycable__")]
     redis_channel: String,
@@ -44,21 +48,29 @@ pub(super) struct RedisOptions {
 }
 
 impl RedisOptions {
+    /// Whether the settings say where Redis is.
+    pub(super) fn is_named(&self) -> bool {
+        self.redis_url.is_some()
+    }
+
     /// The server that the options name.
     ///
     /// # Errors
     /// When a file cannot be used.
-    pub(super) fn server(&self) -> Result<Server, TlsError> {
-        let client = self.redis_tls_client_cert_path.clone();
+    pub(super) fn server(&self) -> Result<Server, Failure> {
         let tls = TlsSettings {
             verifies: self.redis_tls_verify,
             ca_certificate: self.redis_tls_ca_cert_path.clone(),
-            client: client.zip(self.redis_tls_client_key_path.clone()),
+            client: key_pair(
+                ("redis_tls_client_cert_path", &self.redis_tls_client_cert_path),
+                ("redis_tls_client_key_path", &self.redis_tls_client_key_path),
+            )?,
         };
-        if self.redis_url.is_encrypted() && !tls.verifies {
+        let target = self.redis_url.clone().unwrap_or_default();
+        if target.is_encrypted() && !tls.verifies {
             tracing::warn!("The certificate of Redis is not checked; --redis_tls_verify checks it.");
         }
-        Server::new(self.redis_url.clone(), &tls, MAX_BROADCAST_BYTES)
+        Ok(Server::new(target, &tls, MAX_BROADCAST_BYTES)?)
     }
 
     pub(super) fn channel(&self, server: Server) -> Channel {

@@ -9,6 +9,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use plimsoll_rpc::{Bounds, Concurrency, Remote, StartError, Target, TransportOptions, Trust};
 use plimsoll_server::{ProxiedHeaders, application::Application};
+use plimsoll_telemetry::Registry;
 
 use crate::exit::Failure;
 
@@ -112,8 +113,17 @@ impl Options {
         self.rpc_impl == Kind::None
     }
 
+    /// Whether an embedded application has nothing to say.
+    pub(super) fn replaces_embedded(&self) -> bool {
+        self.is_none() || self.rpc_host.is_some()
+    }
+
     /// The application, if there is a remote one. `http_secret` authenticates the server to one over HTTP.
-    pub(super) fn start(&self, http_secret: Option<String>) -> Result<Option<Arc<dyn Application>>, Failure> {
+    pub(super) fn start(
+        &self,
+        http_secret: Option<String>,
+        registry: &Registry,
+    ) -> Result<Option<Arc<dyn Application>>, Failure> {
         let Some(target) = self.rpc_host.clone() else {
             return Ok(None);
         };
@@ -123,22 +133,25 @@ impl Options {
             Target::Http(_) => "HTTP",
         };
         tracing::info!("The application at {target} is asked over {kind}.");
-        let remote = Remote::start(&plimsoll_rpc::Options {
-            request_timeout: self.request_timeout(&target),
-            target,
-            transport: TransportOptions {
-                enables_tls: self.rpc_enable_tls,
-                trust: self.trust(),
-                max_reply_bytes: unless_zero(self.rpc_max_call_recv_size),
-                max_request_bytes: unless_zero(self.rpc_max_call_send_size),
-                http_secret,
+        let remote = Remote::start(
+            &plimsoll_rpc::Options {
+                request_timeout: self.request_timeout(&target),
+                target,
+                transport: TransportOptions {
+                    enables_tls: self.rpc_enable_tls,
+                    trust: self.trust(),
+                    max_reply_bytes: unless_zero(self.rpc_max_call_recv_size),
+                    max_request_bytes: unless_zero(self.rpc_max_call_send_size),
+                    http_secret,
+                },
+                concurrency: self.concurrency()?,
+                command_timeout: Duration::from_millis(self.rpc_command_timeout),
+                disconnect_mode: self.disconnect_mode.into(),
+                disconnect_rate_per_sec: self.disconnect_rate,
+                disconnect_backlog: self.disconnect_backlog_size,
             },
-            concurrency: self.concurrency()?,
-            command_timeout: Duration::from_millis(self.rpc_command_timeout),
-            disconnect_mode: self.disconnect_mode.into(),
-            disconnect_rate_per_sec: self.disconnect_rate,
-            disconnect_backlog: self.disconnect_backlog_size,
-        });
+            registry,
+        );
         match remote {
             Ok(remote) => Ok(Some(Arc::new(remote))),
             Err(error @ StartError::Thread(_)) => Err(error.into()),

@@ -16,7 +16,7 @@ use hyper_util::{
 };
 use tonic::Status;
 
-use super::{PROTOCOL_VERSION, TransportOptions, Version, connector};
+use super::{PROTOCOL_VERSION, TransportOptions, Version, connect, connector};
 use crate::{
     proto::{self, Call},
     remote::StartError,
@@ -34,6 +34,7 @@ const EXCERPT: usize = 120;
 /// A pool of connections, each with one call at a time.
 pub(crate) struct Http {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    connector: HttpsConnector<HttpConnector>,
     url: BaseUrl,
     authorization: Option<HeaderValue>,
     max_reply_bytes: usize,
@@ -51,18 +52,24 @@ impl Http {
             true => tls::client_config(&options.trust)?,
             false => tls::unused_config(),
         };
+        let connector = connector(HttpConnector::new(), config, &Version::Http1, connect_timeout);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POOL_IDLE)
             .pool_max_idle_per_host(concurrency)
-            .build(connector(config, &Version::Http1, connect_timeout));
+            .build(connector.clone());
         Ok(Self {
             client,
+            connector,
             url,
             authorization: options.http_secret.as_deref().map(bearer).transpose()?,
             max_reply_bytes: options.max_reply_bytes(),
             max_request_bytes: options.max_request_bytes,
         })
+    }
+
+    pub(super) async fn probe(&self) -> Result<(), String> {
+        connect(&self.connector, self.url.join("")).await
     }
 
     pub(super) async fn attempt<C: Call>(&self, sid: &str, message: &C) -> Result<C::Reply, Status> {

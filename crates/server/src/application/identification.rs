@@ -120,6 +120,10 @@ impl Application for Identification {
         self.application.disconnect(request);
     }
 
+    fn stopping(&self) {
+        self.application.stopping();
+    }
+
     fn finish(&self) -> Reply<'_, ()> {
         self.application.finish()
     }

@@ -200,6 +200,10 @@ impl Application for StreamChannels {
         self.application.disconnect(request);
     }
 
+    fn stopping(&self) {
+        self.application.stopping();
+    }
+
     fn finish(&self) -> Reply<'_, ()> {
         self.application.finish()
     }

@@ -22,6 +22,10 @@ use crate::{
 /// the memory. Beyond it a subscription is rejected.
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
+/// Bytes that their identifiers may have together: those of pages have a hundred each. A client may write into them
+/// what it likes, up to its largest message, and they are kept three times.
+const MAX_IDENTIFIER_BYTES: usize = 256 * 1024;
+
 /// What the server remembers of a session. The streams are in the hub.
 #[derive(Debug)]
 pub(crate) struct CableSession {
@@ -200,10 +204,11 @@ impl CableSession {
             tracing::debug!(sid = &*self.sid, %identifier, "A repeated subscription is ignored.");
             return;
         }
-        if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
-            tracing::warn!(
+        if !self.has_room_for(&identifier) {
+            tracing::debug!(
                 sid = &*self.sid,
                 MAX_SUBSCRIPTIONS,
+                MAX_IDENTIFIER_BYTES,
                 "A client has too many subscriptions."
             );
             shard.send_text(id, &reply::encode_reject(&identifier));
@@ -323,6 +328,11 @@ impl CableSession {
             tracing::debug!(sid = &*self.sid, command, %identifier, "A command without a subscription is ignored.");
         }
         is_subscribed
+    }
+
+    fn has_room_for(&self, identifier: &str) -> bool {
+        let n_bytes = || self.subscriptions.iter().map(|known| known.len()).sum::<usize>();
+        self.subscriptions.len() < MAX_SUBSCRIPTIONS && n_bytes() + identifier.len() <= MAX_IDENTIFIER_BYTES
     }
 
     /// Whether the application has granted this subscription and it was not ended since.

@@ -13,19 +13,32 @@ pub enum Location {
     Url(Uri),
 }
 
-/// Why a text is no URL although it begins like one.
+/// Why a text that begins like a URL is of no use.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}; an example is https://id.example/.well-known/jwks.json")]
-pub struct LocationError(#[from] http::uri::InvalidUri);
+pub enum LocationError {
+    /// It is none.
+    #[error("{0}; an example is https://id.example/.well-known/jwks.json")]
+    Url(#[from] http::uri::InvalidUri),
+    /// A password in it would be shown in the log, and not be sent.
+    #[error("a user and a password are not sent, as public keys need none; leave out what is before the @")]
+    Credentials,
+}
 
 impl FromStr for Location {
     type Err = LocationError;
 
     /// What begins with `http://` or `https://` is a URL, anything else a path.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.starts_with("http://") || text.starts_with("https://") {
-            true => Ok(Self::Url(text.parse()?)),
-            false => Ok(Self::File(text.into())),
+        if !text.starts_with("http://") && !text.starts_with("https://") {
+            return Ok(Self::File(text.into()));
+        }
+        let uri: Uri = text.parse()?;
+        match uri
+            .authority()
+            .is_some_and(|authority| authority.as_str().contains('@'))
+        {
+            true => Err(LocationError::Credentials),
+            false => Ok(Self::Url(uri)),
         }
     }
 }
@@ -55,10 +68,15 @@ mod tests {
             assert_eq!(matches!(location, Location::File(_)), is_file, "{text}");
             assert_eq!(location.to_string(), text);
         }
-        let error = "http://id example/"
-            .parse::<Location>()
-            .expect_err("no URL has spaces")
-            .to_string();
-        assert!(error.contains("; an example is https://"), "{error}");
+        for (text, expected) in [
+            ("http://id example/", "; an example is https://"),
+            (
+                "https://me:password@id.example/jwks",
+                "leave out what is before the @",
+            ),
+        ] {
+            let error = text.parse::<Location>().expect_err("of no use").to_string();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 }

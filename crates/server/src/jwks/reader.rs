@@ -15,6 +15,8 @@ use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
     rt::TokioExecutor,
 };
+use plimsoll_trust::{NoAuthorities, believing, system_authorities};
+use rustls::RootCertStore;
 
 use super::Location;
 
@@ -43,8 +45,8 @@ pub enum ReadError {
     #[error("it has more than {MAX_BYTES} bytes")]
     TooLarge,
     /// Without authorities no https server can be trusted.
-    #[error("the system has no certificate authorities to check the server with; install ca-certificates")]
-    NoAuthorities,
+    #[error(transparent)]
+    NoAuthorities(#[from] NoAuthorities),
 }
 
 /// Reads what is at a location.
@@ -100,19 +102,11 @@ async fn get(client: &Client, uri: Uri) -> Result<Vec<u8>, ReadError> {
 
 /// The system's authorities are read only where they are needed.
 fn client(uri: &Uri) -> Result<Client, ReadError> {
-    let mut authorities = rustls::RootCertStore::empty();
-    if uri.scheme_str() == Some("https") {
-        authorities.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        if authorities.is_empty() {
-            return Err(ReadError::NoAuthorities);
-        }
-    }
-    let provider = rustls::crypto::ring::default_provider();
-    let tls = rustls::ClientConfig::builder_with_provider(provider.into())
-        .with_safe_default_protocol_versions()
-        .expect("ring has ciphers for TLS 1.2 and 1.3")
-        .with_root_certificates(authorities)
-        .with_no_client_auth();
+    let authorities = match uri.scheme_str() {
+        Some("https") => system_authorities()?,
+        _ => RootCertStore::empty(),
+    };
+    let tls = believing(authorities).with_no_client_auth();
     let connector = HttpsConnectorBuilder::new()
         .with_tls_config(tls)
         .https_or_http()

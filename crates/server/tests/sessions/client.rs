@@ -82,6 +82,14 @@ impl Client {
         self.stream.write_all(&frames).await.unwrap();
     }
 
+    /// Sends bytes until the server has let go of the connection. Nothing is read.
+    pub(crate) async fn send_until_reset(&mut self) {
+        let all_taken = async { while self.stream.write(&[0; 4096]).await.is_ok() {} };
+        tokio::time::timeout(PATIENCE, all_taken)
+            .await
+            .expect("the server closes the connection in time");
+    }
+
     pub(crate) async fn send_binary(&mut self, bytes: &[u8]) {
         self.send_frame(Opcode::Binary, bytes).await;
     }

@@ -146,6 +146,62 @@ async fn a_client_that_never_reads_is_cut_off_and_nobody_else_suffers() {
 }
 
 #[tokio::test]
+async fn a_client_that_leaves_without_reading_does_not_keep_its_connection() {
+    let gate = Gate::opened();
+    let server = Server::start(
+        Config {
+            max_pending_bytes: 1 << 30,
+            ..config()
+        },
+        gate.application(),
+    );
+    let mut client = Client::connect(&server, "/cable").await;
+    client.send(&command::encode_subscribe(IDENTIFIER)).await;
+    assert_eq!(client.receive().await, text(CONFIRM));
+    let message = format!("\"{}\"", "x".repeat(32 * 1024));
+    for _ in 0..1000 {
+        server
+            .publisher()
+            .deliver(Publication::from_json("test", message.as_str()))
+            .await;
+    }
+    client.send_and_close(r#"{"command":"ping"}"#).await;
+    client.send_until_reset().await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_comes_too_late_for_a_session_is_not_counted_as_a_message() {
+    let gate = Gate::closed();
+    let config = config();
+    let registry = config.registry.clone();
+    let server = Server::start(config, gate.application());
+    let mut client = Client::connect(&server, "/cable").await;
+    client.send(&command::encode_subscribe(IDENTIFIER)).await;
+    gate.wait_for_calls(1).await;
+    let disconnect = br#"{"command":"disconnect","payload":{"identifier":"tester"}}"#;
+    server.publisher().accept(disconnect).await.unwrap();
+    let last_words = text(r#"{"type":"disconnect","reason":"remote","reconnect":true}"#);
+    assert_eq!(client.receive().await, last_words);
+    assert_eq!(
+        client.receive().await,
+        Received::Close(1000, "Closed remotely".to_owned())
+    );
+    // Its confirmation finds the session closed.
+    gate.open();
+    client.send_and_close("").await;
+    assert_eq!(client.receive().await, Received::End);
+    server.stop().await;
+    let snapshot = registry.snapshot();
+    let counters = &snapshot.metric("server_msg_total").unwrap().series;
+    assert_eq!(
+        counters[0].value,
+        plimsoll_telemetry::Value::Counter(1),
+        "the welcome"
+    );
+}
+
+#[tokio::test]
 async fn frames_in_pieces_and_binary_commands_are_understood() {
     let gate = Gate::opened();
     let server = Server::start(config(), gate.application());
@@ -214,7 +270,7 @@ async fn faults_of_a_client_have_their_documented_ends() {
 }
 
 #[tokio::test]
-async fn connections_beyond_the_limit_are_answered_503() {
+async fn websocket_connections_beyond_the_limit_are_answered_503() {
     let server = Server::start(
         Config {
             max_connections: 1,
@@ -223,7 +279,9 @@ async fn connections_beyond_the_limit_are_answered_503() {
         Gate::opened().application(),
     );
     let client = Client::connect(&server, "/cable").await;
-    let answer = client::raw_request(&server, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let upgrade = b"GET /cable HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    let answer = client::raw_request(&server, upgrade).await;
     assert!(
         answer.starts_with("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"),
         "{answer}"

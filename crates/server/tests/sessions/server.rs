@@ -7,7 +7,7 @@ use std::{
 };
 
 use plimsoll_server::{
-    AllowedOrigins, BroadcastAccess, Config, Listeners, PingPrecision, ProxiedHeaders, Publisher,
+    AllowedOrigins, BroadcastAccess, Config, Listeners, PingPrecision, Ports, ProxiedHeaders, Publisher,
 };
 use plimsoll_telemetry::Registry;
 use tokio::sync::oneshot;
@@ -28,6 +28,8 @@ pub(crate) fn config() -> Config {
         paths: vec!["/cable".parse().unwrap()],
         events_path: Some("/events".to_owned()),
         health_path: "/health".to_owned(),
+        ready_path: "/ready".to_owned(),
+        metrics_page: None,
         broadcast_path: "/_broadcast".to_owned(),
         broadcast_access: BroadcastAccess::Key("key".to_owned()),
         broadcast_cors: false,
@@ -43,8 +45,11 @@ pub(crate) fn config() -> Config {
         handshake_timeout: Duration::from_secs(10),
         proxied_headers: ProxiedHeaders::default(),
         drain_timeout: Duration::from_millis(200),
+        shutdown_timeout: Duration::from_millis(200),
+        serves_load_tests: true,
         greets_echo: false,
         compresses: false,
+        stats_interval: Duration::from_secs(3600),
         n_shards: 2,
         registry: Registry::default(),
     }
@@ -66,9 +71,14 @@ impl Server {
                 give_publisher.send(publisher.clone()).unwrap();
                 application.start(publisher)
             };
+            let ports = Ports {
+                clients: listeners,
+                broadcasts: None,
+                metrics: None,
+            };
             let shutdown = async { stopped.await.unwrap() };
             runtime
-                .block_on(plimsoll_server::run(config, listeners, None, start, shutdown))
+                .block_on(plimsoll_server::run(config, ports, start, shutdown))
                 .unwrap();
             end.send(()).unwrap();
         });

@@ -39,9 +39,7 @@ fn parse(catalog: &Catalog<'_>, path: &str, text: &str, layer: &mut Layer) {
     for error in &errors {
         let offset = error.span().map_or(text.len(), |span| span.start);
         let (line, column) = position(text, offset);
-        // Not the value: it may be a secret.
-        let key = text.lines().nth(line - 1).unwrap_or_default();
-        let key = key.split('=').next().unwrap_or_default().trim();
+        let key = key_in(text.lines().nth(line - 1).unwrap_or_default());
         layer
             .errors
             .push(format!("{path}:{line}:{column}: {key}: {}", error.message()));
@@ -59,6 +57,15 @@ fn parse(catalog: &Catalog<'_>, path: &str, text: &str, layer: &mut Layer) {
     };
     reader.table("", document.get_ref());
     reader.finish();
+}
+
+/// The key or section that a broken line begins with. Nothing behind it: a value may be a secret, and what is broken
+/// may be the `=` between the two.
+fn key_in(line: &str) -> &str {
+    let line = line.trim_start();
+    let is_of_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '[' | ']');
+    let end = line.find(|c| !is_of_key(c)).unwrap_or(line.len());
+    &line[..end]
 }
 
 /// Walks through a document.

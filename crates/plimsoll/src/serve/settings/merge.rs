@@ -81,7 +81,11 @@ impl<'a> Merger<'a> {
         };
         let mut reason = reason(&error);
         if let Some(masked) = table::secrecy(flag).masked(&assignment.value) {
-            reason = reason.replace(&assignment.value, &masked);
+            // Some texts show it with quotes and backslashes escaped.
+            let escaped = assignment.value.escape_debug().to_string();
+            for spelling in [&assignment.value, &escaped] {
+                reason = reason.replace(spelling.as_str(), &masked);
+            }
         }
         let hint = match &assignment.origin {
             Origin::Variable(name) if table::is_of_platforms(name) => {

@@ -24,8 +24,8 @@ impl Secrecy {
             Self::Secret => Some("***".to_owned()),
             Self::Credentials => {
                 let (before, after) = value.rsplit_once('@')?;
-                let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
-                Some(format!("{scheme}://***@{after}"))
+                let scheme = before.find("://").map_or("", |colon| &before[..colon + 3]);
+                Some(format!("{scheme}***@{after}"))
             }
         }
     }
@@ -112,7 +112,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("disconnect-rate", "disconnector.rate"),
     setting("disconnect-backlog-size", "disconnector.backlog"),
     setting("jwt-secret", "jwt.secret").secret(),
-    setting("jwt-jwks", "jwt.jwks"),
+    setting("jwt-jwks", "jwt.jwks").with_credentials(),
     setting("jwt-jwks-refresh-interval", "jwt.jwks_refresh_interval"),
     setting("jwt-param", "jwt.param"),
     setting("enforce-jwt", "jwt.force"),

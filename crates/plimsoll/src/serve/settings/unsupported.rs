@@ -18,7 +18,7 @@ const NO_NATS: &str =
     "there is no NATS here; take broadcasts over http, redis or redisx (--broadcast_adapter).";
 const NO_EMBEDDED_NATS: &str = "there is no NATS server inside; nodes are joined by Redis publish/subscribe (--broadcast_adapter redis).";
 const NO_BROKER: &str = "no history is kept: clients connect and subscribe anew, and what was published meanwhile is not sent again.";
-const NO_PRESENCE: &str = "presence is not kept; clients that ask for it get no answer.";
+const NO_PRESENCE: &str = "presence is not kept; clients that ask who is there are told so at once.";
 const NO_PUBSUB: &str = "servers do not hand messages to each other; --broadcast_adapter redis brings every message to every server.";
 const NO_SENTINEL: &str = "one Redis server is used, that of --redis_url.";
 const NO_DURABLE_STREAMS: &str = "the Durable Streams endpoint is not served.";

@@ -46,6 +46,22 @@ fn empty_values_are_not_given() {
 }
 
 #[test]
+fn names_with_values_are_a_table_or_a_list() {
+    check_file(
+        "[metrics.tags]\nenv = 'production'\nshard = 1",
+        &expect![[r#"tags = ["env:production", "shard:1"]  # anycable.toml:1"#]],
+    );
+    check_file(
+        "[metrics]\ntags = ['env:production']",
+        &expect![[r#"tags = ["env:production"]  # anycable.toml:2"#]],
+    );
+    check_environment(
+        &[("ANYCABLE_METRICS_TAGS", "env:production")],
+        &expect![[r#"tags = ["env:production"]  # ANYCABLE_METRICS_TAGS"#]],
+    );
+}
+
+#[test]
 fn switches_and_lists() {
     check_file(
         "broadcast_adapters = ['http', 'redis']\n[ws]\npaths = '/a,/b'\nenable_compression = true\n",

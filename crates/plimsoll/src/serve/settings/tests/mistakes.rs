@@ -108,6 +108,28 @@ fn a_mistake_at_the_command_line_is_claps() {
 
 #[test]
 fn a_secret_is_not_in_the_error_text() {
+    check_file(
+        "secret: 'hidden'\nbroadcast_key 'hidden'\njwt.secret = 'hidden\n",
+        &expect![[r#"
+            anycable.toml:1:9: secret: key with no value, expected `=`
+            anycable.toml:2:15: broadcast_key: key with no value, expected `=`
+            anycable.toml:1:7: secret: invalid unquoted key, expected letters, numbers, `-`, `_`"#]],
+    );
+    check_environment(
+        &[
+            ("ANYCABLE_JWT_JWKS", "https://me:hidden@id.example/jwks"),
+            ("ANYCABLE_RPC_HOST", "me:hidden@host:50051"),
+        ],
+        &expect![[r#"
+            ANYCABLE_JWT_JWKS: invalid value 'https://***@id.example/jwks' for '--jwt-jwks <FILE_OR_URL>': a user and a password are not sent, as public keys need none; leave out what is before the @
+            ANYCABLE_RPC_HOST: invalid value '***@host:50051' for '--rpc-host <HOST>': "***@host:50051" is no host and port; an example is localhost:50051"#]],
+    );
+    check_environment(
+        &[("ANYCABLE_RPC_HOST", "http://me:hid\"den@host/")],
+        &expect![[
+            r#"ANYCABLE_RPC_HOST: invalid value 'http://***@host/' for '--rpc-host <HOST>': "http://***@host/" is no URL; an example is http://localhost:3000/_anycable"#
+        ]],
+    );
     check_environment(
         &[("ANYCABLE_REDIS_URL", "redis://me:hidden@localhost:many")],
         &expect![[

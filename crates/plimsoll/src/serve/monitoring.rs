@@ -1,0 +1,154 @@
+//! The flags of `plimsoll serve` about being watched: who gets the metrics, and in which form.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use plimsoll_load::watch;
+use plimsoll_server::{Listeners, MetricsPage};
+use plimsoll_telemetry::{Registry, StatsdFormat, Tags};
+
+use super::{
+    absolute_path,
+    reporter::{Reporter, Statsd},
+};
+use crate::exit::Failure;
+
+/// How the server is watched.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Monitoring")]
+#[group(id = "monitoring")]
+pub(super) struct MonitoringOptions {
+    /// Path that answers 200 while everything that the server needs is there, and 503 otherwise and when it stops.
+    #[arg(long, default_value = "/ready", value_name = "PATH", value_parser = absolute_path)]
+    pub(super) ready_path: String,
+    /// Path of the metrics for Prometheus, for example /metrics. Default: they are not served.
+    #[arg(long, value_name = "PATH", value_parser = absolute_path)]
+    metrics_http: Option<String>,
+    /// Host name or address of the metrics. Default: that of --host.
+    #[arg(long, value_name = "HOST")]
+    metrics_host: Option<String>,
+    /// Port of the metrics; 0 takes a free one. Default: that of --port, for clients to see them, too.
+    #[arg(long, value_name = "PORT")]
+    metrics_port: Option<u16>,
+    /// Log the metrics in every --metrics_rotate_interval: how much counters grew, and what gauges say.
+    #[arg(long)]
+    metrics_log: bool,
+    /// Metrics to log; several with commas, for example clients_num,client_msg_total. Default: all.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    metrics_log_filter: Vec<String>,
+    /// Seconds between two reports to the log and to StatsD.
+    #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    metrics_rotate_interval: u64,
+    /// Labels on all metrics: env:production,region:eu.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "TAGS")]
+    metrics_tags: Tags,
+    /// StatsD server that gets the metrics over UDP, for example localhost:8125. Default: none.
+    #[arg(long, value_name = "HOST:PORT", value_parser = host_and_port)]
+    statsd_host: Option<String>,
+    /// Beginning of the metrics' names in StatsD.
+    #[arg(long, default_value = "anycable_go.", value_name = "PREFIX")]
+    statsd_prefix: String,
+    /// Most bytes in a packet to StatsD.
+    #[arg(long, default_value_t = 1400, value_name = "BYTES")]
+    statsd_max_packet_size: usize,
+    /// How StatsD takes tags. Default: not at all.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    statsd_tags_format: Option<TagsFormat>,
+    /// Seconds between two counts of streams and distinct clients.
+    #[arg(long, default_value_t = 5, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    stats_refresh_interval: u64,
+}
+
+/// Ways to write tags for StatsD.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum TagsFormat {
+    /// name:1|c|#tag:value
+    Datadog,
+    /// name,tag=value:1|c
+    Influxdb,
+    /// name;tag=value:1|c
+    Graphite,
+}
+
+impl MonitoringOptions {
+    pub(super) fn stats_interval(&self) -> Duration {
+        Duration::from_secs(self.stats_refresh_interval)
+    }
+
+    /// Where the metrics are read; `host` and `port` are the clients'.
+    pub(super) fn metrics_page(&self, host: &str, port: u16) -> Option<MetricsPage> {
+        Some(MetricsPage {
+            path: self.metrics_http.clone()?,
+            on_main_port: !self.has_own_listener(host, port),
+            tags: self.metrics_tags.clone(),
+        })
+    }
+
+    /// The listeners of the metrics, if they have any of their own.
+    pub(super) fn bind(&self, host: &str, port: u16, n_shards: usize) -> Result<Option<Listeners>, Failure> {
+        if self.metrics_http.is_none() || !self.has_own_listener(host, port) {
+            return Ok(None);
+        }
+        let host = self.metrics_host.as_deref().unwrap_or(host);
+        let listeners =
+            Listeners::bind(host, self.metrics_port.unwrap_or(port), n_shards).map_err(|error| {
+                Failure::Runtime(
+                    format!(
+                        "{error}. This is where metrics are served: choose another place with --metrics_port \
+                     and --metrics_host"
+                    )
+                    .into(),
+                )
+            })?;
+        Ok(Some(listeners))
+    }
+
+    /// Registers what only the process knows, and starts what tells others without being asked.
+    pub(super) fn start(&self, registry: &Registry) {
+        registry.gauge_fn("mem_sys_bytes", "Resident memory of the process", || {
+            watch::own_rss_bytes().unwrap_or_default() as f64
+        });
+        let statsd = self.statsd_host.clone().map(|server| {
+            Statsd::new(
+                server,
+                StatsdFormat {
+                    prefix: self.statsd_prefix.clone(),
+                    max_packet_bytes: self.statsd_max_packet_size,
+                    tags_format: self.statsd_tags_format.map(TagsFormat::into),
+                    tags: self.metrics_tags.clone(),
+                },
+            )
+        });
+        let log_filter = self.metrics_log.then(|| self.metrics_log_filter.clone());
+        if statsd.is_some() || log_filter.is_some() {
+            let reporter = Reporter::new(registry.clone(), log_filter, statsd);
+            tokio::spawn(reporter.run(Duration::from_secs(self.metrics_rotate_interval)));
+        }
+    }
+
+    fn has_own_listener(&self, host: &str, port: u16) -> bool {
+        self.metrics_port.is_some_and(|own| own != port || own == 0)
+            || self.metrics_host.as_deref().is_some_and(|own| own != host)
+    }
+}
+
+impl From<TagsFormat> for plimsoll_telemetry::TagsFormat {
+    fn from(format: TagsFormat) -> Self {
+        match format {
+            TagsFormat::Datadog => Self::Datadog,
+            TagsFormat::Influxdb => Self::Influxdb,
+            TagsFormat::Graphite => Self::Graphite,
+        }
+    }
+}
+
+/// The name is resolved when something is sent, so a server that does not exist yet is no error.
+fn host_and_port(text: &str) -> Result<String, String> {
+    let is_complete = text
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0));
+    match is_complete {
+        true => Ok(text.to_owned()),
+        false => Err("a host and a port are wanted, for example localhost:8125".to_owned()),
+    }
+}

@@ -1,0 +1,121 @@
+//! When and how `plimsoll serve` stops: signals, and the flags about how long it may take.
+
+use std::{
+    io::{self, Read},
+    thread,
+    time::Duration,
+};
+
+use clap::Args;
+use plimsoll_telemetry::Dependency;
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::oneshot,
+};
+
+/// The longest that clients get to say goodbye. They hear of the end within milliseconds, and who has not answered
+/// after two seconds will not; with the rest it stays under three seconds, which process supervisors and the
+/// Action Cable conformance suite allow.
+const MAX_DRAIN: Duration = Duration::from_secs(2);
+
+/// How long stopping may take.
+#[derive(Debug, Args)]
+#[group(id = "stopping")]
+pub(super) struct StoppingOptions {
+    /// Seconds that stopping may take at the most. Clients get two of them to leave; the rest is for the calls that
+    /// tell the application of their end.
+    #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    shutdown_timeout: u64,
+    /// Seconds between the signal and the beginning of the stop, in which everything is served and only --ready_path
+    /// says that no new clients should be sent.
+    #[arg(long, default_value_t = 0, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=3600))]
+    shutdown_delay: u64,
+    /// Stop when standard input ends: a parent process that dies takes its server with it.
+    #[arg(long, hide = true)]
+    exit_with_stdin: bool,
+}
+
+/// What the process is told from outside.
+pub(super) struct Orders {
+    /// To stop, and why.
+    pub(super) stop: oneshot::Receiver<&'static str>,
+    /// To end at once: a second signal.
+    pub(super) end: oneshot::Receiver<&'static str>,
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    /// Told at the end of standard input, if that is a reason to stop.
+    stdin: Option<oneshot::Receiver<()>>,
+}
+
+impl StoppingOptions {
+    pub(super) fn drain_timeout(&self) -> Duration {
+        MAX_DRAIN.min(self.shutdown_timeout())
+    }
+
+    pub(super) fn shutdown_timeout(&self) -> Duration {
+        Duration::from_secs(self.shutdown_timeout)
+    }
+
+    /// Handles signals from now on.
+    pub(super) fn listen(&self) -> io::Result<Orders> {
+        let mut signals = Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            stdin: self.exit_with_stdin.then(stdin_end),
+        };
+        let (stop, stop_order) = oneshot::channel();
+        let (end, end_order) = oneshot::channel();
+        tokio::spawn(async move {
+            let _the_server_may_be_gone = stop.send(signals.next().await);
+            let _the_server_may_be_gone = end.send(signals.next().await);
+        });
+        Ok(Orders {
+            stop: stop_order,
+            end: end_order,
+        })
+    }
+
+    /// Completes when the stop is to begin. Before a delay, `server` says that it is about to.
+    pub(super) async fn wait(&self, stop: oneshot::Receiver<&'static str>, server: &Dependency) {
+        let reason = stop
+            .await
+            .expect("the task that sends it lives as long as the runtime");
+        tracing::info!(delay_s = self.shutdown_delay, "Stopping because of {reason}.");
+        server.down(format!("stopping because of {reason}"));
+        tokio::time::sleep(Duration::from_secs(self.shutdown_delay)).await;
+    }
+}
+
+impl Signals {
+    /// Waits for the next reason to stop, and names it.
+    async fn next(&mut self) -> &'static str {
+        let stdin_ended = async {
+            match self.stdin.as_mut() {
+                Some(end) => drop(end.await),
+                None => std::future::pending().await,
+            }
+        };
+        let reason = tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+            () = stdin_ended => "the end of standard input",
+        };
+        // It ends once. After a signal it is no second one: a parent that stopped us may die before us.
+        self.stdin = None;
+        reason
+    }
+}
+
+/// Standard input can only be awaited by a thread; it ends with the process.
+fn stdin_end() -> oneshot::Receiver<()> {
+    let (ended, end) = oneshot::channel();
+    thread::spawn(move || {
+        // An error ends the input as well.
+        let _end_or_error = io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink());
+        let _the_server_may_have_stopped = ended.send(());
+    });
+    end
+}

@@ -1,0 +1,219 @@
+//! Round robin over the addresses of the application's hosts.
+//!
+//! Names are resolved again every half a minute, and as soon as a connection fails. Each address has a connection of
+//! its own. One that fails is left out, as long as another one works, until it takes connections again.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use http::uri::Authority;
+use tokio::{
+    net::{TcpStream, lookup_host},
+    sync::{Notify, watch},
+    time::{sleep, timeout},
+};
+use tonic::{Status, transport::Channel};
+
+/// How often names are resolved when all is well: the life of a record in most clusters.
+const RESOLVE_INTERVAL: Duration = Duration::from_secs(30);
+/// The least time between two looks, whatever fails.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+/// The longest that one address may take to show that it takes connections again.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// One address of the application.
+pub(super) struct Member {
+    host: Authority,
+    address: SocketAddr,
+    pub(super) channel: Channel,
+    is_failing: AtomicBool,
+}
+
+/// What is known of the addresses.
+type Members = Result<Vec<Arc<Member>>, String>;
+
+/// Chooses members.
+pub(super) struct Balancer {
+    members: watch::Receiver<Option<Members>>,
+    n_chosen: AtomicUsize,
+    has_failed: Arc<Notify>,
+}
+
+impl Balancer {
+    /// Begins to resolve, on the runtime that this is called in. `connect` makes the channel of an address.
+    pub(super) fn start(
+        hosts: &[Authority],
+        connect: impl Fn(&Authority, SocketAddr) -> Channel + Send + Sync + 'static,
+    ) -> Self {
+        let (publish, members) = watch::channel(None);
+        let has_failed = Arc::new(Notify::new());
+        tokio::spawn(keep_resolving(
+            hosts.to_vec(),
+            connect,
+            publish,
+            Arc::clone(&has_failed),
+        ));
+        Self {
+            members,
+            n_chosen: AtomicUsize::new(0),
+            has_failed,
+        }
+    }
+
+    /// The members in the order in which a call tries them: the next one whose turn it is, and those that fail last.
+    pub(super) async fn order(&self) -> Result<Vec<Arc<Member>>, Status> {
+        let mut members = self.members.clone();
+        let known = members.wait_for(Option::is_some).await;
+        let known = known.map_err(|_| Status::internal("names are no longer resolved"))?;
+        match known.as_ref().expect("it was waited for") {
+            Ok(members) => {
+                let n = self.n_chosen.fetch_add(1, Ordering::Relaxed);
+                Ok(order(members, n, |member| member.is_failing()))
+            }
+            Err(reason) => Err(Status::unavailable(reason.clone())),
+        }
+    }
+
+    /// No connection could be made to this one.
+    pub(super) fn failed(&self, member: &Member) {
+        member.is_failing.store(true, Ordering::Relaxed);
+        self.has_failed.notify_one();
+    }
+}
+
+impl Member {
+    fn is_failing(&self) -> bool {
+        self.is_failing.load(Ordering::Relaxed)
+    }
+
+    /// It has answered.
+    pub(super) fn works(&self) {
+        self.is_failing.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Those that work in turn, beginning with number `n`, then the others.
+fn order<T: Clone>(members: &[T], n: usize, is_failing: impl Fn(&T) -> bool) -> Vec<T> {
+    let (failing, mut order): (Vec<T>, Vec<T>) = members.iter().cloned().partition(is_failing);
+    if !order.is_empty() {
+        let first = n % order.len();
+        order.rotate_left(first);
+    }
+    order.extend(failing);
+    order
+}
+
+async fn keep_resolving(
+    hosts: Vec<Authority>,
+    connect: impl Fn(&Authority, SocketAddr) -> Channel,
+    publish: watch::Sender<Option<Members>>,
+    has_failed: Arc<Notify>,
+) {
+    let mut members: Vec<Arc<Member>> = Vec::new();
+    while !publish.is_closed() {
+        let mut failure = None;
+        for host in &hosts {
+            match lookup_host(host.as_str()).await {
+                Ok(addresses) => update(&mut members, host, addresses, &connect),
+                // What was known is still the best guess.
+                Err(error) => failure = Some(format!("cannot resolve {host}: {error}")),
+            }
+        }
+        for member in members.iter().filter(|member| member.is_failing()) {
+            if let Ok(Ok(_)) = timeout(PROBE_TIMEOUT, TcpStream::connect(member.address)).await {
+                member.works();
+            }
+        }
+        let is_well = failure.is_none() && !members.iter().any(|member| member.is_failing());
+        publish.send_replace(Some(match failure {
+            Some(reason) if members.is_empty() => Err(reason),
+            _ => Ok(members.clone()),
+        }));
+        sleep(MIN_INTERVAL).await;
+        if is_well {
+            // Whether it is over or something has failed: it is time to look.
+            let _over_or_failed = timeout(RESOLVE_INTERVAL, has_failed.notified()).await;
+        }
+    }
+}
+
+/// Addresses that stay keep their connection; those that are gone lose it when their last call is over.
+fn update(
+    members: &mut Vec<Arc<Member>>,
+    host: &Authority,
+    addresses: impl Iterator<Item = SocketAddr>,
+    connect: impl Fn(&Authority, SocketAddr) -> Channel,
+) {
+    let mut addresses: Vec<_> = addresses.collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    members.retain(|member| member.host != *host || addresses.contains(&member.address));
+    for address in addresses {
+        if !members
+            .iter()
+            .any(|member| member.host == *host && member.address == address)
+        {
+            members.push(Arc::new(Member {
+                host: host.clone(),
+                address,
+                channel: connect(host, address),
+                is_failing: AtomicBool::new(false),
+            }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::transport::Endpoint;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_order(failing: &[char], expected: [&str; 3]) {
+        let orders = [0, 1, 2].map(|n| order(&['a', 'b', 'c'], n, |name| failing.contains(name)));
+        assert_eq!(orders.map(String::from_iter), expected);
+    }
+
+    #[test]
+    fn members_take_turns_and_those_that_fail_come_last() {
+        check_order(&[], ["abc", "bca", "cab"]);
+        check_order(&['b'], ["acb", "cab", "acb"]);
+        check_order(&['a', 'b', 'c'], ["abc", "abc", "abc"]);
+    }
+
+    #[tokio::test]
+    async fn addresses_come_and_go_and_those_that_stay_keep_their_connection() {
+        let host: Authority = "app:1".parse().expect("valid");
+        let other: Authority = "other:1".parse().expect("valid");
+        let connect = |_: &Authority, _| Endpoint::from_static("http://unused").connect_lazy();
+        let addresses = |ends: &[u8]| {
+            let ends = ends.to_vec();
+            ends.into_iter().map(|end| SocketAddr::from(([10, 0, 0, end], 1)))
+        };
+        let mut members = Vec::new();
+        update(&mut members, &host, addresses(&[1, 2, 2]), connect);
+        update(&mut members, &other, addresses(&[2]), connect);
+        assert_eq!(members.len(), 3);
+        let stays = Arc::clone(&members[1]);
+        update(&mut members, &host, addresses(&[2, 3]), connect);
+        let ends = members
+            .iter()
+            .map(|member| (member.host.as_str(), member.address.to_string()));
+        assert_eq!(
+            ends.collect::<Vec<_>>(),
+            [
+                ("app:1", "10.0.0.2:1".to_owned()),
+                ("other:1", "10.0.0.2:1".to_owned()),
+                ("app:1", "10.0.0.3:1".to_owned()),
+            ]
+        );
+        assert!(Arc::ptr_eq(&stays, &members[0]));
+    }
+}

@@ -1,0 +1,171 @@
+//! What operators and orchestrators ask for: metrics, whether the process lives, whether it is ready.
+//!
+//! Alive and ready are two questions. A process that is alive and not ready must not be restarted, it only should get
+//! no new clients: because something that it needs is away, or because it is about to stop.
+
+use hyper::{Request, StatusCode, header};
+use plimsoll_telemetry::{CONTENT_TYPE, DependencyStatus};
+use serde::Serialize;
+
+use super::{Answer, answer_of, text};
+use crate::{accept::Purpose, shard::Shard};
+
+/// Comes before the names of all metrics, because dashboards for AnyCable look for it.
+const METRICS_PREFIX: &str = "anycable_go_";
+
+/// How something that the server needs is, in an answer.
+#[derive(Debug, Serialize)]
+struct Dependency {
+    name: &'static str,
+    up: bool,
+    /// Why it is down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// How long it has been as it is, in seconds.
+    for_s: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Health {
+    alive: bool,
+    version: &'static str,
+    #[serde(flatten)]
+    readiness: Readiness,
+}
+
+#[derive(Debug, Serialize)]
+struct Readiness {
+    ready: bool,
+    dependencies: Vec<Dependency>,
+}
+
+/// The answer, if this is a question of that kind.
+pub(super) fn answer<B>(shard: &Shard, request: &Request<B>, purpose: Purpose) -> Option<Answer> {
+    let config = &shard.config;
+    let path = request.uri().path();
+    if path == config.health_path {
+        return Some(health(shard, wants_json(request)));
+    }
+    if path == config.ready_path {
+        return Some(readiness(shard));
+    }
+    let page = config.metrics_page.as_ref()?;
+    let is_here = page.on_main_port || purpose == Purpose::Metrics;
+    (path == page.path && is_here).then(|| {
+        let metrics = config
+            .registry
+            .snapshot()
+            .to_prometheus(METRICS_PREFIX, &page.tags);
+        answer_of(StatusCode::OK, CONTENT_TYPE, metrics)
+    })
+}
+
+/// The short answer is AnyCable's, which load balancers compare.
+fn health(shard: &Shard, wants_json: bool) -> Answer {
+    if !wants_json {
+        return text(StatusCode::OK, "OK");
+    }
+    let health = Health {
+        alive: true,
+        version: env!("CARGO_PKG_VERSION"),
+        readiness: Readiness::of(shard.config.registry.dependencies()),
+    };
+    json(StatusCode::OK, &health)
+}
+
+fn readiness(shard: &Shard) -> Answer {
+    let readiness = Readiness::of(shard.config.registry.dependencies());
+    let status = if readiness.ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    json(status, &readiness)
+}
+
+fn wants_json<B>(request: &Request<B>) -> bool {
+    let accepted = request.headers().get(header::ACCEPT);
+    accepted.is_some_and(|types| {
+        types
+            .as_bytes()
+            .windows(JSON.len())
+            .any(|part| part == JSON.as_bytes())
+    })
+}
+
+const JSON: &str = "application/json";
+
+fn json(status: StatusCode, value: &impl Serialize) -> Answer {
+    let text = serde_json::to_string(value).expect("strings, numbers and booleans are JSON");
+    answer_of(status, JSON, text + "\n")
+}
+
+impl Readiness {
+    fn of(dependencies: Vec<DependencyStatus>) -> Self {
+        Self {
+            ready: dependencies.iter().all(DependencyStatus::is_up),
+            dependencies: dependencies.into_iter().map(Dependency::from).collect(),
+        }
+    }
+}
+
+impl From<DependencyStatus> for Dependency {
+    fn from(status: DependencyStatus) -> Self {
+        Self {
+            name: status.name,
+            up: status.is_up(),
+            reason: status.down_because,
+            for_s: status.since.as_secs(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn check(down_because: &[Option<&str>], expected: &str) {
+        let statuses = down_because.iter().map(|reason| DependencyStatus {
+            name: "redis",
+            down_because: reason.map(str::to_owned),
+            since: Duration::from_millis(2_900),
+        });
+        let found = serde_json::to_string(&Readiness::of(statuses.collect())).expect("JSON");
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn ready_is_who_has_all_it_needs() {
+        check(&[], r#"{"ready":true,"dependencies":[]}"#);
+        check(
+            &[None],
+            r#"{"ready":true,"dependencies":[{"name":"redis","up":true,"for_s":2}]}"#,
+        );
+        check(
+            &[None, Some("gone")],
+            concat!(
+                r#"{"ready":false,"dependencies":[{"name":"redis","up":true,"for_s":2},"#,
+                r#"{"name":"redis","up":false,"reason":"gone","for_s":2}]}"#
+            ),
+        );
+    }
+
+    #[test]
+    fn json_is_for_those_who_ask_for_it() {
+        for (accept, expected) in [
+            (None, false),
+            (Some("*/*"), false),
+            (Some("text/html,application/json;q=0.9"), true),
+        ] {
+            let mut request = Request::new(());
+            if let Some(accept) = accept {
+                request
+                    .headers_mut()
+                    .insert(header::ACCEPT, header::HeaderValue::from_static(accept));
+            }
+            assert_eq!(wants_json(&request), expected, "{accept:?}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What a shard counts. The names are AnyCable's where AnyCable has them (spec §6); all are listed in
+//! `docs/reference/metrics.md`.
+
+use std::io;
+
+use http::StatusCode;
+use plimsoll_hub::Outbox;
+use plimsoll_telemetry::{Counter, Gauge, Histogram, Registry};
+
+use crate::outgoing::Ending;
+
+/// Of `goroutines_num`, which has cells here and one for all open connections.
+pub(crate) const TASKS_HELP: &str =
+    "Tasks that serve connections: one per connection, one more while it is full";
+
+/// One shard's cells. On the hot path a portion of sessions is counted at once, never each write alone.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    pub(crate) clients: Gauge,
+    pub(crate) event_streams: Gauge,
+    pub(crate) client_messages: Counter,
+    pub(crate) failed_client_messages: Counter,
+    pub(crate) received_bytes: Counter,
+    pub(crate) server_messages: Counter,
+    pub(crate) failed_server_messages: Counter,
+    timed_out_server_messages: Counter,
+    pub(crate) sent_bytes: Counter,
+    failed_auths: Counter,
+    slow_clients: Counter,
+    pub(crate) accepted_connections: Counter,
+    refused: Refused,
+    pub(crate) blocked_clients: Gauge,
+    pub(crate) blocked_tasks: Gauge,
+    pub(crate) pending_bytes: Gauge,
+    pub(crate) loop_lag: Histogram,
+}
+
+/// Connections that became nothing, by reason. The reasons are fixed: a series per status that anybody could
+/// cause would be theirs to multiply.
+#[derive(Debug)]
+struct Refused {
+    overload: Counter,
+    timeout: Counter,
+    origin: Counter,
+    tls: Counter,
+    malformed: Counter,
+}
+
+impl Metrics {
+    pub(crate) fn new(registry: &Registry) -> Self {
+        Self {
+            clients: registry.gauge("clients_num", "Sessions that are open"),
+            event_streams: registry.gauge("sse_clients_num", "Sessions that are event streams"),
+            client_messages: registry.counter(
+                "client_msg_total",
+                "Messages that clients sent and that could be read",
+            ),
+            failed_client_messages: registry.counter(
+                "failed_client_msg_total",
+                "Messages of clients that could not be read, and violations of the protocol",
+            ),
+            received_bytes: registry.counter("data_rcvd_total", "Bytes received on sessions' connections"),
+            server_messages: registry.counter(
+                "server_msg_total",
+                "Messages queued for clients, each recipient counted; pings are not",
+            ),
+            failed_server_messages: registry.counter(
+                "failed_server_msg_total",
+                "Messages that waited for a client whose connection ended",
+            ),
+            timed_out_server_messages: registry.counter(
+                "timeout_server_msg_total",
+                "Those of the failed messages whose client acknowledged nothing for too long",
+            ),
+            sent_bytes: registry.counter("data_sent_total", "Bytes sent on sessions' connections"),
+            failed_auths: registry.counter("failed_auths_total", "Clients that the application refused"),
+            slow_clients: registry.counter(
+                "disconnected_slow_clients_total",
+                "Sessions that ended because too much waited for them",
+            ),
+            accepted_connections: registry.counter("connections_total", "Connections that were accepted"),
+            refused: Refused::new(registry),
+            blocked_clients: registry.gauge(
+                "blocked_clients_num",
+                "Sessions whose connection takes no more bytes at the moment",
+            ),
+            blocked_tasks: registry.gauge("goroutines_num", TASKS_HELP),
+            pending_bytes: registry.gauge(
+                "pending_bytes",
+                "Bytes that wait for sessions whose connection takes no more",
+            ),
+            loop_lag: registry.histogram(
+                "event_loop_lag_seconds",
+                "How late a shard's timer fires: what else keeps it busy",
+                &[],
+            ),
+        }
+    }
+
+    /// A session is told that it ends.
+    pub(crate) fn count_ending(&self, ending: Ending) {
+        match ending {
+            Ending::AuthFailed => self.failed_auths.increment(),
+            Ending::TooSlow => self.slow_clients.increment(),
+            Ending::Violation(_) | Ending::NotACommand | Ending::NotInContract => {
+                self.failed_client_messages.increment();
+            }
+            _ => {}
+        }
+    }
+
+    /// A connection broke with these frames on the way. How many failed is counted when its session ends.
+    pub(crate) fn count_lost(&self, error: &io::Error, outbox: &Outbox) {
+        if error.kind() == io::ErrorKind::TimedOut {
+            self.timed_out_server_messages.add(outbox.n_frames() as u64);
+        }
+    }
+
+    /// A connection is answered with an error before it is a session.
+    pub(crate) fn count_refusal(&self, status: StatusCode) {
+        let counter = match status {
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => &self.refused.overload,
+            StatusCode::REQUEST_TIMEOUT => &self.refused.timeout,
+            StatusCode::FORBIDDEN => &self.refused.origin,
+            _ => &self.refused.malformed,
+        };
+        counter.increment();
+    }
+
+    /// A TLS handshake failed.
+    pub(crate) fn count_insecure(&self) {
+        self.refused.tls.increment();
+    }
+
+    /// A connection is dropped without an answer, because there are too many already.
+    pub(crate) fn count_dropped(&self) {
+        self.refused.overload.increment();
+    }
+}
+
+impl Refused {
+    fn new(registry: &Registry) -> Self {
+        let counter = |reason| {
+            registry.labelled_counter(
+                "refused_connections_total",
+                "Connections that were refused: overload (limits, stopping), timeout, origin, tls, malformed",
+                &[("reason", reason)],
+            )
+        };
+        Self {
+            overload: counter("overload"),
+            timeout: counter("timeout"),
+            origin: counter("origin"),
+            tls: counter("tls"),
+            malformed: counter("malformed"),
+        }
+    }
+}

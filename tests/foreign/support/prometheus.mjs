@@ -1,0 +1,88 @@
+// A real Prometheus that scrapes a server under test, and promtool's opinion of a scrape.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { within } from "./deadline.mjs";
+import { eventually } from "./processes.mjs";
+import { freePort } from "./redis.mjs";
+
+const running = new Set();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
+export class Prometheus {
+  #port;
+
+  /** Scrapes `target` (`127.0.0.1:8080`) every second. Ends with the test. */
+  static async start(t, target) {
+    const prometheus = new Prometheus();
+    const folder = mkdtempSync(join(tmpdir(), "plimsoll-prometheus-"));
+    const config = join(folder, "prometheus.json");
+    // JSON is YAML, too.
+    writeFileSync(
+      config,
+      JSON.stringify({
+        global: { scrape_interval: "1s" },
+        scrape_configs: [{ job_name: "plimsoll", static_configs: [{ targets: [target] }] }],
+      }),
+    );
+    prometheus.#port = await freePort();
+    const args = [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--web.listen-address=127.0.0.1:${prometheus.#port}`,
+    ];
+    const child = spawn("prometheus", args, { stdio: ["ignore", "ignore", "pipe"] });
+    running.add(child);
+    const exited = once(child, "exit").then(() => running.delete(child));
+    t.after(async () => {
+      child.kill("SIGKILL");
+      await exited;
+      rmSync(folder, { recursive: true });
+    });
+    const ready = new Promise((resolve) => {
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        if (line.includes("Server is ready to receive web requests")) resolve();
+      });
+    });
+    const failed = exited.then(() => {
+      throw new Error("prometheus did not start");
+    });
+    await within(Promise.race([ready, failed]), "prometheus");
+    failed.catch(() => {});
+    return prometheus;
+  }
+
+  /** The series that a PromQL query finds now: `[{ metric, value: [time, text] }]`. */
+  async query(query) {
+    const url = `http://127.0.0.1:${this.#port}/api/v1/query?query=${encodeURIComponent(query)}`;
+    const { status, data } = await (await fetch(url)).json();
+    if (status !== "success") throw new Error(`${query}: ${status}`);
+    return data.result;
+  }
+
+  /** Asks until the query finds one series with this value; Prometheus tells nobody when it has scraped. */
+  eventuallyIs(query, expected) {
+    return eventually(async () => {
+      const [series] = await this.query(query);
+      return series?.value[1] === String(expected) && series;
+    }, `${query} to be ${expected}`);
+  }
+}
+
+/** What `promtool check metrics` finds in a scrape, as lines; none is good. */
+export async function promtoolFindings(scrape) {
+  const child = spawn("promtool", ["check", "metrics"], { stdio: ["pipe", "pipe", "pipe"] });
+  running.add(child);
+  const lines = [];
+  for (const output of [child.stdout, child.stderr]) {
+    createInterface({ input: output }).on("line", (line) => lines.push(line));
+  }
+  child.stdin.end(scrape);
+  await within(once(child, "close"), "promtool");
+  running.delete(child);
+  return lines;
+}
