@@ -1,11 +1,24 @@
-//! Executors: which virtual users run when. Pure schedules in time since the start of the run; the run loop
-//! acts on them.
+//! Executors: which virtual users run when. Pure schedules in time since the start of their scenario; the run loop
+//! acts on them. All seven of k6, with its rules (k6 spec §3.4).
 
+mod arrivals;
 mod ramping_vus;
 
 use std::time::Duration;
 
-pub use self::ramping_vus::{RampingVus, ScheduleError, Stage};
+pub use self::{
+    arrivals::{Arrivals, ArrivalsError, RateStage},
+    ramping_vus::{RampingVus, ScheduleError, Stage},
+};
+
+/// k6's default for graceful periods.
+pub const GRACE: Duration = Duration::from_secs(30);
+
+/// k6's limit for the number of virtual users.
+pub const MAX_VUS: u32 = 100_000_000;
+
+/// The end of what has no end: 100 years. Reason: an instant that far away still fits into every clock.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// A stretch of time in which one virtual user is planned to be active. All times count from the absolute start
 /// of the run, so a late start of one iteration never moves what comes after it.
@@ -18,4 +31,151 @@ pub struct Window {
     /// An iteration of this window that still runs now is interrupted. When the virtual user is planned again
     /// before its grace has passed, the iteration may run on into the next window and has that one's grace.
     pub interrupt: Duration,
+}
+
+/// How a scenario's iterations come about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// `shared-iterations`: virtual users draw from one store of iterations.
+    SharedIterations {
+        /// Virtual users.
+        vus: u32,
+        /// Iterations of all of them together.
+        iterations: u64,
+        /// What is not begun by then is dropped.
+        max_duration: Duration,
+        /// How long iterations may go on after that.
+        graceful_stop: Duration,
+    },
+    /// `per-vu-iterations`: each virtual user has a store of its own.
+    PerVuIterations {
+        /// Virtual users.
+        vus: u32,
+        /// Iterations of each.
+        iterations: u64,
+        /// What is not begun by then is dropped.
+        max_duration: Duration,
+        /// How long iterations may go on after that.
+        graceful_stop: Duration,
+    },
+    /// `constant-vus`: as many iterations as there is time for.
+    ConstantVus {
+        /// Virtual users.
+        vus: u32,
+        /// How long iterations are begun.
+        duration: Duration,
+        /// How long they may go on after that.
+        graceful_stop: Duration,
+    },
+    /// `ramping-vus`: the same with a number of users that changes.
+    RampingVus(RampingVus),
+    /// `constant-arrival-rate`: iterations start when a clock says so.
+    ConstantArrivalRate(OpenModel),
+    /// `ramping-arrival-rate`: the same with a rate that changes.
+    RampingArrivalRate(OpenModel),
+    /// `externally-controlled`: a person or a program says during the run how many users are active.
+    ExternallyControlled {
+        /// Virtual users that are active at first.
+        vus: u32,
+        /// Virtual users that exist at first.
+        max_vus: u32,
+        /// `None` is for ever.
+        duration: Option<Duration>,
+    },
+}
+
+/// Iterations that start whatever the ones before them do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenModel {
+    /// When they start.
+    pub arrivals: Arrivals,
+    /// Virtual users that exist from the start.
+    pub pre_allocated_vus: u32,
+    /// Up to so many are made when all are busy.
+    pub max_vus: u32,
+    /// How long iterations may go on after the last stage.
+    pub graceful_stop: Duration,
+}
+
+impl Executor {
+    /// k6's name of it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::SharedIterations { .. } => "shared-iterations",
+            Self::PerVuIterations { .. } => "per-vu-iterations",
+            Self::ConstantVus { .. } => "constant-vus",
+            Self::RampingVus(_) => "ramping-vus",
+            Self::ConstantArrivalRate(_) => "constant-arrival-rate",
+            Self::RampingArrivalRate(_) => "ramping-arrival-rate",
+            Self::ExternallyControlled { .. } => "externally-controlled",
+        }
+    }
+
+    /// Virtual users that must exist when the scenario starts.
+    pub fn n_planned_vus(&self) -> u32 {
+        match self {
+            Self::SharedIterations { vus, .. }
+            | Self::PerVuIterations { vus, .. }
+            | Self::ConstantVus { vus, .. } => *vus,
+            Self::RampingVus(plan) => plan.max_vus(),
+            Self::ConstantArrivalRate(open) | Self::RampingArrivalRate(open) => open.pre_allocated_vus,
+            Self::ExternallyControlled { max_vus, .. } => *max_vus,
+        }
+    }
+
+    /// Virtual users that may come to exist.
+    pub fn max_vus(&self) -> u32 {
+        match self {
+            Self::ConstantArrivalRate(open) | Self::RampingArrivalRate(open) => open.max_vus,
+            _ => self.n_planned_vus(),
+        }
+    }
+
+    /// How long iterations are begun; `None` is for ever.
+    pub fn duration(&self) -> Option<Duration> {
+        match self {
+            Self::SharedIterations { max_duration, .. } | Self::PerVuIterations { max_duration, .. } => {
+                Some(*max_duration)
+            }
+            Self::ConstantVus { duration, .. } => Some(*duration),
+            Self::RampingVus(plan) => Some(plan.duration()),
+            Self::ConstantArrivalRate(open) | Self::RampingArrivalRate(open) => {
+                Some(open.arrivals.duration())
+            }
+            Self::ExternallyControlled { duration, .. } => *duration,
+        }
+    }
+
+    /// When the last iteration is interrupted at the latest; `None` is never.
+    pub fn max_duration(&self) -> Option<Duration> {
+        Some(self.duration()?.saturating_add(match self {
+            Self::SharedIterations { graceful_stop, .. }
+            | Self::PerVuIterations { graceful_stop, .. }
+            | Self::ConstantVus { graceful_stop, .. } => *graceful_stop,
+            Self::RampingVus(plan) => return Some(plan.max_duration()),
+            Self::ConstantArrivalRate(open) | Self::RampingArrivalRate(open) => open.graceful_stop,
+            Self::ExternallyControlled { .. } => Duration::ZERO,
+        }))
+    }
+
+    /// The windows of the scenario's virtual user number `position` (from 0), in the order of time.
+    pub fn windows(&self, position: u32) -> Vec<Window> {
+        if let Self::RampingVus(plan) = self {
+            return plan.windows(position);
+        }
+        vec![self.whole()]
+    }
+
+    /// The window of a virtual user that is there for the whole scenario.
+    pub fn whole(&self) -> Window {
+        Window {
+            start: Duration::ZERO,
+            stop: self
+                .duration()
+                .map_or(FOR_EVER, |duration| duration.min(FOR_EVER)),
+            interrupt: self
+                .max_duration()
+                .map_or(FOR_EVER, |duration| duration.min(FOR_EVER)),
+        }
+    }
 }

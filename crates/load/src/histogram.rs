@@ -17,21 +17,40 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 ///
 /// The size never changes: about 184 KiB (23 groups of 1,024 counters, 8 bytes each). Counts, the sum, the
 /// minimum and the maximum are exact at a resolution of 1 µs, also for durations above [`HIGHEST`].
+///
+/// One that was made by [`Self::of_numbers`] takes plain numbers, each as so many milliseconds, without an upper
+/// bound; it grows with the largest number, to 440 KiB at most.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     buckets: hdrhistogram::Histogram<u64>,
+    /// What is above it is counted in the top bucket.
+    highest_us: u64,
     n_saturated: u64,
     sum_us: u64,
     min_us: u64,
     max_us: u64,
 }
 
+/// The largest plain number, in thousandths. Reason: a quarter of what the buckets can hold, far beyond any count.
+const HIGHEST_NUMBER: u64 = 1 << 62;
+
 impl Histogram {
+    /// An empty histogram of plain numbers instead of durations.
+    pub fn of_numbers() -> Self {
+        let mut histogram = Self {
+            highest_us: HIGHEST_NUMBER,
+            ..Self::new()
+        };
+        histogram.buckets.auto(true);
+        histogram
+    }
+
     /// An empty histogram; allocates all the memory that it will ever use.
     pub fn new() -> Self {
         Self {
             buckets: hdrhistogram::Histogram::new_with_bounds(1, micros(HIGHEST), SIGNIFICANT_DIGITS)
                 .expect("1 µs ≤ low, high ≥ 2 × low and 3 digits are within the documented bounds"),
+            highest_us: micros(HIGHEST),
             n_saturated: 0,
             sum_us: 0,
             min_us: u64::MAX,
@@ -50,10 +69,12 @@ impl Histogram {
             return;
         }
         let us = micros(duration);
-        if us > micros(HIGHEST) {
+        if us > self.highest_us {
             self.n_saturated = self.n_saturated.saturating_add(n);
         }
-        self.buckets.saturating_record_n(us, n);
+        self.buckets
+            .record_n(us.min(self.highest_us), n)
+            .expect("the value is within the bounds, or the histogram grows");
         self.sum_us = self.sum_us.saturating_add(us.saturating_mul(n));
         self.min_us = self.min_us.min(us);
         self.max_us = self.max_us.max(us);
@@ -63,7 +84,7 @@ impl Histogram {
     pub fn merge(&mut self, other: &Self) {
         self.buckets
             .add(&other.buckets)
-            .expect("both histograms have the same bounds and digits");
+            .expect("both histograms have the same digits, and the same bounds or the freedom to grow");
         self.n_saturated = self.n_saturated.saturating_add(other.n_saturated);
         self.sum_us = self.sum_us.saturating_add(other.sum_us);
         self.min_us = self.min_us.min(other.min_us);

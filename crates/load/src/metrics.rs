@@ -3,17 +3,24 @@
 //! A [`Registry`] is filled before the run and then frozen. Each worker owns one [`MetricSet`] of it; its
 //! virtual users write through [`Recorder`] handles that never leave the worker's thread. The run loop takes
 //! the deltas and merges them into the total.
+//!
+//! Tags cost nothing that nobody asked for: no time series is kept per tag set. A [`Selector`] that a threshold
+//! names makes one sub-metric, and a [`Recorder`] works out once which of them its tags select.
 
+pub mod built_in;
 mod check;
 mod recorder;
 mod registry;
 mod set;
+mod tags;
 
 pub use self::{
-    check::Check,
+    check::{Check, CheckName},
     recorder::Recorder,
     registry::{
-        CheckId, Contains, CounterId, Definition, GaugeId, Kind, RateId, RegisterError, Registry, TrendId,
+        CheckId, Contains, CounterId, Definition, GaugeId, Kind, MetricId, RateId, RegisterError, Registry,
+        TrendId,
     },
     set::{Gauge, MetricSet, Rate, Value},
+    tags::{Selector, Tags},
 };

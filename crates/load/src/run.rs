@@ -16,33 +16,59 @@ use std::{
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    executor::RampingVus,
     generator::{Evidence, Monitor},
-    metrics::{Contains, CounterId, GaugeId, MetricSet, RegisterError, Registry, TrendId},
-    vu::{VuFactory, VuId},
+    metrics::{MetricSet, RegisterError, Registry, Selector, built_in::Execution},
+    plan::Plan,
+    threshold::{Finding, ThresholdError, Thresholds},
+    vu::{Lifecycle, VuFactory, VuId},
 };
 
 mod account;
+mod control;
 mod failures;
+mod handle;
+mod roster;
 mod run_loop;
+mod scene;
+mod shift;
+mod slots;
+mod steward;
 mod total;
 mod virtual_user;
 mod worker;
 
-pub use self::failures::Failures;
+pub use self::{
+    control::{Control, ControlError, State},
+    failures::Failures,
+    handle::RunHandle,
+};
 use self::{
     run_loop::RunLoop,
+    scene::Scene,
     total::Total,
-    worker::{Command, Worker},
+    worker::{Command, Wires, Worker},
 };
 
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct RunConfig {
     /// Which virtual users are active when.
-    pub plan: RampingVus,
+    pub plan: Plan,
     /// Worker threads; [`default_workers`] is one per core.
     pub n_workers: NonZeroUsize,
+    /// For a run that is paused or scaled from outside; [`Control::of`] the plan when nobody does.
+    pub control: Control,
+}
+
+impl RunConfig {
+    /// This plan, on all cores, without anybody who controls it.
+    pub fn new(plan: Plan) -> Self {
+        Self {
+            n_workers: default_workers(),
+            control: Control::of(&plan),
+            plan,
+        }
+    }
 }
 
 /// One worker per core that this process may use.
@@ -65,26 +91,70 @@ pub struct Progress<'a> {
     pub n_interrupted: u64,
     /// All metrics since the start.
     pub metrics: &'a MetricSet,
+    /// What people should know, all since the start.
+    pub notices: &'a [String],
 }
 
 /// What a run came to.
 #[derive(Debug)]
 pub struct RunResult {
-    /// All metrics, the built-in `iterations`, `iteration_duration`, `vus` and `vus_max` included.
+    /// All metrics, those of [`Execution`] included.
     pub metrics: MetricSet,
     /// When the first virtual user started.
     pub started_at: SystemTime,
     /// From the start to the end of the last iteration.
     pub duration: Duration,
+    /// Why it ended.
+    pub end: RunEnd,
     /// How iterations ended.
     pub iterations: Iterations,
     /// Virtual users that existed.
     pub max_vus: u32,
     /// Why iterations failed.
     pub failures: Failures,
+    /// How the thresholds stand.
+    pub thresholds: Vec<Finding>,
+    /// Why a virtual user marked the run as failed.
+    pub marked_failed: Option<String>,
+    /// What went wrong in teardown.
+    pub teardown_failure: Option<StageFailure>,
+    /// What people should know.
+    pub notices: Vec<String>,
     /// What the generator itself did; give it to [`crate::generator::judge`] together with the latency that is
     /// reported.
     pub generator: Evidence,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Everything was done.
+    Complete,
+    /// A person or a signal ended it.
+    Shutdown,
+    /// A threshold with `abortOnFail` ended it.
+    ThresholdsCrossed,
+    /// A virtual user ended it.
+    Aborted {
+        /// What it said.
+        reason: String,
+    },
+    /// It never began.
+    SetupFailed(StageFailure),
+}
+
+/// Why setup or teardown failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StageFailure {
+    /// It said so.
+    #[error("{0}")]
+    Failed(String),
+    /// It took too long.
+    #[error("took longer than {limit:?}")]
+    TimedOut {
+        /// How long it may take.
+        limit: Duration,
+    },
 }
 
 /// How the iterations of a run ended.
@@ -102,6 +172,9 @@ pub enum RunError {
     /// A metric of the caller has the name of a built-in one.
     #[error(transparent)]
     Metric(#[from] RegisterError),
+    /// A threshold cannot be evaluated.
+    #[error(transparent)]
+    Threshold(#[from] ThresholdError),
     /// The system refused a thread or an event loop.
     #[error("cannot start a worker: {0}")]
     Worker(#[from] io::Error),
@@ -118,76 +191,113 @@ pub enum RunError {
     WorkerPanicked,
 }
 
-/// Handles of the metrics that every run records (k6's names and meanings).
-#[derive(Clone, Copy, Debug)]
-struct BuiltIn {
-    iterations: CounterId,
-    iteration_duration: TrendId,
-    vus: GaugeId,
-    vus_max: GaugeId,
-}
-
-impl BuiltIn {
-    fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
-        Ok(Self {
-            iterations: registry.counter("iterations", Contains::Default)?,
-            iteration_duration: registry.trend("iteration_duration")?,
-            vus: registry.gauge("vus", Contains::Default)?,
-            vus_max: registry.gauge("vus_max", Contains::Default)?,
-        })
-    }
-}
-
 /// Deltas that may wait for the run loop, per worker. When the queue is full, a worker keeps its delta and sends
 /// a larger one a second later, so nothing is lost.
 const REPORTS_PER_WORKER: usize = 4;
 
+/// Virtual users that are ordered of one worker and not made yet. When the queue is full, who orders them waits.
+const ORDERS_PER_WORKER: usize = 16;
+
+/// A run with everything that it needs, before its workers start.
+struct Prepared {
+    run_loop: RunLoop,
+    workers: Vec<(Worker, Wires)>,
+}
+
+fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunError> {
+    let execution = Execution::register(&mut registry)?;
+    register_expected_responses(&config.plan, &mut registry);
+    let thresholds = Thresholds::new(&config.plan.thresholds, &mut registry)?;
+    let registry = Arc::new(registry);
+    let (plan, n_workers) = (Arc::new(config.plan), config.n_workers.get());
+    let roster: Arc<[_]> = roster::roster(&plan.scenarios).into();
+    let scenes = plan
+        .scenarios
+        .iter()
+        .map(|scenario| Scene::new(scenario.clone(), &config.control));
+    let scenes: Arc<[Scene]> = scenes.collect();
+    let (run, monitor) = (RunHandle::new(), Monitor::new());
+    let (command_sender, commands) = watch::channel(Command::Prepare);
+    let (report_sender, reports) = mpsc::channel(n_workers * REPORTS_PER_WORKER);
+    let (order_senders, orders): (Vec<_>, Vec<_>) =
+        (0..n_workers).map(|_| mpsc::channel(ORDERS_PER_WORKER)).unzip();
+    let workers = orders.into_iter().enumerate().map(|(number, orders)| {
+        let worker = Worker {
+            number,
+            n_workers,
+            plan: Arc::clone(&plan),
+            roster: Arc::clone(&roster),
+            scenes: Arc::clone(&scenes),
+            metrics: MetricSet::new(Arc::clone(&registry)),
+            execution,
+            run: run.clone(),
+            monitor: monitor.clone(),
+        };
+        let wires = Wires {
+            commands: commands.clone(),
+            orders,
+            reports: report_sender.clone(),
+        };
+        (worker, wires)
+    });
+    let workers = workers.collect();
+    let total = Total::new(
+        MetricSet::new(registry),
+        execution,
+        run.clone(),
+        n_workers,
+        &plan,
+        Arc::clone(&scenes),
+    );
+    let run_loop = RunLoop {
+        plan,
+        scenes,
+        run,
+        control: config.control,
+        thresholds,
+        total,
+        reports,
+        commands: command_sender,
+        orders: order_senders,
+        monitor,
+    };
+    Ok(Prepared { run_loop, workers })
+}
+
+/// The one sub-metric that k6 has without being asked: how long requests took that were answered as expected.
+fn register_expected_responses(plan: &Plan, registry: &mut Registry) {
+    let name = "expected_response";
+    let wanted = plan.system_tags.contains(name);
+    if let Some(duration) = registry.find("http_req_duration").filter(|_| wanted) {
+        let selector = Selector::new([(name.to_owned(), "true".to_owned())].into());
+        registry.sub_metric(duration, &selector);
+    }
+}
+
 /// Runs the plan to its end, or until `shutdown` completes; then running iterations are interrupted at once (k6
 /// does the same on the first interrupt) and the result still holds everything that was measured.
 ///
-/// `observe` is called about once per second and should return quickly. All virtual users are made before the
-/// first one starts.
+/// `observe` is called about once per second and should return quickly. All planned virtual users are made before
+/// the first one starts, and setup is done between the two. Pass `&mut ()` for a run without setup and teardown.
 ///
 /// # Errors
-/// When workers or virtual users cannot be made. Failing iterations are results, not errors.
+/// When workers or virtual users cannot be made, or a threshold is about what does not exist. Failing iterations are
+/// results, not errors.
 pub async fn run(
     config: RunConfig,
-    mut registry: Registry,
+    registry: Registry,
     factory: Arc<dyn VuFactory>,
+    lifecycle: &mut dyn Lifecycle,
     observe: impl FnMut(&Progress<'_>),
     shutdown: impl Future<Output = ()>,
 ) -> Result<RunResult, RunError> {
-    let built_in = BuiltIn::register(&mut registry)?;
-    let registry = Arc::new(registry);
-    let monitor = Monitor::new();
-    let n_workers = config.n_workers.get();
-    let (command_sender, commands) = watch::channel(Command::Prepare);
-    let (report_sender, reports) = mpsc::channel(n_workers * REPORTS_PER_WORKER);
-    let workers = (0..n_workers)
-        .map(|number| {
-            let worker = Worker {
-                number,
-                n_workers,
-                plan: config.plan.clone(),
-                metrics: MetricSet::new(Arc::clone(&registry)),
-                built_in,
-                monitor: monitor.clone(),
-            };
-            worker.spawn(Arc::clone(&factory), commands.clone(), report_sender.clone())
-        })
+    let Prepared { run_loop, workers } = prepare(config, registry)?;
+    let threads = workers
+        .into_iter()
+        .map(|(worker, wires)| worker.spawn(Arc::clone(&factory), wires))
         .collect::<Result<Vec<_>, _>>()?;
-    drop(report_sender);
-
-    let total = Total::new(
-        MetricSet::new(registry),
-        built_in,
-        n_workers,
-        config.plan.max_vus(),
-    );
-    let outcome = RunLoop::new(total, reports, command_sender, monitor)
-        .drive(observe, shutdown)
-        .await;
-    let n_panicked = workers
+    let outcome = run_loop.drive(lifecycle, observe, shutdown).await;
+    let n_panicked = threads
         .into_iter()
         .map(thread::JoinHandle::join)
         .filter(Result::is_err)
@@ -199,5 +309,7 @@ pub async fn run(
     }
 }
 
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,11 @@
 //! Native scenarios, scripts and scenario files all implement [`Vu`]. A virtual user lives on one worker
 //! thread for its whole life, so it needs neither `Send` nor locks.
 
-use std::{fmt, future::Future, pin::Pin};
+use std::{cell::Cell, fmt, future::Future, pin::Pin, rc::Rc, sync::Arc, time::Duration};
 
-use crate::metrics::Recorder;
+use tokio::time::Instant;
+
+use crate::{metrics::Recorder, plan::Scenario, run::RunHandle};
 
 /// The number of a virtual user in the whole run, from 1 (k6's `__VU`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,28 +32,75 @@ impl fmt::Display for VuId {
 }
 
 /// What an iteration may know and use.
+///
+/// A virtual user may run iterations of several scenarios, one after another, as in k6; so `scenario` can differ from
+/// iteration to iteration, and what the user keeps between them stays.
 #[derive(Clone, Debug)]
 pub struct IterationContext {
     /// Who runs it.
     pub vu: VuId,
     /// How many iterations this virtual user began before (k6's `__ITER`).
     pub iteration: u64,
-    /// Where it records metrics. Clone it for tasks of its own.
+    /// How many of them were of this scenario.
+    pub iteration_in_scenario: u64,
+    /// How many iterations of this scenario all virtual users together began before: unique in the run.
+    pub scenario_iteration: u64,
+    /// What it is a part of: the name, the function to call, environment and tags.
+    pub scenario: Arc<Scenario>,
+    /// When the schedule wanted it to start. Latency of an open model counts from here.
+    pub intended_start: Instant,
+    /// When it started.
+    pub start: Instant,
+    /// Whether it has to end.
+    pub cancellation: Cancellation,
+    /// Where it records metrics; has the tags of the run and of the scenario. Clone it for tasks of its own.
     pub metrics: Recorder,
+    /// The run that it is a part of.
+    pub run: RunHandle,
 }
 
-/// An iteration that ended early by failure (k6's `fail()` or an exception). It still counts as complete.
+impl IterationContext {
+    /// How late the generator itself was.
+    pub fn lateness(&self) -> Duration {
+        self.start.saturating_duration_since(self.intended_start)
+    }
+}
+
+/// Tells an iteration that it has to end. Clones share one state.
+#[derive(Clone, Debug, Default)]
+pub struct Cancellation {
+    is_cancelled: Rc<Cell<bool>>,
+}
+
+impl Cancellation {
+    /// Whether the iteration has to end. Then the poll that sees it is the last one.
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled.get()
+    }
+
+    pub(crate) fn set(&self, is_cancelled: bool) {
+        self.is_cancelled.set(is_cancelled);
+    }
+}
+
+/// Why an iteration did not end well.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct IterationError {
-    /// What failed, for people. Keep it free of ids and times, so that equal failures can be counted together.
-    pub reason: String,
+pub enum IterationError {
+    /// It ended early by failure (k6's `fail()` or an exception). It still counts as complete.
+    #[error("{reason}")]
+    Failed {
+        /// What failed, for people. Keep it free of ids and times, so that equal failures can be counted together.
+        reason: String,
+    },
+    /// It was cut short, by its cancellation or because it aborted the run. It counts as interrupted.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl IterationError {
     /// A failure with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self {
+        Self::Failed {
             reason: reason.into(),
         }
     }
@@ -64,18 +113,43 @@ pub type Iteration<'a> = Pin<Box<dyn Future<Output = Result<(), IterationError>>
 pub trait Vu {
     /// Runs the scenario once.
     ///
-    /// Cancellation: when the user has to stop (ramp-down and its grace are over, end of the run, interrupt by a
-    /// person), the future is dropped at its current `await`, and the user is dropped with it or gets another
-    /// call later. Whatever must not outlive the iteration (sockets, tasks) belongs to the future and ends in
-    /// its drop. A future that never awaits cannot be interrupted and holds up all users of its worker.
+    /// Cancellation: when the user has to stop (its grace is over, the run ends, its controller takes it away), the
+    /// context's [`Cancellation`] is set, the future is polled once more, so that it can end in its own way, and is
+    /// then dropped at its current `await`, whatever that poll returned; the iteration counts as interrupted. The
+    /// user is dropped with it or gets another call later. Whatever must not outlive the iteration (sockets, tasks)
+    /// belongs to the future and ends in its drop. A future that never returns from a poll cannot be interrupted and
+    /// holds up all users of its worker.
     fn iterate<'a>(&'a mut self, context: &'a mut IterationContext) -> Iteration<'a>;
 }
 
 /// Makes the virtual users of a run; shared by all workers.
 pub trait VuFactory: Send + Sync {
-    /// Makes the user `vu` on the worker that it will stay on, before the run starts.
+    /// Makes the user `vu` on the worker that it will stay on: before the run starts, or during it when an executor
+    /// needs more.
     ///
     /// # Errors
-    /// The reason, for people. The run then does not start.
+    /// The reason, for people. The run then does not start, or goes on without the user.
     fn create(&self, vu: VuId) -> Result<Box<dyn Vu>, String>;
 }
+
+/// One of the two functions around a run, under way.
+pub type StageFuture<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
+
+/// What is done once before the first iteration and once after the last one (k6's `setup` and `teardown`). Both run
+/// on the thread of the run loop and have the plan's time limits.
+pub trait Lifecycle {
+    /// Done when all virtual users are made. An error ends the run before it starts.
+    fn setup(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
+        drop((metrics, run));
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Done when all virtual users have ended, also when the run was aborted; not when setup failed.
+    fn teardown(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
+        drop((metrics, run));
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// Nothing is done.
+impl Lifecycle for () {}

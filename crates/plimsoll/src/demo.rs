@@ -15,10 +15,11 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_clients::target::Target;
 use plimsoll_load::{
-    executor::{RampingVus, Stage},
+    executor::{Executor, RampingVus, Stage},
     generator,
     histogram::Histogram,
     metrics::Registry,
+    plan::Plan,
     preflight::{self, Needs},
     run::{self, RunConfig, RunResult},
     watch::{self, Sample, Watch},
@@ -135,16 +136,15 @@ impl Options {
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry)?;
         let factory = Arc::new(Chat::new(target, server.address(), metrics));
-        let config = RunConfig {
-            plan: self.plan()?,
-            n_workers: run::default_workers(),
-        };
+        let config = RunConfig::new(self.plan()?);
         let mut line = ProgressLine::new(io::stderr().is_terminal());
         let interrupted = async { drop(tokio::signal::ctrl_c().await) };
+        let mut no_stages = ();
         let run = run::run(
             config,
             registry,
             factory,
+            &mut no_stages,
             |progress| line.show(progress, metrics.broadcast_duration()),
             interrupted,
         );
@@ -157,7 +157,7 @@ impl Options {
     }
 
     /// The stages of the article's script.
-    fn plan(&self) -> Result<RampingVus, Failure> {
+    fn plan(&self) -> Result<Plan, Failure> {
         let time = f64::from(self.time);
         let stage = |share: f64, target| Stage {
             duration: Duration::from_secs_f64(time * share),
@@ -168,7 +168,8 @@ impl Options {
             stage(7.0 / 12.0, self.users),
             stage(1.0 / 12.0, 0),
         ];
-        Ok(RampingVus::new((self.users / 10).max(1), stages)?)
+        let ramp = RampingVus::new((self.users / 10).max(1), stages)?;
+        Ok(Plan::single(Executor::RampingVus(ramp)))
     }
 
     fn summary(

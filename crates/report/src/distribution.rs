@@ -55,6 +55,26 @@ pub fn percentile(histogram: &Histogram, percentile: f64) -> Duration {
     histogram.value_at_quantile(percentile / 100.0)
 }
 
+/// The figure that k6 calls `stat` (`avg`, `min`, `med`, `max`, `count` or `p(N)`): milliseconds, bytes or plain
+/// numbers. `None` when there is no such figure. For summaries whose figures the user chooses.
+pub fn trend_figure(histogram: &Histogram, stat: &str) -> Option<f64> {
+    let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
+    Some(match stat {
+        "avg" => histogram.mean_us() / 1e3,
+        "min" => ms(histogram.min()),
+        "med" => ms(percentile(histogram, 50.0)),
+        "max" => ms(histogram.max()),
+        "count" => histogram.count() as f64,
+        _ => {
+            let percent: f64 = stat.strip_prefix("p(")?.strip_suffix(')')?.parse().ok()?;
+            ms(percentile(
+                histogram,
+                (0.0..=100.0).contains(&percent).then_some(percent)?,
+            ))
+        }
+    })
+}
+
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
@@ -90,6 +110,31 @@ mod tests {
     #[test]
     fn nothing_recorded_is_all_zero() {
         assert_eq!(Distribution::from(&Histogram::new()), Distribution::default());
+    }
+
+    #[test]
+    fn chosen_figures_have_the_names_of_k6() {
+        let mut histogram = Histogram::new();
+        for ms in [1, 2, 3, 4] {
+            histogram.record(Duration::from_millis(ms));
+        }
+        for (stat, expected) in [
+            ("avg", Some(2.5)),
+            ("min", Some(1.0)),
+            ("med", Some(2.0)),
+            ("max", Some(4.0)),
+            ("count", Some(4.0)),
+            ("p(100)", Some(4.0)),
+            ("p(75.5)", Some(4.0)),
+            ("p(101)", None),
+            ("p95", None),
+            ("", None),
+        ] {
+            let found = trend_figure(&histogram, stat);
+            let is_near = |(found, expected): (f64, f64)| (found - expected).abs() < 0.01;
+            assert!(found.is_some() == expected.is_some(), "{stat}: {found:?}");
+            assert!(found.zip(expected).is_none_or(is_near), "{stat}: {found:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod text;
 mod timestamp;
 
 pub use self::{
-    distribution::{Distribution, percentile},
+    distribution::{Distribution, percentile, trend_figure},
     style::{Environment, Style},
     summary::Summary,
     text::status_line,

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use plimsoll_load::{
     generator::{Evidence, Health},
-    metrics::{Check, MetricSet},
-    run::{Failures, RunResult},
+    metrics::{Check, CheckName, MetricSet},
+    run::{Failures, RunEnd, RunResult},
+    threshold::Finding,
     watch::Sample,
 };
 use serde::Serialize;
@@ -25,13 +26,19 @@ pub struct Summary {
     pub version: u32,
     /// What was run, and when.
     pub metadata: Metadata,
+    /// Why the run ended.
+    pub end: End,
+    /// How the thresholds stand.
+    pub thresholds: Vec<Threshold>,
+    /// What people should know, such as that virtual users were too few.
+    pub notices: Vec<String>,
     /// How iterations ended.
     pub iterations: Iterations,
     /// Virtual users that existed.
     pub vus_max: u32,
     /// The answers to all checks, in the order of their definition.
     pub checks: Vec<CheckResult>,
-    /// All metrics that have samples, and all counters, by name.
+    /// All metrics that have samples, by name; a sub-metric's name is `metric{tag:value}`.
     pub metrics: BTreeMap<String, Metric>,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
@@ -69,6 +76,41 @@ pub struct Iterations {
     pub failures: Vec<Failure>,
 }
 
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+pub enum End {
+    /// Everything was done.
+    Complete,
+    /// A person or a signal ended it.
+    Shutdown,
+    /// A threshold ended it.
+    ThresholdsCrossed,
+    /// A virtual user ended it.
+    Aborted {
+        /// What it said.
+        reason: String,
+    },
+    /// It never began.
+    SetupFailed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What had to hold, and whether it did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Threshold {
+    /// The metric, or the part of it.
+    pub metric: String,
+    /// What had to hold.
+    pub expression: String,
+    /// What was compared: milliseconds, bytes, plain numbers or shares. `None` without samples.
+    pub value: Option<f64>,
+    /// Whether it held at the end.
+    pub passed: bool,
+}
+
 /// A reason for failed iterations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
@@ -81,6 +123,8 @@ pub struct Failure {
 /// A check and its answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckResult {
+    /// Path of its group, `::outer::inner`; empty outside of groups.
+    pub group: String,
     /// Its text.
     pub name: String,
     /// Times that it held.
@@ -209,6 +253,9 @@ impl Summary {
                 duration_seconds: seconds,
                 time_unit: "us",
             },
+            end: End::from(&run.end),
+            thresholds: run.thresholds.iter().map(Threshold::from).collect(),
+            notices: notices(run),
             iterations: Iterations {
                 complete: run.iterations.n_complete,
                 interrupted: run.iterations.n_interrupted,
@@ -235,13 +282,32 @@ impl Summary {
 }
 
 impl CheckResult {
-    fn new(name: &str, Check { passes, fails }: Check) -> Self {
+    fn new(CheckName { group, name }: &CheckName, Check { passes, fails }: Check) -> Self {
         Self {
-            name: name.to_owned(),
+            group: group.clone(),
+            name: name.clone(),
             passes,
             fails,
         }
     }
+}
+
+/// What the run says by itself, and what went wrong around it.
+fn notices(run: &RunResult) -> Vec<String> {
+    let marked = run
+        .marked_failed
+        .iter()
+        .map(|reason| format!("the run was marked as failed: {reason}"));
+    let teardown = run
+        .teardown_failure
+        .iter()
+        .map(|failure| format!("teardown failed: {failure}"));
+    run.notices
+        .iter()
+        .cloned()
+        .chain(marked)
+        .chain(teardown)
+        .collect()
 }
 
 fn failures(failures: &Failures) -> Vec<Failure> {
@@ -254,14 +320,37 @@ fn failures(failures: &Failures) -> Vec<Failure> {
         .collect()
 }
 
-/// All metrics of the set, and k6's rate `checks` over all answers to all checks.
 fn metrics(set: &MetricSet, seconds: f64) -> BTreeMap<String, Metric> {
-    let of_set = set
-        .iter()
-        .map(|(definition, value)| (definition.name.clone(), Metric::new(definition, value, seconds)));
-    of_set
-        .chain(Metric::of_checks(set).map(|metric| ("checks".to_owned(), metric)))
+    set.iter()
+        .map(|(definition, value)| (definition.name.clone(), Metric::new(definition, value, seconds)))
         .collect()
+}
+
+impl From<&RunEnd> for End {
+    fn from(end: &RunEnd) -> Self {
+        match end {
+            RunEnd::Complete => Self::Complete,
+            RunEnd::Shutdown => Self::Shutdown,
+            RunEnd::ThresholdsCrossed => Self::ThresholdsCrossed,
+            RunEnd::Aborted { reason } => Self::Aborted {
+                reason: reason.clone(),
+            },
+            RunEnd::SetupFailed(failure) => Self::SetupFailed {
+                reason: failure.to_string(),
+            },
+        }
+    }
+}
+
+impl From<&Finding> for Threshold {
+    fn from(finding: &Finding) -> Self {
+        Self {
+            metric: finding.metric.clone(),
+            expression: finding.expression.clone(),
+            value: finding.value,
+            passed: finding.passed,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) fn render(summary: &Summary, style: Style) -> String {
     let sections = [
         format!("{status}\n"),
         checks::render(&summary.checks, style),
-        metrics::render(&summary.metrics, style),
+        metrics::render(&summary.metrics, &summary.thresholds, style),
         conditions::render(summary, style),
     ];
     sections

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use super::Window;
+use super::{GRACE, MAX_VUS, Window};
 
 /// A straight line to `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +18,6 @@ pub struct Stage {
     /// Active virtual users at the end of the stage.
     pub target: u32,
 }
-
-/// k6's default for both graceful periods.
-const GRACE: Duration = Duration::from_secs(30);
-
-/// k6's limit for the number of virtual users.
-const MAX_VUS: u32 = 100_000_000;
 
 /// Why a schedule is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -19,3 +19,12 @@ impl Check {
         self.fails += other.fails;
     }
 }
+
+/// Which check it is: the same text in two groups makes two checks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CheckName {
+    /// Path of the group, `::outer::inner`; empty outside of groups.
+    pub group: String,
+    /// The text.
+    pub name: String,
+}

@@ -2,8 +2,10 @@
 
 use std::{collections::HashMap, fmt};
 
+use super::{CheckName, Selector};
+
 /// How samples of a metric are combined (k6's metric types).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A sum that only grows.
     Counter,
@@ -47,7 +49,15 @@ pub struct Definition {
     pub kind: Kind,
     /// What its numbers mean.
     pub contains: Contains,
+    /// Of a sub-metric: what it is a part of, and which part. Its name is `parent{tag:value}`.
+    pub selection: Option<(MetricId, Selector)>,
+    /// Its position among the metrics of the same kind.
+    pub(super) of_kind: usize,
 }
+
+/// A metric of any kind: its position in [`Registry::definitions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MetricId(pub(super) usize);
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+) => {$(
@@ -97,15 +107,21 @@ pub enum RegisterError {
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     definitions: Vec<Definition>,
-    /// Name → position among the definitions of the same kind, and in `definitions`.
-    by_name: HashMap<String, Position>,
-    checks: Vec<String>,
+    by_name: HashMap<String, MetricId>,
+    /// Selector by position, each once.
+    selectors: Vec<Selector>,
+    /// Sub-metrics by the kind of their parent and its position among that kind.
+    parts: HashMap<(Kind, usize), Vec<Part>>,
+    checks: Vec<CheckName>,
 }
 
+/// A sub-metric as its parent sees it.
 #[derive(Clone, Copy, Debug)]
-struct Position {
-    of_kind: usize,
-    definition: usize,
+pub(super) struct Part {
+    /// Position in [`Registry::selectors`].
+    pub(super) selector: usize,
+    /// Position among the metrics of the kind.
+    pub(super) of_kind: usize,
 }
 
 impl Registry {
@@ -143,16 +159,64 @@ impl Registry {
     /// # Errors
     /// As for [`Self::counter`].
     pub fn trend(&mut self, name: &str) -> Result<TrendId, RegisterError> {
-        self.register(name, Kind::Trend, Contains::Time).map(TrendId)
+        self.trend_of(name, Contains::Time)
     }
 
-    /// A check; any text is a name, and the same text gives the same check.
+    /// A trend of durations, plain numbers or bytes.
+    ///
+    /// # Errors
+    /// As for [`Self::counter`].
+    pub fn trend_of(&mut self, name: &str, contains: Contains) -> Result<TrendId, RegisterError> {
+        self.register(name, Kind::Trend, contains).map(TrendId)
+    }
+
+    /// A check; any text is a name, and the same text gives the same check. Registers the rate `checks`, which
+    /// counts the answers to all of them, when the name is free.
     pub fn check(&mut self, name: &str) -> CheckId {
-        let known = self.checks.iter().position(|known| known == name);
+        // A metric of the user's own with this name keeps it.
+        drop(self.rate("checks"));
+        let known = self.checks.iter().position(|known| known.name == name);
         CheckId(known.unwrap_or_else(|| {
-            self.checks.push(name.to_owned());
+            self.checks.push(CheckName {
+                group: String::new(),
+                name: name.to_owned(),
+            });
             self.checks.len() - 1
         }))
+    }
+
+    /// The part of `parent` that `selector` selects, as a metric of its own. The same part gives the same metric.
+    pub fn sub_metric(&mut self, parent: MetricId, selector: &Selector) -> MetricId {
+        let whole = self.definitions[parent.0].clone();
+        let name = format!("{}{selector}", whole.name);
+        if let Some(&known) = self.by_name.get(&name) {
+            return known;
+        }
+        let position = self.selectors.iter().position(|known| known == selector);
+        let position = position.unwrap_or_else(|| {
+            self.selectors.push(selector.clone());
+            self.selectors.len() - 1
+        });
+        let selection = Some((parent, selector.clone()));
+        let id = self.define(&name, whole.kind, whole.contains, selection);
+        self.parts
+            .entry((whole.kind, whole.of_kind))
+            .or_default()
+            .push(Part {
+                selector: position,
+                of_kind: self.definitions[id.0].of_kind,
+            });
+        id
+    }
+
+    /// The metric of this name, if there is one.
+    pub fn find(&self, name: &str) -> Option<MetricId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// What a metric was registered as.
+    pub fn definition(&self, id: MetricId) -> &Definition {
+        &self.definitions[id.0]
     }
 
     /// All metrics in the order of their registration.
@@ -161,8 +225,39 @@ impl Registry {
     }
 
     /// The names of all checks in the order of their registration.
-    pub fn checks(&self) -> &[String] {
+    pub fn checks(&self) -> &[CheckName] {
         &self.checks
+    }
+
+    /// What sub-metrics select by.
+    pub(super) fn selectors(&self) -> &[Selector] {
+        &self.selectors
+    }
+
+    /// The sub-metrics of a metric; none for almost all.
+    pub(super) fn parts(&self, kind: Kind, of_kind: usize) -> &[Part] {
+        // Runs without sub-metrics must not pay for hashing.
+        if self.parts.is_empty() {
+            return &[];
+        }
+        self.parts.get(&(kind, of_kind)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The trend at this position among all trends.
+    pub(super) fn trend_definition(&self, of_kind: usize) -> &Definition {
+        let mut trends = self
+            .definitions
+            .iter()
+            .filter(|definition| definition.kind == Kind::Trend);
+        trends
+            .nth(of_kind)
+            .expect("ids are given out for definitions only")
+    }
+
+    /// The rate over all checks.
+    pub(super) fn checks_rate(&self) -> Option<RateId> {
+        let definition = self.definition(self.find("checks")?);
+        (definition.kind == Kind::Rate).then_some(RateId(definition.of_kind))
     }
 
     pub(super) fn n_of_kind(&self, kind: Kind) -> usize {
@@ -178,30 +273,41 @@ impl Registry {
                 name: name.to_owned(),
             });
         }
-        if let Some(&position) = self.by_name.get(name) {
-            return self.known(position, kind);
+        match self.find(name) {
+            Some(id) => self.known(id, kind),
+            None => {
+                let id = self.define(name, kind, contains, None);
+                Ok(self.definition(id).of_kind)
+            }
         }
-        let position = Position {
-            of_kind: self.n_of_kind(kind),
-            definition: self.definitions.len(),
-        };
-        self.by_name.insert(name.to_owned(), position);
+    }
+
+    fn define(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        contains: Contains,
+        selection: Option<(MetricId, Selector)>,
+    ) -> MetricId {
+        let id = MetricId(self.definitions.len());
+        self.by_name.insert(name.to_owned(), id);
         self.definitions.push(Definition {
             name: name.to_owned(),
             kind,
             contains,
+            selection,
+            of_kind: self.n_of_kind(kind),
         });
-        Ok(position.of_kind)
+        id
     }
 
-    fn known(&self, position: Position, requested: Kind) -> Result<usize, RegisterError> {
-        let definition = &self.definitions[position.definition];
+    fn known(&self, id: MetricId, requested: Kind) -> Result<usize, RegisterError> {
+        let definition = self.definition(id);
         if definition.kind == requested {
-            return Ok(position.of_kind);
+            return Ok(definition.of_kind);
         }
-        let name = definition.name.clone();
         Err(RegisterError::Conflict {
-            name,
+            name: definition.name.clone(),
             existing: definition.kind,
             requested,
         })
@@ -265,6 +371,23 @@ mod tests {
         let [first, second] = ["connected", "is it 200?"].map(|name| registry.check(name));
         assert_ne!(first, second);
         assert_eq!(registry.check("connected"), first);
-        assert_eq!(registry.checks(), ["connected", "is it 200?"]);
+        let names: Vec<_> = registry.checks().iter().map(|check| &check.name).collect();
+        assert_eq!(names, ["connected", "is it 200?"]);
+        assert_eq!(registry.checks_rate(), Some(RateId(0)));
+    }
+
+    #[test]
+    fn a_part_of_a_metric_is_a_metric() {
+        let mut registry = Registry::new();
+        registry.counter("reqs", Contains::Default).unwrap();
+        registry.trend("rtt").unwrap();
+        let rtt = registry.find("rtt").unwrap();
+        let selector = |value: &str| Selector::new([("kind".to_owned(), value.to_owned())].into());
+        let [one, two] = ["a", "b"].map(|value| registry.sub_metric(rtt, &selector(value)));
+        assert_eq!(registry.sub_metric(rtt, &selector("a")), one);
+        assert_eq!(registry.definition(two).name, "rtt{kind:b}");
+        assert_eq!(registry.definition(two).kind, Kind::Trend);
+        assert_eq!(registry.parts(Kind::Trend, 0).len(), 2);
+        assert!(registry.parts(Kind::Counter, 0).is_empty());
     }
 }

@@ -1,21 +1,32 @@
 //! The values of all metrics of one registry: a worker's own, a delta of one second, or the total of a run.
 
-use std::{mem, sync::Arc};
+use std::{collections::BTreeMap, mem, sync::Arc, time::Duration};
 
-use super::{Check, CheckId, CounterId, Definition, GaugeId, Kind, RateId, Registry, TrendId};
+use super::{
+    Check, CheckId, CheckName, Contains, CounterId, Definition, GaugeId, Kind, MetricId, RateId, Registry,
+    TrendId,
+};
 use crate::histogram::Histogram;
 
 /// Values for every metric and check of a registry. Its size is fixed by the registry, except that a trend gets
-/// its histogram with the first sample.
+/// its histogram with the first sample, and that up to 1,000 checks may appear during the run.
 #[derive(Clone, Debug)]
 pub struct MetricSet {
     registry: Arc<Registry>,
-    counters: Vec<u64>,
+    counters: Vec<Option<f64>>,
     gauges: Vec<Option<Gauge>>,
     rates: Vec<Rate>,
     trends: Vec<Option<Box<Histogram>>>,
     checks: Vec<Check>,
+    named_checks: BTreeMap<CheckName, Check>,
 }
+
+/// Checks that may appear during a run. Reason: more than a person reads; a name with an id in it must not make
+/// memory grow with the run. Answers to further ones count in the rate `checks` and under [`FURTHER_CHECKS`].
+const MAX_NAMED_CHECKS: usize = 1_000;
+
+/// Stands for all checks beyond [`MAX_NAMED_CHECKS`].
+const FURTHER_CHECKS: &str = "(further checks)";
 
 /// The latest value of a gauge and the range of all its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,8 +51,8 @@ pub struct Rate {
 /// The value of a metric of any kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
-    /// The sum of a counter.
-    Counter(u64),
+    /// The sum of a counter with at least one sample.
+    Counter(f64),
     /// A gauge.
     Gauge(Gauge),
     /// A rate with at least one sample.
@@ -54,52 +65,121 @@ impl MetricSet {
     /// All metrics of `registry` without samples.
     pub fn new(registry: Arc<Registry>) -> Self {
         Self {
-            counters: vec![0; registry.n_of_kind(Kind::Counter)],
+            counters: vec![None; registry.n_of_kind(Kind::Counter)],
             gauges: vec![None; registry.n_of_kind(Kind::Gauge)],
             rates: vec![Rate::default(); registry.n_of_kind(Kind::Rate)],
             trends: vec![None; registry.n_of_kind(Kind::Trend)],
             checks: vec![Check::default(); registry.checks().len()],
+            named_checks: BTreeMap::new(),
             registry,
         }
     }
 
+    /// What is measured.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// Adds `n` to a counter.
     pub fn count(&mut self, id: CounterId, n: u64) {
-        self.counters[id.0] += n;
+        self.add_selected(id, n as f64, &[]);
     }
 
     /// Sets a gauge.
     pub fn set(&mut self, id: GaugeId, value: f64) {
-        Gauge {
-            value,
-            min: value,
-            max: value,
-        }
-        .merge_into(&mut self.gauges[id.0]);
+        self.set_selected(id, value, &[]);
     }
 
     /// Adds one sample to a rate.
     pub fn rate(&mut self, id: RateId, is_true: bool) {
-        self.rates[id.0].merge(Rate {
-            n_true: u64::from(is_true),
-            n_total: 1,
-        });
+        self.rate_selected(id, is_true, &[]);
     }
 
     /// Adds one sample to a trend.
-    pub fn record(&mut self, id: TrendId, duration: std::time::Duration) {
-        self.trends[id.0].get_or_insert_default().record(duration);
+    pub fn record(&mut self, id: TrendId, duration: Duration) {
+        self.record_selected(id, duration, &[]);
     }
 
-    /// Adds one answer to a check.
+    /// Adds one answer to a check, and to the rate over all checks.
     pub fn check(&mut self, id: CheckId, passed: bool) {
+        self.check_selected(id, passed, &[]);
+    }
+
+    // The methods below also record to the sub-metrics whose selectors, given by their positions, apply.
+
+    pub(super) fn add_selected(&mut self, id: CounterId, amount: f64, selected: &[usize]) {
+        for at in affected(&self.registry, Kind::Counter, id.0, selected) {
+            *self.counters[at].get_or_insert_default() += amount;
+        }
+    }
+
+    pub(super) fn set_selected(&mut self, id: GaugeId, value: f64, selected: &[usize]) {
+        for at in affected(&self.registry, Kind::Gauge, id.0, selected) {
+            let (min, max) = (value, value);
+            Gauge { value, min, max }.merge_into(&mut self.gauges[at]);
+        }
+    }
+
+    pub(super) fn rate_selected(&mut self, id: RateId, is_true: bool, selected: &[usize]) {
+        for at in affected(&self.registry, Kind::Rate, id.0, selected) {
+            self.rates[at].merge(Rate {
+                n_true: u64::from(is_true),
+                n_total: 1,
+            });
+        }
+    }
+
+    pub(super) fn record_selected(&mut self, id: TrendId, duration: Duration, selected: &[usize]) {
+        for at in affected(&self.registry, Kind::Trend, id.0, selected) {
+            let histogram = self.trends[at].get_or_insert_with(|| {
+                let definition = self.registry.trend_definition(at);
+                Box::new(match definition.contains {
+                    Contains::Time => Histogram::new(),
+                    Contains::Default | Contains::Data => Histogram::of_numbers(),
+                })
+            });
+            histogram.record(duration);
+        }
+    }
+
+    pub(super) fn check_selected(&mut self, id: CheckId, passed: bool, selected: &[usize]) {
         self.checks[id.0].add(passed);
+        self.rate_of_checks(passed, selected);
+    }
+
+    pub(super) fn check_named(&mut self, group: &str, name: &str, passed: bool, selected: &[usize]) {
+        let [group, name] = [group, name].map(str::to_owned);
+        self.named_check(CheckName { group, name }).add(passed);
+        self.rate_of_checks(passed, selected);
+    }
+
+    fn rate_of_checks(&mut self, passed: bool, selected: &[usize]) {
+        if let Some(checks) = self.registry.checks_rate() {
+            self.rate_selected(checks, passed, selected);
+        }
+    }
+
+    fn named_check(&mut self, name: CheckName) -> &mut Check {
+        let further = CheckName {
+            group: String::new(),
+            name: FURTHER_CHECKS.to_owned(),
+        };
+        let n_further = usize::from(self.named_checks.contains_key(&further));
+        let is_full = self.named_checks.len() >= MAX_NAMED_CHECKS + n_further;
+        let name = if is_full && !self.named_checks.contains_key(&name) {
+            further
+        } else {
+            name
+        };
+        self.named_checks.entry(name).or_default()
     }
 
     /// Adds all samples of `later`, a set of the same registry. Its gauges are taken as the newer ones.
     pub fn merge(&mut self, later: &Self) {
         for (ours, theirs) in self.counters.iter_mut().zip(&later.counters) {
-            *ours += theirs;
+            if let Some(theirs) = theirs {
+                *ours.get_or_insert_default() += theirs;
+            }
         }
         for (ours, theirs) in self.gauges.iter_mut().zip(&later.gauges) {
             if let Some(theirs) = theirs {
@@ -111,11 +191,17 @@ impl MetricSet {
         }
         for (ours, theirs) in self.trends.iter_mut().zip(&later.trends) {
             if let Some(theirs) = theirs {
-                ours.get_or_insert_default().merge(theirs);
+                match ours {
+                    Some(ours) => ours.merge(theirs),
+                    None => *ours = Some(theirs.clone()),
+                }
             }
         }
         for (ours, theirs) in self.checks.iter_mut().zip(&later.checks) {
             ours.merge(*theirs);
+        }
+        for (name, theirs) in &later.named_checks {
+            self.named_check(name.clone()).merge(*theirs);
         }
     }
 
@@ -125,9 +211,10 @@ impl MetricSet {
         mem::replace(self, empty)
     }
 
-    /// The sum of a counter.
+    /// The sum of a counter, without its fraction.
     pub fn counter(&self, id: CounterId) -> u64 {
-        self.counters[id.0]
+        // As the conversion saturates, any sum fits.
+        self.counters[id.0].unwrap_or_default() as u64
     }
 
     /// The samples of a trend; `None` before the first.
@@ -140,36 +227,62 @@ impl MetricSet {
         self.checks[id.0]
     }
 
-    /// All counters, and those metrics of the other kinds that have samples, in the order of registration.
+    /// All metrics that have samples, in the order of registration.
     pub fn iter(&self) -> impl Iterator<Item = (&Definition, Value<'_>)> {
-        let [mut n_counters, mut n_gauges, mut n_rates, mut n_trends] = [0; 4];
-        self.registry.definitions().iter().filter_map(move |definition| {
-            let value = match definition.kind {
-                Kind::Counter => Value::Counter(self.counters[next(&mut n_counters)]),
-                Kind::Gauge => Value::Gauge(self.gauges[next(&mut n_gauges)]?),
-                Kind::Rate => {
-                    Value::Rate(Some(self.rates[next(&mut n_rates)]).filter(|rate| rate.n_total > 0)?)
-                }
-                Kind::Trend => Value::Trend(self.trends[next(&mut n_trends)].as_deref()?),
-            };
-            Some((definition, value))
+        let definitions = self.registry.definitions().iter();
+        definitions.filter_map(|definition| Some((definition, self.value_of(definition)?)))
+    }
+
+    /// The value of any metric; `None` before its first sample.
+    pub fn value(&self, id: MetricId) -> Option<Value<'_>> {
+        self.value_of(self.registry.definition(id))
+    }
+
+    fn value_of(&self, definition: &Definition) -> Option<Value<'_>> {
+        let at = definition.of_kind;
+        Some(match definition.kind {
+            Kind::Counter => Value::Counter(self.counters[at]?),
+            Kind::Gauge => Value::Gauge(self.gauges[at]?),
+            Kind::Rate => Value::Rate(Some(self.rates[at]).filter(|rate| rate.n_total > 0)?),
+            Kind::Trend => Value::Trend(self.trends[at].as_deref()?),
         })
     }
 
-    /// All checks with their answers, in the order of registration.
-    pub fn checks(&self) -> impl Iterator<Item = (&str, Check)> {
-        self.registry
-            .checks()
-            .iter()
-            .map(String::as_str)
-            .zip(self.checks.iter().copied())
+    /// All checks with their answers: those that were registered in that order, then the others by name.
+    pub fn checks(&self) -> impl Iterator<Item = (&CheckName, Check)> {
+        let registered = self.registry.checks().iter().zip(self.checks.iter().copied());
+        registered.chain(self.named_checks.iter().map(|(name, &check)| (name, check)))
     }
 }
 
-/// The position to read, one further each time.
-fn next(position: &mut usize) -> usize {
-    *position += 1;
-    *position - 1
+/// Positions of the metric itself and of its sub-metrics that are selected.
+fn affected(
+    registry: &Registry,
+    kind: Kind,
+    of_kind: usize,
+    selected: &[usize],
+) -> impl Iterator<Item = usize> + use<> {
+    // A sample belongs to few parts, most often to none; then nothing is allocated.
+    let parts: Vec<usize> = if selected.is_empty() {
+        Vec::new()
+    } else {
+        let parts = registry.parts(kind, of_kind).iter();
+        let chosen = parts.filter(|part| selected.contains(&part.selector));
+        chosen.map(|part| part.of_kind).collect()
+    };
+    std::iter::once(of_kind).chain(parts)
+}
+
+impl Value<'_> {
+    /// The sum of a counter, 1 for a gauge, the number of samples of the others.
+    pub fn n_samples(&self) -> u64 {
+        match self {
+            Self::Counter(sum) => *sum as u64,
+            Self::Gauge(_) => 1,
+            Self::Rate(rate) => rate.n_total,
+            Self::Trend(histogram) => histogram.count(),
+        }
+    }
 }
 
 impl Gauge {

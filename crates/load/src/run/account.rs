@@ -2,20 +2,19 @@
 
 use std::{
     cell::{Cell, RefCell},
+    sync::atomic::Ordering::Relaxed,
     time::Duration,
 };
 
-use super::{BuiltIn, Failures, Iterations};
+use super::{Failures, Iterations, RunHandle};
 use crate::{
-    metrics::{MetricSet, Recorder},
+    metrics::{MetricSet, Recorder, built_in::Execution},
     vu::IterationError,
 };
 
 /// The part of a worker's account that is handed to the run loop.
 #[derive(Debug)]
 pub(super) struct Delta {
-    pub(super) worker: usize,
-    pub(super) active_vus: u32,
     pub(super) metrics: MetricSet,
     pub(super) iterations: Iterations,
     pub(super) failures: Failures,
@@ -23,34 +22,36 @@ pub(super) struct Delta {
 
 /// Shared by the virtual users of one worker; stays on its thread.
 pub(super) struct Account {
-    worker: usize,
     recorder: Recorder,
-    built_in: BuiltIn,
-    active_vus: Cell<u32>,
+    execution: Execution,
+    run: RunHandle,
     iterations: Cell<Iterations>,
     failures: RefCell<Failures>,
 }
 
 impl Account {
-    pub(super) fn new(worker: usize, metrics: MetricSet, built_in: BuiltIn) -> Self {
+    pub(super) fn new(metrics: MetricSet, execution: Execution, run: RunHandle) -> Self {
         Self {
-            worker,
             recorder: Recorder::new(metrics),
-            built_in,
-            active_vus: Cell::default(),
+            execution,
+            run,
             iterations: Cell::default(),
             failures: RefCell::default(),
         }
     }
 
+    /// A handle of the worker's metrics, without tags.
     pub(super) fn recorder(&self) -> Recorder {
         self.recorder.clone()
     }
 
     /// Counts a virtual user as active until the guard is dropped.
     pub(super) fn activate(&self) -> impl Drop {
-        self.active_vus.update(|n| n + 1);
-        OnDrop(|| self.active_vus.update(|n| n - 1))
+        let n_active = &self.run.counts().n_active;
+        n_active.fetch_add(1, Relaxed);
+        OnDrop(|| {
+            n_active.fetch_sub(1, Relaxed);
+        })
     }
 
     /// Counts an iteration as interrupted, unless it is completed before its guard is dropped.
@@ -68,8 +69,6 @@ impl Account {
     /// All that was counted since the last call.
     pub(super) fn take(&self) -> Delta {
         Delta {
-            worker: self.worker,
-            active_vus: self.active_vus.get(),
             metrics: self.recorder.take(),
             iterations: self.iterations.take(),
             failures: self.failures.take(),
@@ -83,17 +82,38 @@ pub(super) struct OpenIteration<'a> {
     is_complete: bool,
 }
 
+/// How long an iteration took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// From its actual start.
+    pub(super) duration: Duration,
+    /// How late that was, where a schedule wanted a start at a certain moment.
+    pub(super) lateness: Option<Duration>,
+}
+
 impl OpenIteration<'_> {
-    /// The iteration ended by itself after `duration`; failed ones count as complete, as in k6.
-    pub(super) fn complete(mut self, duration: Duration, result: Result<(), IterationError>) {
+    /// The iteration ended by itself; failed ones count as complete, as in k6. `recorder` has its tags.
+    pub(super) fn complete(
+        mut self,
+        timing: Timing,
+        result: Result<(), IterationError>,
+        recorder: &Recorder,
+    ) {
+        let failure = match result {
+            Ok(()) => None,
+            Err(IterationError::Failed { reason }) => Some(reason),
+            Err(IterationError::Interrupted) => return,
+        };
         self.is_complete = true;
-        let Account {
-            recorder, built_in, ..
-        } = self.account;
-        recorder.count(built_in.iterations, 1);
-        recorder.record(built_in.iteration_duration, duration);
-        if let Err(error) = result {
-            self.account.fail(&error.reason);
+        let Account { execution, .. } = self.account;
+        recorder.count(execution.iterations, 1);
+        recorder.record(execution.iteration_duration, timing.duration);
+        if let Some(lateness) = timing.lateness {
+            recorder.record(execution.iteration_lateness, lateness);
+            recorder.record(execution.iteration_duration_scheduled, lateness + timing.duration);
+        }
+        if let Some(reason) = failure {
+            self.account.fail(&reason);
         }
     }
 }
@@ -104,6 +124,13 @@ impl Drop for OpenIteration<'_> {
             n_complete: iterations.n_complete + u64::from(self.is_complete),
             n_interrupted: iterations.n_interrupted + u64::from(!self.is_complete),
         });
+        let counts = self.account.run.counts();
+        let count = if self.is_complete {
+            &counts.n_complete
+        } else {
+            &counts.n_interrupted
+        };
+        count.fetch_add(1, Relaxed);
     }
 }
 

@@ -1,189 +1,281 @@
 //! The side of a run that owns the total: starts the workers together, merges what they report, tells the
-//! observer, and stops everything on request.
+//! observer, evaluates thresholds, and stops everything on request.
 
 use std::{
     future::Future,
+    pin::Pin,
+    sync::{Arc, atomic::AtomicU32},
     time::{Duration, SystemTime},
 };
 
 use tokio::{
     sync::{mpsc, watch},
-    time::{Instant, Interval, MissedTickBehavior},
+    task::JoinSet,
+    time::{Instant, Interval, MissedTickBehavior, timeout},
 };
 
 use super::{
-    Progress, RunError, RunResult, Total,
-    worker::{Command, REPORT_EVERY, Report},
+    Control, Progress, RunEnd, RunError, RunHandle, RunResult, StageFailure, Total,
+    scene::Scene,
+    steward::Steward,
+    total::MAX_NOTICES,
+    worker::{Command, Order, REPORT_EVERY, Report},
 };
-use crate::generator::Monitor;
+use crate::{
+    generator::Monitor,
+    metrics::Recorder,
+    plan::Plan,
+    threshold::{EVALUATE_EVERY, Thresholds},
+    vu::{Lifecycle, StageFuture},
+};
 
 /// How long after each full second the observer is called. Reason: workers hand in their deltas at the full
 /// second, and it takes them a moment.
 const OBSERVE_AFTER: Duration = Duration::from_millis(100);
 
 pub(super) struct RunLoop {
-    total: Total,
-    reports: mpsc::Receiver<Report>,
-    commands: watch::Sender<Command>,
-    monitor: Monitor,
-    /// `None` until all workers are ready.
-    started: Option<Started>,
+    pub(super) plan: Arc<Plan>,
+    pub(super) scenes: Arc<[Scene]>,
+    pub(super) run: RunHandle,
+    pub(super) control: Control,
+    pub(super) thresholds: Thresholds,
+    pub(super) total: Total,
+    pub(super) reports: mpsc::Receiver<Report>,
+    pub(super) commands: watch::Sender<Command>,
+    /// By worker; given away at the start.
+    pub(super) orders: Vec<mpsc::Sender<Order>>,
+    pub(super) monitor: Monitor,
 }
 
+/// A run that has started.
 struct Started {
     at: Instant,
     wall_clock: SystemTime,
     seconds: Interval,
+    next_evaluation: Duration,
+    notices: mpsc::Receiver<String>,
+    /// They end with this set.
+    stewards: JoinSet<()>,
 }
 
 impl RunLoop {
-    pub(super) fn new(
-        total: Total,
-        reports: mpsc::Receiver<Report>,
-        commands: watch::Sender<Command>,
-        monitor: Monitor,
-    ) -> Self {
-        Self {
-            total,
-            reports,
-            commands,
-            monitor,
-            started: None,
-        }
-    }
-
     /// Returns when all workers have ended. Returning earlier with an error drops the commands, which ends them.
     pub(super) async fn drive(
         mut self,
+        lifecycle: &mut dyn Lifecycle,
         mut observe: impl FnMut(&Progress<'_>),
         shutdown: impl Future<Output = ()>,
     ) -> Result<RunResult, RunError> {
-        tokio::pin!(shutdown);
-        let mut is_stopping = false;
-        loop {
+        let run = self.run.clone();
+        let early_end = async {
             tokio::select! {
+                () = shutdown => RunEnd::Shutdown,
+                reason = run.aborted() => RunEnd::Aborted { reason },
+            }
+        };
+        tokio::pin!(early_end);
+        let end = match self.prepare(lifecycle, early_end.as_mut()).await? {
+            Some(end) => end,
+            None => {
+                let mut started = self.start();
+                let end = self.watch(&mut started, &mut observe, early_end).await?;
+                drop(started.stewards);
+                return self
+                    .finish(lifecycle, end, Some((started.at, started.wall_clock)))
+                    .await;
+            }
+        };
+        self.stop_workers().await?;
+        self.finish(lifecycle, end, None).await
+    }
+
+    /// Waits for the workers, then for a person to resume, then for setup; says why the run ends before it starts.
+    async fn prepare(
+        &mut self,
+        lifecycle: &mut dyn Lifecycle,
+        mut early_end: Pin<&mut impl Future<Output = RunEnd>>,
+    ) -> Result<Option<RunEnd>, RunError> {
+        while !self.total.all_ready() {
+            tokio::select! {
+                end = &mut early_end => return Ok(Some(end)),
                 report = self.reports.recv() => match report {
                     Some(report) => self.total.add(report)?,
-                    None => return Ok(self.finish()),
+                    // A worker that panicked has reported nothing.
+                    None => return Err(RunError::WorkerPanicked),
                 },
-                elapsed = second(&mut self.started) => observe(&self.total.progress(elapsed)),
-                () = &mut shutdown, if !is_stopping => {
-                    is_stopping = true;
-                    self.commands.send_replace(Command::Stop);
-                }
             }
-            if self.started.is_none() && self.total.all_ready() && !is_stopping {
-                self.start();
+        }
+        let mut control = self.control.subscribe();
+        let setup = async {
+            drop(control.wait_for(|state| !state.is_paused).await);
+            if !self.plan.has_setup {
+                return None;
             }
+            let (recorder, run) = (
+                stage_recorder(&self.total, &self.plan, "::setup"),
+                self.run.clone(),
+            );
+            within(self.plan.setup_timeout, lifecycle.setup(recorder, run)).await
+        };
+        tokio::select! {
+            end = early_end => Ok(Some(end)),
+            failure = setup => Ok(failure.map(RunEnd::SetupFailed)),
         }
     }
 
-    fn start(&mut self) {
-        // What the generator did to make the virtual users is not part of the run.
+    fn start(&mut self) -> Started {
+        // What the generator did to make the virtual users and in setup is not part of the run.
         self.monitor.take();
         let at = Instant::now();
         let mut seconds = tokio::time::interval_at(at + REPORT_EVERY + OBSERVE_AFTER, REPORT_EVERY);
         seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        self.run.set_start(at);
         self.commands.send_replace(Command::Start(at));
-        self.started = Some(Started {
+        let (notice_sender, notices) = mpsc::channel(MAX_NOTICES);
+        let orders = std::mem::take(&mut self.orders);
+        let next_index = Arc::new(AtomicU32::new(self.run.initialized_vus()));
+        let mut stewards = JoinSet::new();
+        for scene in (0..self.scenes.len()).filter(|&scene| self.scenes[scene].may_change()) {
+            let steward = Steward {
+                scene,
+                scenes: Arc::clone(&self.scenes),
+                start: at,
+                orders: orders.clone(),
+                next_index: Arc::clone(&next_index),
+                notices: notice_sender.clone(),
+            };
+            stewards.spawn(steward.attend());
+        }
+        Started {
             at,
             wall_clock: SystemTime::now(),
             seconds,
-        });
+            next_evaluation: EVALUATE_EVERY,
+            notices,
+            stewards,
+        }
     }
 
-    fn finish(self) -> RunResult {
-        let (started_at, duration) = self.started.map_or_else(
+    /// Goes on until all workers have ended; says why.
+    async fn watch(
+        &mut self,
+        started: &mut Started,
+        observe: &mut impl FnMut(&Progress<'_>),
+        mut early_end: Pin<&mut impl Future<Output = RunEnd>>,
+    ) -> Result<RunEnd, RunError> {
+        let mut end = RunEnd::Complete;
+        loop {
+            let is_running = end == RunEnd::Complete;
+            tokio::select! {
+                report = self.reports.recv() => match report {
+                    Some(report) => self.total.add(report)?,
+                    None => {
+                        while let Ok(notice) = started.notices.try_recv() {
+                            self.total.notice(notice);
+                        }
+                        return Ok(end);
+                    }
+                },
+                Some(notice) = started.notices.recv() => self.total.notice(notice),
+                _ = started.seconds.tick() => {
+                    let elapsed = started.at.elapsed();
+                    observe(&self.total.progress(elapsed));
+                    if is_running && self.has_crossed(started, elapsed) {
+                        end = RunEnd::ThresholdsCrossed;
+                        self.commands.send_replace(Command::Stop);
+                    }
+                }
+                reason = &mut early_end, if is_running => {
+                    end = reason;
+                    self.commands.send_replace(Command::Stop);
+                }
+            }
+        }
+    }
+
+    /// Evaluates the thresholds when it is time to; true when one of them ends the run.
+    fn has_crossed(&mut self, started: &mut Started, elapsed: Duration) -> bool {
+        if elapsed < started.next_evaluation {
+            return false;
+        }
+        started.next_evaluation += EVALUATE_EVERY;
+        self.thresholds.evaluate(&self.total.metrics, elapsed)
+    }
+
+    /// Ends workers that have not started.
+    async fn stop_workers(&mut self) -> Result<(), RunError> {
+        self.orders.clear();
+        self.commands.send_replace(Command::Stop);
+        while let Some(report) = self.reports.recv().await {
+            self.total.add(report)?;
+        }
+        Ok(())
+    }
+
+    async fn finish(
+        mut self,
+        lifecycle: &mut dyn Lifecycle,
+        end: RunEnd,
+        started: Option<(Instant, SystemTime)>,
+    ) -> Result<RunResult, RunError> {
+        let (started_at, duration) = started.map_or_else(
             || (SystemTime::now(), Duration::ZERO),
-            |started| (started.wall_clock, started.at.elapsed()),
+            |(at, wall_clock)| (wall_clock, at.elapsed()),
         );
-        self.total.into_result(started_at, duration, self.monitor.take())
+        let generator = self.monitor.take();
+        let teardown_failure = self.tear_down(lifecycle, &end).await;
+        if started.is_some() {
+            self.total.drop_rest();
+        }
+        self.total.sample_vus_max();
+        self.total.settle();
+        self.thresholds.conclude(&self.total.metrics, duration);
+        Ok(RunResult {
+            started_at,
+            duration,
+            end,
+            max_vus: self.total.max_vus(),
+            iterations: self.total.iterations,
+            thresholds: self.thresholds.findings(),
+            marked_failed: self.run.marked_failed(),
+            teardown_failure,
+            generator,
+            metrics: self.total.metrics,
+            failures: self.total.failures,
+            notices: self.total.notices,
+        })
+    }
+
+    async fn tear_down(&self, lifecycle: &mut dyn Lifecycle, end: &RunEnd) -> Option<StageFailure> {
+        if !self.plan.has_teardown || matches!(end, RunEnd::SetupFailed(_)) {
+            return None;
+        }
+        let recorder = stage_recorder(&self.total, &self.plan, "::teardown");
+        within(
+            self.plan.teardown_timeout,
+            lifecycle.teardown(recorder, self.run.clone()),
+        )
+        .await
     }
 }
 
-/// Waits for the next second of the run, if it has started, and says how long it has been going.
-async fn second(started: &mut Option<Started>) -> Duration {
-    match started {
-        Some(started) => {
-            started.seconds.tick().await;
-            started.at.elapsed()
-        }
-        None => std::future::pending().await,
+/// A handle for what setup or teardown records.
+fn stage_recorder(total: &Total, plan: &Plan, group: &str) -> Recorder {
+    let tags = plan
+        .tags
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    let group = plan.system_tags.contains("group").then_some(("group", group));
+    total.recorder().with_tags(tags).with_tags(group)
+}
+
+/// Why `stage` failed, if it did.
+async fn within(limit: Duration, stage: StageFuture<'_>) -> Option<StageFailure> {
+    match timeout(limit, stage).await {
+        Ok(result) => result.err().map(StageFailure::Failed),
+        Err(_) => Some(StageFailure::TimedOut { limit }),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::{
-        metrics::{MetricSet, Registry},
-        run::{BuiltIn, Failures, Iterations, account::Delta},
-    };
-
-    fn delta(worker: usize, active_vus: u32, n_complete: u64, metrics: &MetricSet) -> Report {
-        let iterations = Iterations {
-            n_complete,
-            n_interrupted: 1,
-        };
-        let failures = Failures::default();
-        Report::Delta(Delta {
-            worker,
-            active_vus,
-            metrics: metrics.clone(),
-            iterations,
-            failures,
-        })
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn observers_see_each_second_as_the_workers_reported_it() {
-        let mut registry = Registry::new();
-        let built_in = BuiltIn::register(&mut registry).unwrap();
-        let empty = MetricSet::new(Arc::new(registry));
-        let (commands, mut commanded) = watch::channel(Command::Prepare);
-        let (reporter, reports) = mpsc::channel(8);
-        let total = Total::new(empty.clone(), built_in, 2, 9);
-        let run_loop = RunLoop::new(total, reports, commands, Monitor::new());
-
-        let workers = async move {
-            reporter.send(Report::Ready).await.unwrap();
-            reporter.send(Report::Ready).await.unwrap();
-            commanded
-                .wait_for(|command| matches!(command, Command::Start(_)))
-                .await
-                .unwrap();
-            for (second, active_vus) in [(1, 3), (2, 2)] {
-                tokio::time::sleep(REPORT_EVERY).await;
-                reporter.send(delta(0, active_vus, second, &empty)).await.unwrap();
-                reporter.send(delta(1, 1, 0, &empty)).await.unwrap();
-            }
-            tokio::time::sleep(REPORT_EVERY / 2).await;
-        };
-        let mut seen = Vec::new();
-        let observe = |progress: &Progress<'_>| {
-            let ms = progress.elapsed.as_millis();
-            seen.push((
-                ms,
-                progress.active_vus,
-                progress.n_iterations_complete,
-                progress.n_interrupted,
-            ));
-        };
-        let (result, ()) = tokio::join!(run_loop.drive(observe, std::future::pending()), workers);
-        let result = result.unwrap();
-        assert_eq!(seen, [(1100, 4, 1, 2), (2100, 3, 3, 4)]);
-        assert_eq!(result.duration.as_millis(), 2500);
-        let gauges: Vec<_> = result
-            .metrics
-            .iter()
-            .map(|(definition, value)| format!("{} {value:?}", definition.name))
-            .collect();
-        expect_test::expect![[r#"
-            iterations Counter(0)
-            vus Gauge(Gauge { value: 3.0, min: 3.0, max: 4.0 })
-            vus_max Gauge(Gauge { value: 9.0, min: 9.0, max: 9.0 })"#]]
-        .assert_eq(&gauges.join("\n"));
-    }
-}
+mod tests;

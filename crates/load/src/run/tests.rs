@@ -1,12 +1,15 @@
-//! Whole runs in virtual and real time.
+//! Whole runs: in virtual time by topic, and a few with real threads.
 
 use std::sync::Mutex;
 
-use super::*;
-use crate::{
-    executor::Stage,
-    vu::{Iteration, IterationContext, Vu},
-};
+use super::{simulation::constant_vus, *};
+use crate::vu::{Iteration, IterationContext, Vu};
+
+mod closed;
+mod controlled;
+mod lifecycle;
+mod open;
+mod scenarios;
 
 /// A user's number and the name of its thread.
 type Place = (u32, Option<String>);
@@ -32,41 +35,41 @@ impl Vu for Waiting {
 }
 
 fn config(n_vus: u32, duration: Duration) -> RunConfig {
-    let plan = RampingVus::new(
-        n_vus,
-        vec![Stage {
-            duration,
-            target: n_vus,
-        }],
-    )
-    .unwrap();
     RunConfig {
-        plan: plan.graceful_stop(Duration::ZERO),
         n_workers: NonZeroUsize::new(2).unwrap(),
+        ..RunConfig::new(Plan::single(constant_vus(n_vus, duration, Duration::ZERO)))
     }
+}
+
+/// A run with real threads that nobody watches.
+async fn run_for_real(
+    config: RunConfig,
+    factory: impl VuFactory + 'static,
+    shutdown: impl Future<Output = ()>,
+) -> RunResult {
+    run(
+        config,
+        Registry::new(),
+        Arc::new(factory),
+        &mut (),
+        |_| {},
+        shutdown,
+    )
+    .await
+    .unwrap()
 }
 
 #[tokio::test]
 async fn users_are_spread_over_real_workers_and_interrupted_at_the_end() {
     let users = Waiting::default();
     let config = config(5, Duration::from_millis(20));
-    let result = run(
-        config,
-        Registry::new(),
-        Arc::new(users.clone()),
-        |_| {},
-        std::future::pending(),
-    )
-    .await
-    .unwrap();
+    let result = run_for_real(config, users.clone(), std::future::pending()).await;
     assert_eq!(
-        result.iterations,
-        Iterations {
-            n_complete: 0,
-            n_interrupted: 5
-        }
+        (result.iterations.n_complete, result.iterations.n_interrupted),
+        (0, 5)
     );
     assert_eq!((result.max_vus, result.failures.count()), (5, 0));
+    assert_eq!(result.end, RunEnd::Complete);
     assert!(result.duration >= Duration::from_millis(20));
     assert!(!result.generator.lateness.is_empty());
     let mut threads = users.threads.lock().unwrap().clone();
@@ -86,7 +89,6 @@ async fn users_are_spread_over_real_workers_and_interrupted_at_the_end() {
 
 #[tokio::test]
 async fn a_shutdown_ends_the_run_early_and_keeps_its_figures() {
-    let config = config(3, Duration::from_secs(3600));
     let users = Waiting::default();
     let threads = Arc::clone(&users.threads);
     let all_started = async {
@@ -94,26 +96,20 @@ async fn a_shutdown_ends_the_run_early_and_keeps_its_figures() {
             tokio::task::yield_now().await;
         }
     };
-    let result = run(config, Registry::new(), Arc::new(users), |_| {}, all_started)
-        .await
-        .unwrap();
+    let result = run_for_real(config(3, Duration::from_secs(3600)), users, all_started).await;
     assert_eq!(
-        result.iterations,
-        Iterations {
-            n_complete: 0,
-            n_interrupted: 3
-        }
+        (result.iterations.n_complete, result.iterations.n_interrupted),
+        (0, 3)
     );
+    assert_eq!(result.end, RunEnd::Shutdown);
 }
 
 #[tokio::test]
 async fn a_shutdown_before_the_start_is_an_empty_result() {
     let config = config(3, Duration::from_secs(3600));
-    let users = Arc::new(Waiting::default());
-    let result = run(config, Registry::new(), users, |_| {}, std::future::ready(()))
-        .await
-        .unwrap();
+    let result = run_for_real(config, Waiting::default(), std::future::ready(())).await;
     assert_eq!(result.iterations.n_complete, 0);
+    assert_eq!(result.end, RunEnd::Shutdown);
 }
 
 #[tokio::test]
@@ -121,15 +117,10 @@ async fn a_name_clash_with_a_built_in_metric_is_refused() {
     let mut registry = Registry::new();
     registry.rate("iterations").unwrap();
     let config = config(1, Duration::from_secs(1));
-    let error = run(
-        config,
-        registry,
-        Arc::new(Waiting::default()),
-        |_| {},
-        std::future::ready(()),
-    )
-    .await
-    .unwrap_err();
+    let users = Arc::new(Waiting::default());
+    let error = run(config, registry, users, &mut (), |_| {}, std::future::ready(()))
+        .await
+        .unwrap_err();
     assert!(matches!(error, RunError::Metric(_)), "{error}");
 }
 
@@ -150,16 +141,7 @@ impl Vu for Busy {
 
 #[tokio::test]
 async fn users_that_never_wait_hold_up_neither_their_neighbours_nor_the_end() {
-    let config = config(4, Duration::from_millis(20));
-    let result = run(
-        config,
-        Registry::new(),
-        Arc::new(Busy),
-        |_| {},
-        std::future::pending(),
-    )
-    .await
-    .unwrap();
+    let result = run_for_real(config(4, Duration::from_millis(20)), Busy, std::future::pending()).await;
     assert!(result.iterations.n_complete > 4);
     assert_eq!(result.iterations.n_interrupted, 0);
 }

@@ -1,33 +1,67 @@
 //! The sum of what all workers have reported.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
-use super::{BuiltIn, Failures, Iterations, Progress, RunError, RunResult, account::Delta, worker::Report};
-use crate::{generator::Evidence, metrics::MetricSet};
+use super::{
+    Failures, Iterations, Progress, RunError, RunHandle, account::Delta, scene::Scene, shift::scene_recorder,
+    worker::Report,
+};
+use crate::{
+    metrics::{MetricSet, Recorder, built_in::Execution},
+    plan::Plan,
+};
 
 pub(super) struct Total {
-    metrics: MetricSet,
-    built_in: BuiltIn,
-    iterations: Iterations,
-    failures: Failures,
-    max_vus: u32,
+    pub(super) metrics: MetricSet,
+    pub(super) iterations: Iterations,
+    pub(super) failures: Failures,
+    pub(super) notices: Vec<String>,
+    execution: Execution,
+    run: RunHandle,
     n_not_ready: usize,
-    /// Active virtual users of each worker, as it last reported.
-    active_vus: Vec<u32>,
+    max_vus: u32,
+    scenes: Arc<[Scene]>,
+    /// What the run loop itself records: it becomes part of `metrics` with the next progress.
+    own: Recorder,
+    /// By position of the scenario: its handle of `own`, and dropped iterations that are recorded.
+    dropped: Vec<(Recorder, u64)>,
 }
 
+/// Notices that are kept. Reason: more than a person reads.
+pub(super) const MAX_NOTICES: usize = 100;
+
 impl Total {
-    pub(super) fn new(mut metrics: MetricSet, built_in: BuiltIn, n_workers: usize, max_vus: u32) -> Self {
-        metrics.set(built_in.vus_max, f64::from(max_vus));
+    pub(super) fn new(
+        metrics: MetricSet,
+        execution: Execution,
+        run: RunHandle,
+        n_workers: usize,
+        plan: &Plan,
+        scenes: Arc<[Scene]>,
+    ) -> Self {
+        let own = Recorder::new(metrics.clone());
+        let dropped = scenes.iter().map(|scene| (scene_recorder(&own, plan, scene), 0));
         Self {
             metrics,
-            built_in,
             iterations: Iterations::default(),
             failures: Failures::default(),
-            max_vus,
+            notices: Vec::new(),
+            execution,
+            run,
             n_not_ready: n_workers,
-            active_vus: vec![0; n_workers],
+            max_vus: 0,
+            dropped: dropped.collect(),
+            scenes,
+            own,
         }
+    }
+
+    /// A handle for what setup and teardown record.
+    pub(super) fn recorder(&self) -> Recorder {
+        self.own.clone()
     }
 
     pub(super) fn add(&mut self, report: Report) -> Result<(), RunError> {
@@ -39,15 +73,29 @@ impl Total {
         Ok(())
     }
 
+    /// What a person should know.
+    pub(super) fn notice(&mut self, notice: String) {
+        if self.notices.len() < MAX_NOTICES {
+            self.notices.push(notice);
+        }
+    }
+
     /// Whether every worker has made its virtual users.
     pub(super) fn all_ready(&self) -> bool {
         self.n_not_ready == 0
     }
 
-    /// The state `elapsed` after the start; samples the gauge of active users.
+    /// Virtual users that exist.
+    pub(super) fn max_vus(&self) -> u32 {
+        self.max_vus
+    }
+
+    /// The state `elapsed` after the start; samples the gauges of virtual users.
     pub(super) fn progress(&mut self, elapsed: Duration) -> Progress<'_> {
-        let active_vus = self.active_vus.iter().sum();
-        self.metrics.set(self.built_in.vus, f64::from(active_vus));
+        let active_vus = self.run.active_vus();
+        self.metrics.set(self.execution.vus, f64::from(active_vus));
+        self.sample_vus_max();
+        self.settle();
         Progress {
             elapsed,
             active_vus,
@@ -55,24 +103,33 @@ impl Total {
             n_iterations_complete: self.iterations.n_complete,
             n_interrupted: self.iterations.n_interrupted,
             metrics: &self.metrics,
+            notices: &self.notices,
         }
     }
 
-    pub(super) fn into_result(
-        self,
-        started_at: SystemTime,
-        duration: Duration,
-        generator: Evidence,
-    ) -> RunResult {
-        RunResult {
-            metrics: self.metrics,
-            started_at,
-            duration,
-            iterations: self.iterations,
-            max_vus: self.max_vus,
-            failures: self.failures,
-            generator,
+    /// Samples the gauge of existing virtual users.
+    pub(super) fn sample_vus_max(&mut self) {
+        self.max_vus = self.run.counts().n_vus.load(Relaxed);
+        self.metrics.set(self.execution.vus_max, f64::from(self.max_vus));
+    }
+
+    /// What is left of common stores is dropped.
+    pub(super) fn drop_rest(&mut self) {
+        for scene in self.scenes.iter() {
+            scene.drop_rest();
         }
+    }
+
+    /// Makes what the run loop recorded part of the metrics.
+    pub(super) fn settle(&mut self) {
+        for (scene, (recorder, n_recorded)) in self.scenes.iter().zip(&mut self.dropped) {
+            let n_dropped = scene.n_dropped();
+            if n_dropped > *n_recorded {
+                recorder.count(self.execution.dropped_iterations, n_dropped - *n_recorded);
+                *n_recorded = n_dropped;
+            }
+        }
+        self.metrics.merge(&self.own.take());
     }
 
     fn merge(&mut self, delta: &Delta) {
@@ -80,6 +137,5 @@ impl Total {
         self.iterations.n_complete += delta.iterations.n_complete;
         self.iterations.n_interrupted += delta.iterations.n_interrupted;
         self.failures.merge(&delta.failures);
-        self.active_vus[delta.worker] = delta.active_vus;
     }
 }

@@ -1,6 +1,12 @@
 //! One worker: a thread, its event loop, and the virtual users that live on it.
 
-use std::{io, rc::Rc, sync::Arc, thread, time::Duration};
+use std::{
+    io,
+    rc::Rc,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
 
 use tokio::{
     sync::{mpsc, watch},
@@ -9,14 +15,17 @@ use tokio::{
 };
 
 use super::{
-    BuiltIn, RunError,
+    RunError, RunHandle,
     account::{Account, Delta},
-    virtual_user,
+    roster::Lease,
+    scene::Scene,
+    shift::Shift,
+    virtual_user::VirtualUser,
 };
 use crate::{
-    executor::RampingVus,
     generator::Monitor,
-    metrics::MetricSet,
+    metrics::{MetricSet, built_in::Execution},
+    plan::Plan,
     vu::{Vu, VuFactory, VuId},
 };
 
@@ -45,20 +54,41 @@ pub(super) enum Report {
     Delta(Delta),
 }
 
-/// A virtual user and its index in the whole run, from 0.
+/// Make another virtual user while the run goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order {
+    /// Its id.
+    pub(super) vu: VuId,
+    /// What it is for.
+    pub(super) lease: Lease,
+}
+
+/// A virtual user before the start.
 struct Placed {
-    index: u32,
+    id: VuId,
     vu: Box<dyn Vu>,
+    leases: Vec<Lease>,
 }
 
 /// A worker before it starts.
 pub(super) struct Worker {
     pub(super) number: usize,
     pub(super) n_workers: usize,
-    pub(super) plan: RampingVus,
+    pub(super) plan: Arc<Plan>,
+    /// The leases of all virtual users of the run, by index.
+    pub(super) roster: Arc<[Vec<Lease>]>,
+    pub(super) scenes: Arc<[Scene]>,
     pub(super) metrics: MetricSet,
-    pub(super) built_in: BuiltIn,
+    pub(super) execution: Execution,
+    pub(super) run: RunHandle,
     pub(super) monitor: Monitor,
+}
+
+/// What a worker hears and says.
+pub(super) struct Wires {
+    pub(super) commands: watch::Receiver<Command>,
+    pub(super) orders: mpsc::Receiver<Order>,
+    pub(super) reports: mpsc::Sender<Report>,
 }
 
 impl Worker {
@@ -66,14 +96,13 @@ impl Worker {
     pub(super) fn spawn(
         self,
         factory: Arc<dyn VuFactory>,
-        commands: watch::Receiver<Command>,
-        reports: mpsc::Sender<Report>,
+        wires: Wires,
     ) -> io::Result<thread::JoinHandle<()>> {
         let name = format!("load-worker-{}", self.number);
         thread::Builder::new().name(name).spawn(move || {
             match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => LocalSet::new().block_on(&runtime, self.run(&*factory, commands, &reports)),
-                Err(error) => drop(reports.blocking_send(Report::Failed(error.into()))),
+                Ok(runtime) => LocalSet::new().block_on(&runtime, self.run(&*factory, wires)),
+                Err(error) => drop(wires.reports.blocking_send(Report::Failed(error.into()))),
             }
         })
     }
@@ -81,48 +110,58 @@ impl Worker {
     /// The whole life of a worker; must be called within a [`LocalSet`].
     ///
     /// A report that cannot be delivered means that the run loop has given up; the commands end then, too.
-    pub(super) async fn run(
-        self,
-        factory: &dyn VuFactory,
-        mut commands: watch::Receiver<Command>,
-        reports: &mpsc::Sender<Report>,
-    ) {
-        let vus = match self.make_vus(factory) {
+    pub(super) async fn run(self, factory: &dyn VuFactory, mut wires: Wires) {
+        let vus = match self.make_vus(factory, &wires.commands) {
             Ok(vus) => vus,
-            Err(error) => return drop(reports.send(Report::Failed(error)).await),
+            Err(error) => return drop(wires.reports.send(Report::Failed(error)).await),
         };
-        let account = Rc::new(Account::new(self.number, self.metrics, self.built_in));
-        let health = tokio::task::spawn_local(async move { self.monitor.watch_worker().await });
-        drop(reports.send(Report::Ready).await);
-        if let Some(start) = wait_for_start(&mut commands).await {
-            let mut tasks = JoinSet::new();
-            for Placed { index, vu } in vus {
-                let windows = self.plan.windows(index);
-                tasks.spawn_local(virtual_user::drive(
-                    vu,
-                    index,
-                    windows,
-                    start,
-                    Rc::clone(&account),
-                ));
+        let monitor = self.monitor;
+        let health = tokio::task::spawn_local(async move { monitor.watch_worker().await });
+        drop(wires.reports.send(Report::Ready).await);
+        let account = Account::new(self.metrics, self.execution, self.run.clone());
+        let reports = wires.reports.clone();
+        let delta = match wait_for_start(&mut wires.commands).await {
+            Some(start) => {
+                let shift = Rc::new(Shift::new(start, self.scenes, account, self.run, &self.plan));
+                let mut tasks = JoinSet::new();
+                for Placed { id, vu, leases } in vus {
+                    tasks.spawn_local(VirtualUser::new(id, vu, Rc::clone(&shift)).drive(leases));
+                }
+                attend(tasks, &shift, factory, wires).await;
+                shift.account.take()
             }
-            attend(tasks, &account, start, commands, reports).await;
-        }
+            None => account.take(),
+        };
         health.abort();
-        drop(reports.send(Report::Delta(account.take())).await);
+        drop(reports.send(Report::Delta(delta)).await);
     }
 
-    /// Every `n_workers`-th user by index, so that all workers ramp up and down alike.
-    fn make_vus(&self, factory: &dyn VuFactory) -> Result<Vec<Placed>, RunError> {
-        (0..self.plan.max_vus())
+    /// Every `n_workers`-th user by index, so that all workers ramp up and down alike; fewer when the run is to stop.
+    fn make_vus(
+        &self,
+        factory: &dyn VuFactory,
+        commands: &watch::Receiver<Command>,
+    ) -> Result<Vec<Placed>, RunError> {
+        let own = self
+            .roster
+            .iter()
+            .enumerate()
             .skip(self.number)
-            .step_by(self.n_workers)
-            .map(|index| {
-                let id = VuId::from_index(index);
+            .step_by(self.n_workers);
+        let wanted = own.take_while(|_| !matches!(*commands.borrow(), Command::Stop));
+        wanted
+            .map(|(index, leases)| {
+                // A roster is as long as a number of virtual users, which is a u32.
+                let id = VuId::from_index(u32::try_from(index).unwrap_or(u32::MAX));
                 let vu = factory
                     .create(id)
                     .map_err(|reason| RunError::Vu { vu: id, reason })?;
-                Ok(Placed { index, vu })
+                self.run.counts().n_vus.fetch_add(1, Relaxed);
+                Ok(Placed {
+                    id,
+                    vu,
+                    leases: leases.clone(),
+                })
             })
             .collect()
     }
@@ -149,33 +188,46 @@ async fn wait_for_stop(commands: &mut watch::Receiver<Command>) {
     );
 }
 
-/// Reports each second until all virtual users have ended; ends them when the run is to stop.
-async fn attend(
-    mut tasks: JoinSet<()>,
-    account: &Account,
-    start: Instant,
-    mut commands: watch::Receiver<Command>,
-    reports: &mpsc::Sender<Report>,
-) {
-    let mut seconds = tokio::time::interval_at(start + REPORT_EVERY, REPORT_EVERY);
+/// Reports each second and makes users that are ordered, until all have ended and none can be ordered any more; ends
+/// them when the run is to stop.
+async fn attend(mut tasks: JoinSet<()>, shift: &Rc<Shift>, factory: &dyn VuFactory, mut wires: Wires) {
+    let mut seconds = tokio::time::interval_at(shift.start + REPORT_EVERY, REPORT_EVERY);
     seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    loop {
+    let mut may_grow = true;
+    while may_grow || !tasks.is_empty() {
         tokio::select! {
-            ended = tasks.join_next() => match ended {
-                Some(Err(error)) if error.is_panic() => account.fail("the virtual user panicked (a defect of its code)"),
-                Some(_) => {}
-                None => return,
+            Some(ended) = tasks.join_next() => if ended.is_err_and(|error| error.is_panic()) {
+                shift.account.fail("the virtual user panicked (a defect of its code)");
+            },
+            order = wires.orders.recv(), if may_grow => match order {
+                Some(order) => grow(&mut tasks, shift, factory, order),
+                None => may_grow = false,
             },
             _ = seconds.tick() => {
                 // When the queue is full, the delta stays here and grows until there is room again.
-                if let Ok(room) = reports.try_reserve() {
-                    room.send(Report::Delta(account.take()));
+                if let Ok(room) = wires.reports.try_reserve() {
+                    room.send(Report::Delta(shift.account.take()));
                 }
             }
-            () = wait_for_stop(&mut commands) => return tasks.shutdown().await,
+            () = wait_for_stop(&mut wires.commands) => {
+                shift.stop.set();
+                while tasks.join_next().await.is_some() {}
+                return;
+            }
         }
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Makes one more user. When that fails, its scenario does not grow any more.
+fn grow(tasks: &mut JoinSet<()>, shift: &Rc<Shift>, factory: &dyn VuFactory, order: Order) {
+    match factory.create(order.vu) {
+        Ok(vu) => {
+            shift.run.counts().n_vus.fetch_add(1, Relaxed);
+            shift.scenes[order.lease.scene].end_growth();
+            tasks.spawn_local(VirtualUser::new(order.vu, vu, Rc::clone(shift)).drive(vec![order.lease]));
+        }
+        Err(reason) => shift
+            .account
+            .fail(&format!("another virtual user could not be made: {reason}")),
+    }
+}

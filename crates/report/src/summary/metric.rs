@@ -1,7 +1,7 @@
 //! One metric as a report shows it.
 
-use plimsoll_load::metrics::{self, Definition, MetricSet, Value};
-use serde::Serialize;
+use plimsoll_load::metrics::{self, Definition, Value};
+use serde::{Serialize, Serializer};
 
 use crate::Distribution;
 
@@ -33,8 +33,9 @@ pub enum Contains {
 pub enum Values {
     /// A sum.
     Counter {
-        /// The sum.
-        count: u64,
+        /// The sum; an integer in JSON when it is one.
+        #[serde(serialize_with = "integer_if_whole")]
+        count: f64,
         /// Per second of the whole run.
         rate: f64,
     },
@@ -66,11 +67,7 @@ impl Metric {
         let values = match value {
             Value::Counter(count) => Values::Counter {
                 count,
-                rate: if seconds > 0.0 {
-                    count as f64 / seconds
-                } else {
-                    0.0
-                },
+                rate: if seconds > 0.0 { count / seconds } else { 0.0 },
             },
             Value::Gauge(gauge) => Values::Gauge {
                 value: gauge.value,
@@ -84,18 +81,6 @@ impl Metric {
             contains: definition.contains.into(),
             values,
         }
-    }
-
-    /// All answers to all checks together; `None` when none was asked.
-    pub(super) fn of_checks(set: &MetricSet) -> Option<Self> {
-        let (n_true, n_total) = set.checks().fold((0, 0), |(n_true, n_total), (_, check)| {
-            (n_true + check.passes, n_total + check.passes + check.fails)
-        });
-        let values = Values::rate(metrics::Rate { n_true, n_total });
-        (n_total > 0).then_some(Self {
-            contains: Contains::Default,
-            values,
-        })
     }
 }
 
@@ -116,5 +101,16 @@ impl From<metrics::Contains> for Contains {
             metrics::Contains::Time => Self::Time,
             metrics::Contains::Data => Self::Data,
         }
+    }
+}
+
+/// The largest range in which each integer has its own `f64`.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+fn integer_if_whole<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        serializer.serialize_i64(*number as i64)
+    } else {
+        serializer.serialize_f64(*number)
     }
 }

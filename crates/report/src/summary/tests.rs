@@ -57,6 +57,11 @@ pub(crate) fn run() -> RunResult {
             n_complete: 10,
             n_interrupted: 90,
         },
+        end: RunEnd::Complete,
+        thresholds: Vec::new(),
+        marked_failed: None,
+        teardown_failure: None,
+        notices: Vec::new(),
         max_vus: 100,
         failures,
         generator: Evidence {
@@ -120,6 +125,11 @@ fn json_has_the_documented_fields() {
             "duration_seconds": 44.5,
             "time_unit": "us"
           },
+          "end": {
+            "cause": "complete"
+          },
+          "thresholds": [],
+          "notices": [],
           "iterations": {
             "complete": 10,
             "interrupted": 90,
@@ -134,16 +144,19 @@ fn json_has_the_documented_fields() {
           "vus_max": 100,
           "checks": [
             {
+              "group": "",
               "name": "successful connection",
               "passes": 5,
               "fails": 0
             },
             {
+              "group": "",
               "name": "received its own message",
               "passes": 4,
               "fails": 1
             },
             {
+              "group": "",
               "name": "never asked",
               "passes": 0,
               "fails": 0
@@ -270,6 +283,9 @@ fn a_run_of_no_time_has_no_infinite_rates() {
     let metrics = metrics(&run.metrics, run.duration.as_secs_f64());
     assert_eq!(
         metrics["ws_sessions"].values,
-        Values::Counter { count: 10, rate: 0.0 }
+        Values::Counter {
+            count: 10.0,
+            rate: 0.0
+        }
     );
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{LEAST_DOTS, dotted, wrap::wrap};
 use crate::{
     Style, Summary, quantity,
-    summary::{Generator, Iterations, Losses, Target},
+    summary::{End, Generator, Iterations, Losses, Target, Threshold},
 };
 
 /// A name, a line about it, and sentences below that line.
@@ -19,6 +19,9 @@ struct Condition {
 /// One block per condition that applies; the generator's always does.
 pub(super) fn render(summary: &Summary, style: Style) -> String {
     let conditions: Vec<Condition> = [
+        thresholds(&summary.thresholds, style),
+        end(&summary.end, style),
+        notices(&summary.notices, style),
         failures(&summary.iterations, style),
         summary.losses.as_ref().map(|losses| deliveries(losses, style)),
         summary.target.as_ref().map(|found| target(found, style)),
@@ -48,6 +51,49 @@ impl Condition {
         let details: String = details.map(|line| line + "\n").collect();
         format!("  {} {}\n{details}", dotted(self.name, width, style), self.line)
     }
+}
+
+fn thresholds(thresholds: &[Threshold], style: Style) -> Option<Condition> {
+    let crossed: Vec<_> = thresholds.iter().filter(|threshold| !threshold.passed).collect();
+    (!crossed.is_empty()).then(|| Condition {
+        name: "thresholds",
+        line: style.bad(&format!("✗ {} of {} crossed", crossed.len(), thresholds.len())),
+        details: crossed.into_iter().map(crossed_line).collect(),
+    })
+}
+
+fn crossed_line(threshold: &Threshold) -> String {
+    let Threshold {
+        metric, expression, ..
+    } = threshold;
+    match threshold.value {
+        Some(value) => format!("{metric}: {expression}, found {}", quantity::number(value)),
+        None => format!("{metric}: {expression}, found no samples"),
+    }
+}
+
+/// Only what is not the plan's own end is worth a line.
+fn end(end: &End, style: Style) -> Option<Condition> {
+    let line = match end {
+        End::Complete => return None,
+        End::Shutdown => "ended from outside before its time".to_owned(),
+        End::ThresholdsCrossed => "ended by a crossed threshold".to_owned(),
+        End::Aborted { reason } => format!("aborted: {reason}"),
+        End::SetupFailed { reason } => format!("not begun, setup failed: {reason}"),
+    };
+    Some(Condition {
+        name: "run",
+        line: style.bad(&line),
+        details: Vec::new(),
+    })
+}
+
+fn notices(notices: &[String], style: Style) -> Option<Condition> {
+    (!notices.is_empty()).then(|| Condition {
+        name: "notices",
+        line: style.bad(&notices.len().to_string()),
+        details: notices.to_vec(),
+    })
 }
 
 fn failures(iterations: &Iterations, style: Style) -> Option<Condition> {

@@ -7,14 +7,20 @@ use std::{collections::BTreeMap, time::Duration};
 use super::{LEAST_DOTS, dotted, pad};
 use crate::{
     Distribution, Style, quantity,
-    summary::{Contains, Metric, Values},
+    summary::{Contains, Metric, Threshold, Values},
 };
 
-/// One line per metric.
-pub(super) fn render(metrics: &BTreeMap<String, Metric>, style: Style) -> String {
-    let rows: Vec<Row> = metrics
-        .iter()
-        .map(|(name, metric)| Row::new(name, metric))
+/// One line per metric, with a mark before those that have thresholds.
+pub(super) fn render(metrics: &BTreeMap<String, Metric>, thresholds: &[Threshold], style: Style) -> String {
+    let mut entries: Vec<_> = metrics.iter().collect();
+    // A part of a metric follows its whole, also when another name would come between them.
+    entries.sort_by_key(|(name, _)| name.split_once('{').map_or((name.as_str(), ""), |split| split));
+    let rows: Vec<Row> = entries
+        .into_iter()
+        .map(|(name, metric)| Row {
+            passed: passed(name, thresholds),
+            ..Row::new(name, metric)
+        })
         .collect();
     let name_width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0) + LEAST_DOTS;
     let (trends, others): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_trend);
@@ -26,17 +32,36 @@ pub(super) fn render(metrics: &BTreeMap<String, Metric>, style: Style) -> String
             } else {
                 &other_widths
             };
+            let mark = match row.passed {
+                None => "  ".to_owned(),
+                Some(true) => style.good("✓ "),
+                Some(false) => style.bad("✗ "),
+            };
             format!(
-                "  {} {}\n",
-                dotted(row.name, name_width, style),
+                "{mark}{} {}\n",
+                dotted(&row.name, name_width, style),
                 row.render(widths, style)
             )
         })
         .collect()
 }
 
-struct Row<'a> {
-    name: &'a str,
+/// Whether all thresholds on the metric hold; `None` when it has none.
+fn passed(name: &str, thresholds: &[Threshold]) -> Option<bool> {
+    // People may write a part with spaces and quotes, so parts are compared without them.
+    let plain = |name: &str| name.replace([' ', '"', '\''], "");
+    let of_metric = thresholds
+        .iter()
+        .filter(|threshold| plain(&threshold.metric) == plain(name));
+    of_metric
+        .map(|threshold| threshold.passed)
+        .reduce(|one, other| one && other)
+}
+
+struct Row {
+    name: String,
+    /// Whether its thresholds hold.
+    passed: Option<bool>,
     is_trend: bool,
     cells: Vec<Cell>,
 }
@@ -53,10 +78,10 @@ impl Cell {
     }
 }
 
-impl<'a> Row<'a> {
-    fn new(name: &'a str, metric: &Metric) -> Self {
+impl Row {
+    fn new(name: &str, metric: &Metric) -> Self {
         let cells = match metric.values {
-            Values::Trend(distribution) => trend(&distribution),
+            Values::Trend(distribution) => trend(&distribution, metric.contains),
             Values::Counter { count, rate } => counter(count, rate, metric.contains),
             Values::Gauge { value, min, max } => gauge([value, min, max], metric.contains),
             Values::Rate { rate, passes, fails } => rate_cells(rate, passes, fails),
@@ -65,8 +90,13 @@ impl<'a> Row<'a> {
             .into_iter()
             .map(|(label, value)| Cell { label, value })
             .collect();
+        let name = match name.split_once('{') {
+            Some((_, selector)) => format!("  {{ {} }}", selector.trim_end_matches('}')),
+            None => name.to_owned(),
+        };
         Self {
             name,
+            passed: None,
             is_trend: matches!(metric.values, Values::Trend(_)),
             cells,
         }
@@ -92,7 +122,7 @@ impl<'a> Row<'a> {
 }
 
 /// The widest cell of each column.
-fn widths(rows: &[&Row<'_>]) -> Vec<usize> {
+fn widths(rows: &[&Row]) -> Vec<usize> {
     let n_columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let widest = |column| {
         rows.iter()
@@ -106,31 +136,35 @@ fn widths(rows: &[&Row<'_>]) -> Vec<usize> {
 
 type Cells = Vec<(&'static str, String)>;
 
-fn trend(distribution: &Distribution) -> Cells {
-    let us = |us| quantity::duration(Duration::from_micros(us));
-    vec![
+fn trend(distribution: &Distribution, contains: Contains) -> Cells {
+    // Plain numbers and bytes are held in thousandths, as milliseconds are in microseconds.
+    let figure = |us: f64| match contains {
         // As `f64` to integer saturates, the mean of anything fits.
-        (
-            "avg=",
-            quantity::duration(Duration::from_nanos((distribution.mean * 1_000.0) as u64)),
-        ),
-        ("min=", us(distribution.min)),
-        ("med=", us(distribution.p50)),
-        ("max=", us(distribution.max)),
-        ("p(90)=", us(distribution.p90)),
-        ("p(95)=", us(distribution.p95)),
+        Contains::Time => quantity::duration(Duration::from_nanos((us * 1_000.0) as u64)),
+        Contains::Data => quantity::bytes(us / 1_000.0),
+        Contains::Default => quantity::number(us / 1_000.0),
+    };
+    vec![
+        ("avg=", figure(distribution.mean)),
+        ("min=", figure(distribution.min as f64)),
+        ("med=", figure(distribution.p50 as f64)),
+        ("max=", figure(distribution.max as f64)),
+        ("p(90)=", figure(distribution.p90 as f64)),
+        ("p(95)=", figure(distribution.p95 as f64)),
     ]
 }
 
-fn counter(count: u64, rate: f64, contains: Contains) -> Cells {
+fn counter(count: f64, rate: f64, contains: Contains) -> Cells {
     match contains {
         Contains::Data => {
             vec![
-                ("", quantity::bytes(count as f64)),
+                ("", quantity::bytes(count)),
                 ("", format!("{}/s", quantity::bytes(rate))),
             ]
         }
-        Contains::Default | Contains::Time => vec![("", count.to_string()), ("", quantity::per_second(rate))],
+        Contains::Default | Contains::Time => {
+            vec![("", quantity::number(count)), ("", quantity::per_second(rate))]
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use plimsoll_load::generator::Health;
 use crate::{
     Style, Summary,
     summary::{
-        Losses, Parts,
+        CheckResult, Contains, End, Losses, Parts, Threshold,
         tests::{run, target},
     },
 };
@@ -50,6 +50,69 @@ fn reads_as_k6_does() {
             - 2 × connection refused
           generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
     "#]],
+    );
+}
+
+#[test]
+fn thresholds_parts_groups_and_plain_numbers_have_their_place() {
+    let threshold = |metric: &str, expression: &str, value, passed| Threshold {
+        metric: metric.to_owned(),
+        expression: expression.to_owned(),
+        value,
+        passed,
+    };
+    let check_in = |group: &str, name: &str| CheckResult {
+        group: group.to_owned(),
+        name: name.to_owned(),
+        passes: 1,
+        fails: 0,
+    };
+    check(
+        Style::PLAIN,
+        |summary| {
+            summary.checks = vec![check_in("::chat::speak", "heard"), check_in("", "connected")];
+            summary
+                .metrics
+                .retain(|name, _| name == "rtt" || name == "ws_sessions");
+            let rtt = summary.metrics["rtt"];
+            summary.metrics.insert("rtt{kind:own,status:ok}".to_owned(), rtt);
+            for (name, contains) in [("rtt_size", Contains::Data), ("rtt_words", Contains::Default)] {
+                let metric = crate::summary::Metric { contains, ..rtt };
+                summary.metrics.insert(name.to_owned(), metric);
+            }
+            summary.thresholds = vec![
+                threshold("rtt", "avg<1", Some(0.2998), true),
+                threshold("rtt{ kind:'own', status:ok }", "max<0.3", Some(0.365), false),
+                threshold("rtt{kind:other}", "max<0.3", None, true),
+            ];
+            summary.end = End::Aborted {
+                reason: "enough".to_owned(),
+            };
+            summary.notices = vec!["scenario `a`: insufficient VUs".to_owned()];
+            summary.iterations.failed = 0;
+        },
+        &expect![[r#"
+            running (44.5s), 000/100 VUs, 10 complete and 90 interrupted iterations
+
+              ✓ connected
+
+              █ chat › speak
+
+              ✓ heard
+
+            ✓ rtt........................: avg=299.8µs min=185µs med=336µs max=365µs p(90)=365µs p(95)=365µs
+            ✗   { kind:own,status:ok }...: avg=299.8µs min=185µs med=336µs max=365µs p(90)=365µs p(95)=365µs
+              rtt_size...................: avg=0 B     min=0 B   med=0 B   max=0 B   p(90)=0 B   p(95)=0 B
+              rtt_words..................: avg=0.2998  min=0.185 med=0.336 max=0.365 p(90)=0.365 p(95)=0.365
+              ws_sessions................: 10 0.224719/s
+
+              thresholds...: ✗ 1 of 3 crossed
+                - rtt{ kind:'own', status:ok }: max<0.3, found 0.365
+              run..........: aborted: enough
+              notices......: 1
+                - scenario `a`: insufficient VUs
+              generator....: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
+        "#]],
     );
 }
 

@@ -56,14 +56,14 @@ impl Metrics {
         });
         let checks = set
             .checks()
-            .map(|(name, check)| format!("{name}={}/{}", check.passes, check.fails));
+            .map(|(name, check)| format!("{}={}/{}", name.name, check.passes, check.fails));
         metrics.chain(checks).collect::<Vec<_>>().join("\n")
     }
 }
 
 #[test]
-fn an_unused_set_has_counters_and_checks_only() {
-    assert_eq!(Metrics::text(&metrics().set()), "sent=Counter(0)\nconnected=0/0");
+fn an_unused_set_has_checks_only() {
+    assert_eq!(Metrics::text(&metrics().set()), "connected=0/0");
 }
 
 #[test]
@@ -78,10 +78,11 @@ fn merged_deltas_equal_one_recording() {
         metrics.record(&mut together, n);
     }
     expect_test::expect![[r#"
-        sent=Counter(10)
+        sent=Counter(10.0)
         rtt=4/10ms
         vus=Gauge(Gauge { value: 4.0, min: 1.0, max: 4.0 })
         failed=Rate(Rate { n_true: 3, n_total: 4 })
+        checks=Rate(Rate { n_true: 1, n_total: 4 })
         connected=1/3"#]]
     .assert_eq(&Metrics::text(&total));
     assert_eq!(Metrics::text(&total), Metrics::text(&together));
@@ -92,6 +93,47 @@ fn merged_deltas_equal_one_recording() {
         ),
         (10, 3)
     );
+}
+
+#[test]
+fn checks_that_appear_during_the_run_are_bounded() {
+    let (mut total, mut worker) = (metrics().set(), metrics().set());
+    for n in 0..MAX_NAMED_CHECKS + 5 {
+        worker.check_named("::chat", &format!("number {n:04}"), n % 2 == 0, &[]);
+    }
+    worker.check_named("::chat", "number 0000", false, &[]);
+    total.merge(&worker.take());
+    assert_eq!(total.checks().count(), 1 + MAX_NAMED_CHECKS + 1);
+    let find = |wanted: &str| {
+        total
+            .checks()
+            .find(|(name, _)| name.name == wanted)
+            .map(|(_, check)| check)
+    };
+    assert_eq!(find("number 0000"), Some(Check { passes: 1, fails: 1 }));
+    assert_eq!(
+        find(FURTHER_CHECKS).map(|check| check.passes + check.fails),
+        Some(5)
+    );
+    let checks = total.registry().find("checks").unwrap();
+    assert_eq!(total.value(checks).map(|value| value.n_samples()), Some(1_006));
+}
+
+#[test]
+fn plain_numbers_have_no_upper_bound() {
+    let mut registry = Registry::new();
+    let size = registry.trend_of("size", Contains::Data).unwrap();
+    let recorder = crate::metrics::Recorder::new(MetricSet::new(Arc::new(registry)));
+    for number in [0.5, 10_000_000.0, 2e12, -3.0, f64::MAX] {
+        recorder.record_number(size, number);
+    }
+    let set = recorder.take();
+    let histogram = set.trend(size).unwrap();
+    assert_eq!((histogram.count(), histogram.n_saturated()), (5, 1));
+    let ms = |quantile| histogram.value_at_quantile(quantile).as_secs_f64() * 1e3;
+    assert!((ms(0.6) / 10_000_000.0 - 1.0).abs() < 1e-3);
+    assert!((ms(0.8) / 2e12 - 1.0).abs() < 1e-3);
+    assert!((ms(0.4) - 0.5).abs() < 1e-9);
 }
 
 #[test]

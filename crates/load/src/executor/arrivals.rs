@@ -1,0 +1,223 @@
+//! k6's `constant-arrival-rate` and `ramping-arrival-rate`: iterations start when the area under the curve of
+//! the rate says so, whatever the ones before them do.
+//!
+//! All arithmetic is on integers, so a start is exact to the nanosecond and nothing accumulates. Lengths are in
+//! nanoseconds and areas in 1/(2·`time_unit`) of an iteration: a stage of `d` ns from rate `a` to rate `b` has
+//! the area `(a + b)·d`, and up to the moment `x` within it `2·a·x + (b − a)·x²/d`.
+
+use std::time::Duration;
+
+/// A straight line to `target` iterations per time unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateStage {
+    /// How long the change takes; zero is a jump.
+    pub duration: Duration,
+    /// Iterations per time unit at the end of the stage.
+    pub target: u64,
+}
+
+/// Why a curve is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArrivalsError {
+    /// Nothing would ever start.
+    #[error("no iteration would ever start; expected a rate above 0, for example 10")]
+    NoRate,
+    /// The whole curve takes no time.
+    #[error("the stages take no time in all; expected at least one with a duration, for example 10s")]
+    NoTime,
+    /// A rate per nothing.
+    #[error("timeUnit is zero; expected how long it takes to start `rate` iterations, for example 1s")]
+    NoTimeUnit,
+    /// The area does not fit into the arithmetic: about a million per second for a year.
+    #[error(
+        "rate and duration together are beyond what can be scheduled; expected a shorter time or a lower rate"
+    )]
+    TooLarge,
+}
+
+/// When which iteration of an open model starts. Pure: all times count from the start of the scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrivals {
+    ramps: Vec<Ramp>,
+    /// Area of one iteration: twice the time unit in nanoseconds.
+    iteration_area: i128,
+    /// Which iteration starts at area 0. A constant rate starts its first one at once, a ramp when the area is 1.
+    first: i128,
+    n_total: u64,
+    duration: Duration,
+}
+
+/// A stage with what came before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ramp {
+    begin_ns: i128,
+    duration_ns: i128,
+    from: i128,
+    target: i128,
+    /// Area of all stages before.
+    area_before: i128,
+}
+
+/// Beyond this the products of [`Ramp`] could overflow; a factor of 8 stays free for their sums.
+const MAX_PRODUCT: i128 = i128::MAX / 8;
+
+impl Arrivals {
+    /// `rate` iterations per `time_unit`; iteration `k` (from 0) starts at `k·time_unit/rate`, all before
+    /// `duration`.
+    ///
+    /// # Errors
+    /// When nothing would start, or when numbers are beyond all reason.
+    pub fn constant(rate: u64, time_unit: Duration, duration: Duration) -> Result<Self, ArrivalsError> {
+        let stage = RateStage {
+            duration,
+            target: rate,
+        };
+        Self::new(rate, time_unit, &[stage], 0)
+    }
+
+    /// From `start_rate` through `stages`; iteration `k` (from 0) starts when the area is `k + 1`.
+    ///
+    /// # Errors
+    /// As for [`Self::constant`].
+    pub fn ramping(
+        start_rate: u64,
+        time_unit: Duration,
+        stages: &[RateStage],
+    ) -> Result<Self, ArrivalsError> {
+        Self::new(start_rate, time_unit, stages, 1)
+    }
+
+    fn new(
+        start: u64,
+        time_unit: Duration,
+        stages: &[RateStage],
+        first: i128,
+    ) -> Result<Self, ArrivalsError> {
+        let (mut ramps, mut begin_ns, mut area, mut from) = (Vec::new(), 0_i128, 0_i128, i128::from(start));
+        for stage in stages {
+            let ramp = Ramp {
+                begin_ns,
+                duration_ns: nanos(stage.duration)?,
+                from,
+                target: i128::from(stage.target),
+                area_before: area,
+            };
+            area = ramp.checked_end_area().ok_or(ArrivalsError::TooLarge)?;
+            (begin_ns, from) = (begin_ns + ramp.duration_ns, ramp.target);
+            ramps.extend((ramp.duration_ns > 0).then_some(ramp));
+        }
+        let iteration_area = 2 * nanos(time_unit)?;
+        if iteration_area == 0 {
+            return Err(ArrivalsError::NoTimeUnit);
+        }
+        let end_ns = u64::try_from(begin_ns).map_err(|_| ArrivalsError::TooLarge)?;
+        match (end_ns, area) {
+            (0, _) => return Err(ArrivalsError::NoTime),
+            (_, 0) => return Err(ArrivalsError::NoRate),
+            _ => {}
+        }
+        // A constant rate starts nothing at the very end; a ramp may reach its last iteration there.
+        let n_total = if first == 0 {
+            (area + iteration_area - 1) / iteration_area
+        } else {
+            area / iteration_area
+        };
+        let largest = (n_total + 1)
+            .checked_mul(iteration_area)
+            .and_then(|area| area.checked_mul(begin_ns));
+        match (u64::try_from(n_total), largest) {
+            (Ok(n_total), Some(largest)) if largest <= MAX_PRODUCT => Ok(Self {
+                ramps,
+                iteration_area,
+                first,
+                n_total,
+                duration: Duration::from_nanos(end_ns),
+            }),
+            _ => Err(ArrivalsError::TooLarge),
+        }
+    }
+
+    /// How many iterations are to start in all.
+    pub fn n_total(&self) -> u64 {
+        self.n_total
+    }
+
+    /// The sum of all stages.
+    pub fn duration(&self) -> Duration {
+        self.duration
+    }
+
+    /// When iteration `index` (from 0) starts: the first nanosecond at which the area is reached; `None` beyond the
+    /// last one.
+    pub fn start(&self, index: u64) -> Option<Duration> {
+        if index >= self.n_total {
+            return None;
+        }
+        let area = (i128::from(index) + self.first) * self.iteration_area;
+        let ramp = &self.ramps[self.ramps.partition_point(|ramp| ramp.end_area() < area)];
+        let ns = ramp.begin_ns + ramp.time_of_area(area);
+        Some(Duration::from_nanos(
+            u64::try_from(ns).expect("not after the end, which fits"),
+        ))
+    }
+
+    /// How many iterations start before `at`.
+    pub fn n_before(&self, at: Duration) -> u64 {
+        let Some(last_ns) = i128::try_from(at.as_nanos())
+            .unwrap_or(i128::MAX)
+            .checked_sub(1)
+            .filter(|&ns| ns >= 0)
+        else {
+            return 0;
+        };
+        let n_ramps_begun = self.ramps.partition_point(|ramp| ramp.begin_ns <= last_ns);
+        let ramp = &self.ramps[n_ramps_begun.saturating_sub(1)];
+        let elapsed = (last_ns - ramp.begin_ns).clamp(0, ramp.duration_ns);
+        let n = ramp.area_times_duration(elapsed) / (self.iteration_area * ramp.duration_ns) + 1 - self.first;
+        u64::try_from(n).unwrap_or(0).min(self.n_total)
+    }
+}
+
+impl Ramp {
+    /// The area at the end of the stage, when it is within bounds.
+    fn checked_end_area(&self) -> Option<i128> {
+        let area = (self.from + self.target).checked_mul(self.duration_ns)?;
+        let end = self.area_before.checked_add(area)?;
+        let largest = end.checked_mul(self.duration_ns.max(1))?;
+        (largest <= MAX_PRODUCT).then_some(end)
+    }
+
+    fn end_area(&self) -> i128 {
+        self.area_before + (self.from + self.target) * self.duration_ns
+    }
+
+    /// The area at `elapsed` ns within the stage, times its duration: so it stays an integer.
+    fn area_times_duration(&self, elapsed: i128) -> i128 {
+        self.area_before * self.duration_ns
+            + elapsed * (2 * self.from * self.duration_ns + (self.target - self.from) * elapsed)
+    }
+
+    /// The first nanosecond within the stage at which the area is at least `area`, by bisection: 60 steps at most.
+    fn time_of_area(&self, area: i128) -> i128 {
+        let wanted = area * self.duration_ns;
+        let (mut low, mut high) = (0, self.duration_ns);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.area_times_duration(middle) >= wanted {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+}
+
+fn nanos(duration: Duration) -> Result<i128, ArrivalsError> {
+    i64::try_from(duration.as_nanos())
+        .map(i128::from)
+        .map_err(|_| ArrivalsError::TooLarge)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! The metrics that k6 has by itself, with its names (k6 spec §4.1). Who speaks a protocol registers its set.
+
+use super::{Contains, CounterId, GaugeId, RateId, RegisterError, Registry, TrendId};
+
+/// What every run records.
+#[derive(Clone, Copy, Debug)]
+pub struct Execution {
+    /// Iterations that ended by themselves.
+    pub iterations: CounterId,
+    /// From the actual start of an iteration to its end.
+    pub iteration_duration: TrendId,
+    /// From the moment at which the schedule of an arrival executor wanted an iteration to its end: the latency
+    /// that a real arrival would have seen. Not in k6.
+    pub iteration_duration_scheduled: TrendId,
+    /// From that moment to the actual start: the generator's own lateness. Not in k6.
+    pub iteration_lateness: TrendId,
+    /// Iterations that the schedule wanted and that no virtual user was free for.
+    pub dropped_iterations: CounterId,
+    /// Virtual users that are active.
+    pub vus: GaugeId,
+    /// Virtual users that exist.
+    pub vus_max: GaugeId,
+    /// How long groups took.
+    pub group_duration: TrendId,
+}
+
+impl Execution {
+    /// Registers them.
+    ///
+    /// # Errors
+    /// When one of the names stands for another kind of metric; so also for the other sets below.
+    pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
+        registry.rate("checks")?;
+        Ok(Self {
+            iterations: registry.counter("iterations", Contains::Default)?,
+            iteration_duration: registry.trend("iteration_duration")?,
+            iteration_duration_scheduled: registry.trend("iteration_duration_scheduled")?,
+            iteration_lateness: registry.trend("iteration_lateness")?,
+            dropped_iterations: registry.counter("dropped_iterations", Contains::Default)?,
+            vus: registry.gauge("vus", Contains::Default)?,
+            vus_max: registry.gauge("vus_max", Contains::Default)?,
+            group_duration: registry.trend("group_duration")?,
+        })
+    }
+}
+
+/// Bytes on sockets.
+#[derive(Clone, Copy, Debug)]
+pub struct Data {
+    /// Bytes that were written.
+    pub sent: CounterId,
+    /// Bytes that were read.
+    pub received: CounterId,
+}
+
+impl Data {
+    /// Registers them.
+    ///
+    /// # Errors
+    /// As for [`Execution::register`].
+    pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
+        Ok(Self {
+            sent: registry.counter("data_sent", Contains::Data)?,
+            received: registry.counter("data_received", Contains::Data)?,
+        })
+    }
+}
+
+/// Requests over HTTP.
+#[derive(Clone, Copy, Debug)]
+pub struct Http {
+    /// Requests, those that follow redirects included.
+    pub reqs: CounterId,
+    /// Sending, waiting and receiving together.
+    pub duration: TrendId,
+    /// Waiting for a connection.
+    pub blocked: TrendId,
+    /// Connecting over TCP.
+    pub connecting: TrendId,
+    /// The TLS handshake.
+    pub tls_handshaking: TrendId,
+    /// Writing the request.
+    pub sending: TrendId,
+    /// From the request's last byte to the response's first one.
+    pub waiting: TrendId,
+    /// Reading the response.
+    pub receiving: TrendId,
+    /// Requests with an unexpected response, or none.
+    pub failed: RateId,
+}
+
+impl Http {
+    /// Registers them.
+    ///
+    /// # Errors
+    /// As for [`Execution::register`].
+    pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
+        Ok(Self {
+            reqs: registry.counter("http_reqs", Contains::Default)?,
+            duration: registry.trend("http_req_duration")?,
+            blocked: registry.trend("http_req_blocked")?,
+            connecting: registry.trend("http_req_connecting")?,
+            tls_handshaking: registry.trend("http_req_tls_handshaking")?,
+            sending: registry.trend("http_req_sending")?,
+            waiting: registry.trend("http_req_waiting")?,
+            receiving: registry.trend("http_req_receiving")?,
+            failed: registry.rate("http_req_failed")?,
+        })
+    }
+}
+
+/// WebSocket sessions.
+#[derive(Clone, Copy, Debug)]
+pub struct WebSocket {
+    /// Attempts to connect.
+    pub sessions: CounterId,
+    /// Connecting, TLS and the upgrade together.
+    pub connecting: TrendId,
+    /// From the begin of connecting to the end of the session.
+    pub session_duration: TrendId,
+    /// Messages that were sent.
+    pub msgs_sent: CounterId,
+    /// Messages that arrived.
+    pub msgs_received: CounterId,
+    /// From a ping to its pong.
+    pub ping: TrendId,
+}
+
+impl WebSocket {
+    /// Registers them.
+    ///
+    /// # Errors
+    /// As for [`Execution::register`].
+    pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
+        Ok(Self {
+            sessions: registry.counter("ws_sessions", Contains::Default)?,
+            connecting: registry.trend("ws_connecting")?,
+            session_duration: registry.trend("ws_session_duration")?,
+            msgs_sent: registry.counter("ws_msgs_sent", Contains::Default)?,
+            msgs_received: registry.counter("ws_msgs_received", Contains::Default)?,
+            ping: registry.trend("ws_ping")?,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! What a run is to do: scenarios, and what holds for all of them.
+//!
+//! [`Options`] are what people write, in layers (k6 spec §3.2); a [`Plan`] is what they mean, checked. Front ends
+//! without options build a plan directly.
+
+use std::{collections::BTreeSet, time::Duration};
+
+mod derive;
+mod duration;
+mod error;
+mod fields;
+mod options;
+mod scenario;
+
+pub use self::{
+    duration::{DurationError, parse_duration},
+    error::OptionsError,
+    options::{Options, Read},
+    scenario::Scenario,
+};
+use crate::{executor::Executor, metrics::Tags, threshold::Rules};
+
+/// What a run is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What runs, by name; at least one.
+    pub scenarios: Vec<Scenario>,
+    /// Tags of all samples.
+    pub tags: Tags,
+    /// Which tags the engine and the protocols add by themselves.
+    pub system_tags: BTreeSet<String>,
+    /// What must hold for the run to count as passed.
+    pub thresholds: Rules,
+    /// A shorter iteration that ended by itself is followed by a pause up to this.
+    pub min_iteration_duration: Duration,
+    /// Whether the run waits to be resumed before it starts.
+    pub paused: bool,
+    /// Whether there is a setup.
+    pub has_setup: bool,
+    /// Whether there is a teardown.
+    pub has_teardown: bool,
+    /// How long setup may take.
+    pub setup_timeout: Duration,
+    /// How long teardown may take.
+    pub teardown_timeout: Duration,
+    /// How long the making of a summary may take; for the front end.
+    pub handle_summary_timeout: Duration,
+    /// Which figures of trends a summary shows, for example `avg` or `p(95)`.
+    pub summary_trend_stats: Vec<String>,
+    /// The unit of durations in a summary (`s`, `ms` or `us`); `None` is the one that suits each.
+    pub summary_time_unit: Option<String>,
+}
+
+/// k6's default for setup and teardown.
+const STAGE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// k6's default for `handleSummary`.
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// k6's default for the figures of trends.
+const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
+
+/// The tags that k6 adds by default (k6 spec §3.6).
+pub const SYSTEM_TAGS: [&str; 14] = [
+    "proto",
+    "subproto",
+    "status",
+    "method",
+    "url",
+    "name",
+    "group",
+    "check",
+    "error",
+    "error_code",
+    "tls_version",
+    "scenario",
+    "service",
+    "expected_response",
+];
+
+/// The tags that k6 adds when it is told to. `vu` and `iter` are none that sub-metrics can select by.
+pub const OPTIONAL_SYSTEM_TAGS: [&str; 4] = ["iter", "vu", "ocsp_status", "ip"];
+
+impl Plan {
+    /// These scenarios, and k6's defaults for everything else.
+    pub fn new(scenarios: Vec<Scenario>) -> Self {
+        Self {
+            scenarios,
+            tags: Tags::new(),
+            system_tags: SYSTEM_TAGS.map(str::to_owned).into(),
+            thresholds: Rules::new(),
+            min_iteration_duration: Duration::ZERO,
+            paused: false,
+            has_setup: true,
+            has_teardown: true,
+            setup_timeout: STAGE_TIMEOUT,
+            teardown_timeout: STAGE_TIMEOUT,
+            handle_summary_timeout: SUMMARY_TIMEOUT,
+            summary_trend_stats: TREND_STATS.map(str::to_owned).into(),
+            summary_time_unit: None,
+        }
+    }
+
+    /// One scenario named `default`.
+    pub fn single(executor: Executor) -> Self {
+        Self::new(vec![Scenario::new("default", executor)])
+    }
+
+    /// When the last iteration is interrupted at the latest, grace included; `None` is never.
+    pub fn max_duration(&self) -> Option<Duration> {
+        let ends = self.scenarios.iter().map(|scenario| {
+            let duration = scenario.executor.max_duration()?;
+            Some(scenario.start_time.saturating_add(duration))
+        });
+        ends.collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+}

@@ -1,0 +1,169 @@
+//! From options to a plan: shortcuts become the scenario `default` (k6 spec §3.3), and what excludes each other is
+//! refused.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{OPTIONAL_SYSTEM_TAGS, Options, OptionsError, Plan, SYSTEM_TAGS, Scenario, options, scenario};
+use crate::executor::{Executor, GRACE, MAX_VUS, RampingVus, Stage};
+
+impl Plan {
+    /// What the options, with all layers put over each other, mean.
+    ///
+    /// # Errors
+    /// When they contradict each other, or ask for what is not there.
+    pub fn from_options(options: &Options) -> Result<Self, OptionsError> {
+        refuse_segments(options)?;
+        let defaults = Self::new(scenarios(options)?);
+        let not = |key| Ok::<_, OptionsError>(!options.read::<bool>(key)?.unwrap_or(false));
+        Ok(Self {
+            tags: options.read("tags")?.unwrap_or_default(),
+            system_tags: system_tags(options)?.unwrap_or(defaults.system_tags),
+            thresholds: options.read("thresholds")?.unwrap_or_default(),
+            min_iteration_duration: options.read("minIterationDuration")?.unwrap_or_default(),
+            paused: !not("paused")?,
+            has_setup: not("noSetup")?,
+            has_teardown: not("noTeardown")?,
+            setup_timeout: options.read("setupTimeout")?.unwrap_or(defaults.setup_timeout),
+            teardown_timeout: options
+                .read("teardownTimeout")?
+                .unwrap_or(defaults.teardown_timeout),
+            handle_summary_timeout: options
+                .read("handleSummaryTimeout")?
+                .unwrap_or(defaults.handle_summary_timeout),
+            summary_trend_stats: trend_stats(options)?.unwrap_or(defaults.summary_trend_stats),
+            summary_time_unit: time_unit(options)?,
+            scenarios: defaults.scenarios,
+        })
+    }
+}
+
+fn refuse_segments(options: &Options) -> Result<(), OptionsError> {
+    for key in ["executionSegment", "executionSegmentSequence"] {
+        if options.get(key).is_some() {
+            let problem = "runs are not split over several machines yet; leave it out";
+            return Err(OptionsError::new(key, problem));
+        }
+    }
+    Ok(())
+}
+
+fn scenarios(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
+    let has = |key| options.get(key).is_some();
+    for (one, other) in [
+        ("scenarios", "stages"),
+        ("scenarios", "iterations"),
+        ("scenarios", "duration"),
+        ("stages", "iterations"),
+        ("stages", "duration"),
+    ] {
+        if has(one) && has(other) {
+            return Err(OptionsError::new(
+                one,
+                format!("cannot stand beside `{other}`; leave one of them out"),
+            ));
+        }
+    }
+    match options.get("scenarios") {
+        Some(value) => options::scenarios(value),
+        None => Ok(vec![Scenario::new("default", shortcut(options)?)]),
+    }
+}
+
+/// The executor that `vus`, `duration`, `iterations` and `stages` stand for.
+fn shortcut(options: &Options) -> Result<Executor, OptionsError> {
+    let vus = options.read::<u32>("vus")?;
+    if let Some(vus) = vus.filter(|vus| !(1..=MAX_VUS).contains(vus)) {
+        let problem = format!("{vus} virtual users cannot be; expected 1 to {MAX_VUS}");
+        return Err(OptionsError::new("vus", problem));
+    }
+    let duration = options.read::<Duration>("duration")?;
+    if duration.is_some_and(|duration| duration < Duration::from_secs(1)) {
+        return Err(OptionsError::new("duration", "expected at least 1s"));
+    }
+    let n_vus = vus.unwrap_or(1);
+    if let Some(stages) = options.read::<Vec<Stage>>("stages")? {
+        let plan = RampingVus::new(n_vus, stages);
+        return plan
+            .map(Executor::RampingVus)
+            .map_err(|error| OptionsError::new("stages", error.to_string()));
+    }
+    let shared = |iterations| Executor::SharedIterations {
+        vus: n_vus,
+        iterations,
+        max_duration: duration.unwrap_or(scenario::MAX_DURATION),
+        graceful_stop: GRACE,
+    };
+    match (options.read::<u64>("iterations")?, duration) {
+        (Some(iterations), _) if iterations < u64::from(n_vus) => {
+            let problem =
+                format!("{iterations} are too few for {n_vus} virtual users; expected at least {n_vus}");
+            Err(OptionsError::new("iterations", problem))
+        }
+        (Some(iterations), _) => Ok(shared(iterations)),
+        (None, Some(duration)) => Ok(Executor::ConstantVus {
+            vus: n_vus,
+            duration,
+            graceful_stop: GRACE,
+        }),
+        (None, None) if vus.is_some() => Ok(shared(u64::from(n_vus))),
+        (None, None) => Ok(Executor::PerVuIterations {
+            vus: 1,
+            iterations: 1,
+            max_duration: scenario::MAX_DURATION,
+            graceful_stop: GRACE,
+        }),
+    }
+}
+
+fn system_tags(options: &Options) -> Result<Option<BTreeSet<String>>, OptionsError> {
+    let tags = options.read::<BTreeSet<String>>("systemTags")?;
+    let known = || SYSTEM_TAGS.into_iter().chain(OPTIONAL_SYSTEM_TAGS);
+    match tags
+        .iter()
+        .flatten()
+        .find(|tag| !known().any(|known| known == tag.as_str()))
+    {
+        None => Ok(tags),
+        Some(tag) => {
+            let known: Vec<_> = known().collect();
+            let problem = format!(
+                "`{tag}` is not a system tag; expected some of {}",
+                known.join(", ")
+            );
+            Err(OptionsError::new("systemTags", problem))
+        }
+    }
+}
+
+fn trend_stats(options: &Options) -> Result<Option<Vec<String>>, OptionsError> {
+    let stats = options.read::<Vec<String>>("summaryTrendStats")?;
+    match stats.iter().flatten().find(|stat| !is_trend_stat(stat)) {
+        None => Ok(stats),
+        Some(stat) => {
+            let problem =
+                format!("`{stat}` is not a figure of trends; expected avg, min, med, max, count or p(N)");
+            Err(OptionsError::new("summaryTrendStats", problem))
+        }
+    }
+}
+
+fn is_trend_stat(stat: &str) -> bool {
+    let percent = stat.strip_prefix("p(").and_then(|rest| rest.strip_suffix(')'));
+    let is_percentile = percent
+        .and_then(|percent| percent.parse::<f64>().ok())
+        .is_some_and(|percent| (0.0..=100.0).contains(&percent));
+    is_percentile || ["avg", "min", "med", "max", "count"].contains(&stat)
+}
+
+fn time_unit(options: &Options) -> Result<Option<String>, OptionsError> {
+    let unit = options
+        .read::<String>("summaryTimeUnit")?
+        .filter(|unit| !unit.is_empty());
+    match unit.as_deref() {
+        None | Some("s" | "ms" | "us") => Ok(unit),
+        Some(other) => {
+            let problem = format!("`{other}` is not a unit; expected s, ms or us");
+            Err(OptionsError::new("summaryTimeUnit", problem))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What virtual users and setup may know of the run they are a part of, and do to it.
+
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tokio::{sync::watch, time::Instant};
+
+/// A run as its parts see it. Clones are handles of the same run.
+#[derive(Clone, Debug)]
+pub struct RunHandle {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    start: OnceLock<Instant>,
+    abort: watch::Sender<Option<String>>,
+    marked_failed: OnceLock<String>,
+    counts: Counts,
+}
+
+/// Numbers that all workers keep up to date.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) n_complete: AtomicU64,
+    pub(super) n_interrupted: AtomicU64,
+    pub(super) n_active: AtomicU32,
+    pub(super) n_vus: AtomicU32,
+}
+
+impl RunHandle {
+    pub(super) fn new() -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                start: OnceLock::new(),
+                abort: watch::Sender::new(None),
+                marked_failed: OnceLock::new(),
+                counts: Counts::default(),
+            }),
+        }
+    }
+
+    /// Ends the run: all iterations are interrupted (k6's `exec.test.abort`). The first reason stays.
+    pub fn abort(&self, reason: impl Into<String>) {
+        self.shared.abort.send_if_modified(|known| {
+            let is_first = known.is_none();
+            known.get_or_insert_with(|| reason.into());
+            is_first
+        });
+    }
+
+    /// Marks the run as failed and lets it go on (k6's `exec.test.fail`). The first reason stays.
+    pub fn mark_failed(&self, reason: impl Into<String>) {
+        self.shared.marked_failed.get_or_init(|| reason.into());
+    }
+
+    /// Time since the first scenario started; zero before that.
+    pub fn elapsed(&self) -> Duration {
+        self.shared.start.get().map_or(Duration::ZERO, Instant::elapsed)
+    }
+
+    /// Virtual users that are active now.
+    pub fn active_vus(&self) -> u32 {
+        self.counts().n_active.load(Relaxed)
+    }
+
+    /// Virtual users that exist.
+    pub fn initialized_vus(&self) -> u32 {
+        self.counts().n_vus.load(Relaxed)
+    }
+
+    /// Iterations that ended by themselves.
+    pub fn iterations_completed(&self) -> u64 {
+        self.counts().n_complete.load(Relaxed)
+    }
+
+    /// Iterations that were interrupted.
+    pub fn iterations_interrupted(&self) -> u64 {
+        self.counts().n_interrupted.load(Relaxed)
+    }
+
+    pub(super) fn counts(&self) -> &Counts {
+        &self.shared.counts
+    }
+
+    pub(super) fn set_start(&self, start: Instant) {
+        self.shared.start.get_or_init(|| start);
+    }
+
+    pub(super) fn marked_failed(&self) -> Option<String> {
+        self.shared.marked_failed.get().cloned()
+    }
+
+    /// Waits for an abort and gives its reason.
+    pub(super) async fn aborted(&self) -> String {
+        let mut abort = self.shared.abort.subscribe();
+        let reason = abort
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|reason| reason.clone());
+        // The sender lives as long as this handle.
+        reason.unwrap_or_default()
+    }
+}

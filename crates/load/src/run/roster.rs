@@ -1,0 +1,150 @@
+//! Which virtual user does what: one pool for all scenarios, as in k6, so that scenarios that do not overlap share
+//! their users.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, BinaryHeap},
+    time::Duration,
+};
+
+use crate::{executor::Window, plan::Scenario};
+
+/// A virtual user's part in one scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lease {
+    /// Position of the scenario in the plan.
+    pub(super) scene: usize,
+    /// Which of the scenario's users it is, from 0.
+    pub(super) position: u32,
+    /// When; counts from the start of the run.
+    pub(super) window: Window,
+}
+
+/// The leases of all virtual users that exist from the start, by index, each in the order of time.
+pub(super) fn roster(scenarios: &[Scenario]) -> Vec<Vec<Lease>> {
+    let mut chains: Vec<Vec<Lease>> = scenarios.iter().enumerate().flat_map(chains_of).collect();
+    chains.sort_by_key(|chain| (start_of(chain), chain[0].scene, chain[0].position));
+    let mut users: Vec<Vec<Lease>> = Vec::new();
+    let mut free = BTreeSet::new();
+    let mut busy: BinaryHeap<Reverse<(Duration, usize)>> = BinaryHeap::new();
+    for chain in chains {
+        while let Some(&Reverse((until, user))) = busy.peek()
+            && until <= start_of(&chain)
+        {
+            busy.pop();
+            free.insert(user);
+        }
+        let user = free.pop_first().unwrap_or_else(|| {
+            users.push(Vec::new());
+            users.len() - 1
+        });
+        busy.push(Reverse((end_of(&chain), user)));
+        users[user].extend(chain);
+    }
+    users
+}
+
+/// The leases of one scenario: those of a position that follow so closely that an iteration may run on from one into
+/// the next are one chain, which one virtual user holds.
+fn chains_of((scene, scenario): (usize, &Scenario)) -> Vec<Vec<Lease>> {
+    let shifted = |window: Window| {
+        let shift = |time: Duration| time.saturating_add(scenario.start_time);
+        Window {
+            start: shift(window.start),
+            stop: shift(window.stop),
+            interrupt: shift(window.interrupt),
+        }
+    };
+    let mut chains: Vec<Vec<Lease>> = Vec::new();
+    for position in 0..scenario.executor.n_planned_vus() {
+        let first = chains.len();
+        for window in scenario.executor.windows(position).into_iter().map(shifted) {
+            let lease = Lease {
+                scene,
+                position,
+                window,
+            };
+            match chains[first..].last_mut() {
+                Some(chain) if window.start <= end_of(chain) => chain.push(lease),
+                _ => chains.push(vec![lease]),
+            }
+        }
+    }
+    chains
+}
+
+fn start_of(chain: &[Lease]) -> Duration {
+    chain.first().map_or(Duration::ZERO, |lease| lease.window.start)
+}
+
+fn end_of(chain: &[Lease]) -> Duration {
+    chain
+        .last()
+        .map_or(Duration::ZERO, |lease| lease.window.interrupt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::{Executor, RampingVus, Stage};
+
+    const SECS: fn(u64) -> Duration = Duration::from_secs;
+
+    fn constant(name: &str, start_secs: u64, vus: u32, secs: u64, grace_secs: u64) -> Scenario {
+        let executor = Executor::ConstantVus {
+            vus,
+            duration: SECS(secs),
+            graceful_stop: SECS(grace_secs),
+        };
+        Scenario {
+            start_time: SECS(start_secs),
+            ..Scenario::new(name, executor)
+        }
+    }
+
+    /// Each user's leases as scene and position.
+    fn places(scenarios: &[Scenario]) -> Vec<Vec<(usize, u32)>> {
+        let places = |leases: &Vec<Lease>| leases.iter().map(|lease| (lease.scene, lease.position)).collect();
+        roster(scenarios).iter().map(places).collect()
+    }
+
+    #[test]
+    fn scenarios_that_do_not_overlap_share_their_users() {
+        let one_after_another = [constant("a", 0, 2, 10, 5), constant("b", 15, 3, 10, 5)];
+        assert_eq!(
+            places(&one_after_another),
+            [vec![(0, 0), (1, 0)], vec![(0, 1), (1, 1)], vec![(1, 2)]]
+        );
+        let in_its_grace = [constant("a", 0, 2, 10, 5), constant("b", 14, 1, 10, 5)];
+        assert_eq!(places(&in_its_grace), [vec![(0, 0)], vec![(0, 1)], vec![(1, 0)]]);
+    }
+
+    #[test]
+    fn users_that_a_ramp_lets_go_are_there_for_others() {
+        let stage = |secs, target| Stage {
+            duration: SECS(secs),
+            target,
+        };
+        let ramp = RampingVus::new(2, vec![stage(10, 2), stage(0, 1), stage(30, 1)]).unwrap();
+        let ramp = ramp.graceful_ramp_down(SECS(5));
+        let scenarios = [
+            Scenario::new("ramp", Executor::RampingVus(ramp)),
+            constant("later", 15, 1, 10, 0),
+        ];
+        assert_eq!(places(&scenarios), [vec![(0, 0)], vec![(0, 1), (1, 0)]]);
+    }
+
+    #[test]
+    fn a_user_that_may_run_on_keeps_its_place() {
+        let stages = [(10, 1), (0, 0), (20, 0), (0, 1), (10, 1)].map(|(secs, target)| Stage {
+            duration: SECS(secs),
+            target,
+        });
+        let ramp = RampingVus::new(1, stages.to_vec()).unwrap();
+        let scenarios = [
+            Scenario::new("ramp", Executor::RampingVus(ramp)),
+            constant("between", 12, 1, 5, 0),
+        ];
+        assert_eq!(places(&scenarios), [vec![(0, 0), (0, 0)], vec![(1, 0)]]);
+    }
+}

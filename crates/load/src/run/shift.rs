@@ -1,0 +1,92 @@
+//! What all virtual users of one worker share while the run goes on.
+
+use std::{cell::Cell, sync::Arc, time::Duration};
+
+use tokio::{sync::Notify, time::Instant};
+
+use super::{RunHandle, account::Account, scene::Scene};
+use crate::{
+    metrics::{Recorder, Tags},
+    plan::Plan,
+};
+
+/// The working time of one worker.
+pub(super) struct Shift {
+    /// Time zero of all leases.
+    pub(super) start: Instant,
+    pub(super) scenes: Arc<[Scene]>,
+    pub(super) account: Account,
+    pub(super) run: RunHandle,
+    pub(super) min_iteration_duration: Duration,
+    pub(super) stop: StopSignal,
+    /// By position of the scenario.
+    recorders: Vec<Recorder>,
+}
+
+impl Shift {
+    pub(super) fn new(
+        start: Instant,
+        scenes: Arc<[Scene]>,
+        account: Account,
+        run: RunHandle,
+        plan: &Plan,
+    ) -> Self {
+        let recorder = account.recorder();
+        let recorders = scenes.iter().map(|scene| scene_recorder(&recorder, plan, scene));
+        Self {
+            start,
+            recorders: recorders.collect(),
+            scenes,
+            account,
+            run,
+            min_iteration_duration: plan.min_iteration_duration,
+            stop: StopSignal::default(),
+        }
+    }
+
+    /// A handle with the tags of this scenario.
+    pub(super) fn recorder(&self, scene: usize) -> Recorder {
+        self.recorders[scene].clone()
+    }
+}
+
+/// Tags of the run, then those of the scenario, then its name.
+pub(super) fn scene_recorder(recorder: &Recorder, plan: &Plan, scene: &Scene) -> Recorder {
+    let scenario = &scene.scenario;
+    let named = plan.system_tags.contains("scenario");
+    let name = named.then_some(("scenario", scenario.name.as_str()));
+    recorder
+        .with_tags(pairs(&plan.tags))
+        .with_tags(pairs(&scenario.tags))
+        .with_tags(name)
+}
+
+fn pairs(tags: &Tags) -> impl Iterator<Item = (&str, &str)> {
+    tags.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
+/// Tells all virtual users of a worker that the run is over.
+#[derive(Default)]
+pub(super) struct StopSignal {
+    is_set: Cell<bool>,
+    waiting: Notify,
+}
+
+impl StopSignal {
+    pub(super) fn set(&self) {
+        self.is_set.set(true);
+        self.waiting.notify_waiters();
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.is_set.get()
+    }
+
+    /// Returns when the signal is set.
+    pub(super) async fn wait(&self) {
+        let notified = self.waiting.notified();
+        if !self.is_set() {
+            notified.await;
+        }
+    }
+}

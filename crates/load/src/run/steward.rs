@@ -1,0 +1,131 @@
+//! Looks after scenarios whose number of virtual users changes: gives up the slots that nobody was free for, and
+//! orders more users where the plan or the controller allows it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    control::State,
+    roster::Lease,
+    scene::{Scene, Work},
+    slots::{Slots, TIMER_TOLERANCE},
+    worker::Order,
+};
+use crate::{executor::Window, vu::VuId};
+
+/// Looks after one scenario.
+pub(super) struct Steward {
+    /// Position of the scenario.
+    pub(super) scene: usize,
+    pub(super) scenes: Arc<[Scene]>,
+    /// Time zero of the run.
+    pub(super) start: Instant,
+    /// By worker.
+    pub(super) orders: Vec<mpsc::Sender<Order>>,
+    /// Index of the next virtual user that is made during the run.
+    pub(super) next_index: Arc<AtomicU32>,
+    /// Where people read what they should know.
+    pub(super) notices: mpsc::Sender<String>,
+}
+
+impl Steward {
+    /// Returns when nothing can change any more.
+    pub(super) async fn attend(self) {
+        match &self.scene().work {
+            Work::Open(slots) => self.watch_slots(slots).await,
+            Work::Controlled(control) => self.follow(control.clone()).await,
+            Work::Endless | Work::Shared { .. } | Work::Each { .. } => {}
+        }
+    }
+
+    async fn watch_slots(&self, slots: &Slots) {
+        let scene = self.scene();
+        let zero = self.start + scene.scenario.start_time;
+        let (mut n_dropped_before, mut has_warned) = (0, false);
+        while let Some(next) = slots.next_start() {
+            sleep_until(zero + next + TIMER_TOLERANCE).await;
+            let n_given_up = slots.give_up_to(zero.elapsed().saturating_sub(TIMER_TOLERANCE));
+            scene.drop_iterations(n_given_up);
+            let n_dropped = scene.n_dropped();
+            if n_dropped == n_dropped_before {
+                continue;
+            }
+            n_dropped_before = n_dropped;
+            if scene.n_vus() < scene.scenario.executor.max_vus() {
+                if scene.begin_growth() {
+                    self.order(scene.n_vus()).await;
+                }
+            } else if !has_warned {
+                has_warned = true;
+                self.warn();
+            }
+        }
+    }
+
+    /// k6's words, which people search for.
+    fn warn(&self) {
+        let scene = self.scene();
+        let (name, n_vus) = (&scene.scenario.name, scene.n_vus());
+        let text = format!(
+            "scenario `{name}`: insufficient VUs, reached {n_vus} active VUs and cannot initialize more; iterations are \
+             dropped. Raise maxVUs, or see why iterations take so long"
+        );
+        // When notices are not read there are many of them already.
+        drop(self.notices.try_send(text));
+    }
+
+    async fn follow(&self, mut control: watch::Receiver<State>) {
+        let scene = self.scene();
+        let Window { stop, .. } = scene.scenario.executor.whole();
+        let end = self.start + scene.scenario.start_time + stop;
+        let mut n_ordered = scene.n_vus();
+        loop {
+            tokio::select! {
+                () = sleep_until(end) => return,
+                changed = control.wait_for(|state| state.max_vus > n_ordered) => if changed.is_err() { return },
+            }
+            let max_vus = control.borrow().max_vus;
+            for position in n_ordered..max_vus {
+                self.order(position).await;
+            }
+            n_ordered = max_vus;
+        }
+    }
+
+    /// Orders the scenario's user number `position`.
+    async fn order(&self, position: u32) {
+        let index = self.next_index.fetch_add(1, Relaxed);
+        let scene = self.scene();
+        let shift = |time: Duration| time.saturating_add(scene.scenario.start_time);
+        let whole = scene.scenario.executor.whole();
+        let order = Order {
+            vu: VuId::from_index(index),
+            lease: Lease {
+                scene: self.scene,
+                position,
+                window: Window {
+                    start: self.start.elapsed().max(shift(whole.start)),
+                    stop: shift(whole.stop),
+                    interrupt: shift(whole.interrupt),
+                },
+            },
+        };
+        let worker = &self.orders[index as usize % self.orders.len()];
+        // A worker that has ended needs no more users.
+        let _has_ended = worker.send(order).await.is_err();
+    }
+
+    fn scene(&self) -> &Scene {
+        &self.scenes[self.scene]
+    }
+}

@@ -1,0 +1,70 @@
+//! What a threshold is about: `http_req_duration`, or the part of it that tags select.
+
+use super::ThresholdError;
+use crate::metrics::{MetricId, Registry, Selector, Tags};
+
+/// Finds the metric, and registers the part of it that is selected.
+pub(super) fn resolve(text: &str, registry: &mut Registry) -> Result<MetricId, ThresholdError> {
+    let (name, selector) = parse(text)?;
+    let whole = registry.find(name).ok_or_else(|| ThresholdError::UnknownMetric {
+        metric: name.to_owned(),
+        suggestion: suggestion(name, registry),
+    })?;
+    Ok(match selector {
+        Some(selector) => registry.sub_metric(whole, &selector),
+        None => whole,
+    })
+}
+
+/// Splits `name{tag:value,tag:value}`. Quotes around values are optional.
+fn parse(text: &str) -> Result<(&str, Option<Selector>), ThresholdError> {
+    let error = |problem: String| ThresholdError::Source {
+        metric: text.to_owned(),
+        problem,
+    };
+    let Some((name, rest)) = text.split_once('{') else {
+        return Ok((text.trim(), None));
+    };
+    let inside = rest
+        .trim_end()
+        .strip_suffix('}')
+        .ok_or_else(|| error("the closing `}` is missing".to_owned()))?;
+    let mut tags = Tags::new();
+    for pair in inside.split(',').filter(|pair| !pair.trim().is_empty()) {
+        let (tag, value) = pair
+            .split_once(':')
+            .ok_or_else(|| error(format!("`{}` has no `:`", pair.trim())))?;
+        let [tag, value] = [tag, value].map(|part| unquoted(part.trim()));
+        if tag == "vu" || tag == "iter" {
+            return Err(error(format!(
+                "the tag `{tag}` is not one that parts are made by"
+            )));
+        }
+        tags.insert(tag.to_owned(), value.to_owned());
+    }
+    if tags.is_empty() {
+        return Err(error("there is no tag between `{` and `}`".to_owned()));
+    }
+    Ok((name.trim(), Some(Selector::new(tags))))
+}
+
+fn unquoted(text: &str) -> &str {
+    let within = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    within('"').or_else(|| within('\'')).unwrap_or(text)
+}
+
+/// The metric that was probably meant.
+fn suggestion(name: &str, registry: &Registry) -> String {
+    let wholes = registry
+        .definitions()
+        .iter()
+        .filter(|definition| definition.selection.is_none());
+    let nearest = wholes
+        .map(|definition| (strsim::jaro_winkler(name, &definition.name), &definition.name))
+        .filter(|(likeness, _)| *likeness > 0.85)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    nearest.map_or_else(
+        || "; a metric of the script must be made in its init context".to_owned(),
+        |(_, name)| format!("; did you mean `{name}`?"),
+    )
+}
