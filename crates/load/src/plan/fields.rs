@@ -189,17 +189,20 @@ impl<T: FromJson> FromJson for Vec<T> {
 
 const STAGE: &str = "a stage, for example {\"duration\": \"30s\", \"target\": 20}";
 
+/// How long a stage takes, and where it leads: a number of users or a rate.
+fn stage<T: FromJson>(value: &Value, path: &str) -> Result<(Duration, T), OptionsError> {
+    let mut fields = Fields::of(value, path)?;
+    let stage = (fields.require("duration")?, fields.require("target")?);
+    fields.finish()?;
+    Ok(stage)
+}
+
 impl FromJson for Stage {
     const EXPECTED: &'static str = STAGE;
 
     fn from_json(value: &Value, path: &str) -> Result<Self, OptionsError> {
-        let mut fields = Fields::of(value, path)?;
-        let stage = Self {
-            duration: fields.require("duration")?,
-            target: fields.require("target")?,
-        };
-        fields.finish()?;
-        Ok(stage)
+        let (duration, target) = stage(value, path)?;
+        Ok(Self { duration, target })
     }
 
     fn read(value: &Value) -> Option<Self> {
@@ -211,13 +214,8 @@ impl FromJson for RateStage {
     const EXPECTED: &'static str = STAGE;
 
     fn from_json(value: &Value, path: &str) -> Result<Self, OptionsError> {
-        let mut fields = Fields::of(value, path)?;
-        let stage = Self {
-            duration: fields.require("duration")?,
-            target: fields.require("target")?,
-        };
-        fields.finish()?;
-        Ok(stage)
+        let (duration, target) = stage(value, path)?;
+        Ok(Self { duration, target })
     }
 
     fn read(value: &Value) -> Option<Self> {
