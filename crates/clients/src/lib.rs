@@ -8,11 +8,16 @@
 //! * [`target`]: the `ws://` URL.
 //! * [`websocket`]: one WebSocket connection, down to reading into a buffer that all connections share.
 //! * [`cable`]: an Action Cable consumer with subscriptions and an inbox.
+//! * [`dial`]: from a host name to a TCP connection, under a run's rules.
+//! * [`tls`]: TLS over it.
 //! * [`cause`]: why clients fail, coarse enough to be counted by.
 
 pub mod cable;
 pub mod cause;
+pub mod dial;
 pub mod target;
+mod tcp;
+pub mod tls;
 pub mod websocket;
 
 #[cfg(test)]

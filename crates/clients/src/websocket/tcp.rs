@@ -1,14 +1,9 @@
 //! Opening the TCP connection.
 
-use std::{
-    io,
-    net::{IpAddr, SocketAddr},
-};
-
-use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 
 use super::{ConnectError, Options};
+use crate::tcp::connect_to;
 
 /// Tries the addresses in order; the first that accepts wins.
 pub(super) async fn connect(options: &Options) -> Result<TcpStream, ConnectError> {
@@ -26,40 +21,4 @@ pub(super) async fn connect(options: &Options) -> Result<TcpStream, ConnectError
         }
     }
     outcome
-}
-
-async fn connect_to(address: SocketAddr, local_address: Option<IpAddr>) -> io::Result<TcpStream> {
-    let socket = if address.is_ipv4() {
-        TcpSocket::new_v4()?
-    } else {
-        TcpSocket::new_v6()?
-    };
-    if let Some(local) = local_address {
-        // Fixes the address and not yet the port: the kernel chooses it at connect time, when it knows the
-        // destination, and so can use one local port for many destinations.
-        setsockopt(&socket, IpBindAddressNoPort, &true)?;
-        socket.bind(SocketAddr::new(local, 0))?;
-    }
-    let stream = socket.connect(address).await?;
-    // A load client's messages must not wait for the answer to the one before (Nagle's algorithm).
-    stream.set_nodelay(true)?;
-    Ok(stream)
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::net::TcpListener;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn the_source_address_is_used() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let local = "127.0.0.77".parse().unwrap();
-        let stream = connect_to(listener.local_addr().unwrap(), Some(local))
-            .await
-            .unwrap();
-        assert_eq!(stream.local_addr().unwrap().ip(), local);
-        assert!(stream.nodelay().unwrap());
-    }
 }

@@ -109,6 +109,7 @@ impl Total {
             max_vus: self.max_vus,
             n_iterations_complete: self.iterations.n_complete,
             n_interrupted: self.iterations.n_interrupted,
+            scenarios: self.scenes.iter().map(Scene::progress).collect(),
             metrics: &self.metrics,
             notices: &self.notices,
         }
