@@ -4,6 +4,7 @@ use std::{
     fmt,
     future::Future,
     pin::pin,
+    rc::Rc,
     time::{Duration, Instant},
 };
 
@@ -121,7 +122,7 @@ impl Client {
     /// # Errors
     /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
     pub async fn connect(options: &Options) -> Result<(Self, ConnectTimings), ConnectError> {
-        let (connection, websocket, welcome) = opening::open(&options.websocket).await?;
+        let (connection, websocket, welcome) = opening::open(&options.websocket, &Rc::default()).await?;
         let inbox = Inbox::new(options.inbox_capacity);
         let client = Self {
             connection,

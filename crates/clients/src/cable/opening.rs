@@ -1,20 +1,29 @@
 //! Welcome and subscription on a bare connection, one step after the other.
 
-use std::time::{Duration, Instant};
+use std::{
+    rc::Rc,
+    time::{Duration, Instant},
+};
 
 use plimsoll_cable::{command::encode_subscribe, reply::Reply};
 use tokio::time::timeout;
 
 use super::{ConnectError, Ending, SubscribeError};
-use crate::websocket::{self, Connection, Message, Options, Payload, Timings};
+use crate::{
+    dial::Traffic,
+    websocket::{self, Connection, Message, Options, Payload, Timings},
+};
 
 /// Opens a WebSocket and waits for the welcome, all within the options' deadline. Returns the WebSocket's timings
-/// and how long the welcome took after them.
+/// and how long the welcome took after them. What goes over the connection is added to `traffic`.
 ///
 /// # Errors
 /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
-pub async fn open(options: &Options) -> Result<(Connection, Timings, Duration), ConnectError> {
-    let (mut connection, timings) = websocket::connect(options).await?;
+pub async fn open(
+    options: &Options,
+    traffic: &Rc<Traffic>,
+) -> Result<(Connection, Timings, Duration), ConnectError> {
+    let (mut connection, timings) = websocket::connect(options, traffic).await?;
     let since_open = Instant::now();
     let left = options.deadline.saturating_sub(timings.total());
     let Ok(welcomed) = timeout(left, wait_for_welcome(&mut connection)).await else {
