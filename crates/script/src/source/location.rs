@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    fn check(source: &str, marked: &str, expected: Expect) {
+    fn check(source: &str, marked: &str, expected: &Expect) {
         let offset = source.find(marked).expect("what is marked is in the source");
         let location = Location::at("chat.js", source, offset);
         expected.assert_eq(&Excerpt::new(location, source).to_string());
@@ -117,7 +117,7 @@ mod tests {
         check(
             "import http from \"k6/http\";\nhttp.gett();\n",
             "gett",
-            expect![[r#"
+            &expect![[r#"
                  --> chat.js:2:6
                 2 | http.gett();
                   |      ^"#]],
@@ -125,7 +125,7 @@ mod tests {
         check(
             "\tlet grüße = ß;\r\n",
             "ß;",
-            expect![[r#"
+            &expect![[r#"
                  --> chat.js:1:14
                 1 | 	let grüße = ß;
                   | 	            ^"#]],
@@ -138,7 +138,7 @@ mod tests {
         check(
             &bundle,
             "here",
-            expect![[r#"
+            &expect![[r#"
                  --> chat.js:1:1001
                 1 | …;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;a;here;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;b;…
                   |                                                         ^"#]],
