@@ -286,7 +286,9 @@ impl Client {
     fn note(&mut self, at: Instant, reply: &Reply<'_>) {
         match reply {
             Reply::Ping => self.n_pings += 1,
-            Reply::Message { identifier, message } => {
+            Reply::Message {
+                identifier, message, ..
+            } => {
                 if let Some(observer) = &mut self.observer {
                     observer(Incoming {
                         identifier,
