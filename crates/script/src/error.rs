@@ -4,7 +4,10 @@ use std::fmt;
 
 use rquickjs::{Ctx, Error, Value};
 
-use crate::program::Program;
+use crate::{
+    program::Program,
+    source::{Excerpt, Location},
+};
 
 /// An exception, or a refusal of the host, with its place in the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,24 +15,11 @@ pub struct ScriptError {
     /// What was thrown: `TypeError: not a function`.
     pub message: String,
     /// The innermost place in a script, when there is one.
-    pub location: Option<Location>,
-    /// The line of source there.
-    pub source_line: Option<String>,
+    pub excerpt: Option<Box<Excerpt>>,
     /// The calls that led there, innermost first, one per line; empty when unknown.
     pub stack: String,
     /// It was not the script's doing: its time was over, or it ended the run.
     pub is_interruption: bool,
-}
-
-/// A place in a module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
-    /// The module: a path or a URL.
-    pub file: String,
-    /// From 1.
-    pub line: usize,
-    /// From 1, in characters.
-    pub column: usize,
 }
 
 impl ScriptError {
@@ -63,41 +53,39 @@ impl ScriptError {
             (name, text) => format!("{name}: {text}"),
         };
         let stack = exception.stack().unwrap_or_default();
-        let location = stack.lines().find_map(|frame| Location::of_frame(frame, program));
+        let excerpt = stack.lines().find_map(|frame| excerpt_of_frame(frame, program));
         Self {
             message,
-            source_line: location.as_ref().and_then(|place| program.source_line(place)),
-            location: location.as_ref().map(|place| program.displayed(place)),
-            stack: program.displayed_stack(&stack),
+            excerpt: excerpt.map(Box::new),
+            stack: program.displayed(&stack),
             is_interruption: false,
         }
     }
 
     /// The message and its place on one line: equal for equal failures.
     pub fn reason(&self) -> String {
-        match &self.location {
-            Some(location) => format!("{} ({location})", self.message),
+        match &self.excerpt {
+            Some(excerpt) => format!("{} ({})", self.message, excerpt.location),
             None => self.message.clone(),
         }
     }
 }
 
-impl Location {
-    /// Of a line `    at name (file:line:column)` of a stack; `None` for native frames.
-    fn of_frame(frame: &str, program: &Program) -> Option<Self> {
-        let place = frame.trim().trim_end_matches(')');
-        let place = place
-            .rsplit_once('(')
-            .map_or_else(|| place.trim_start_matches("at "), |(_, place)| place);
-        let (rest, column) = place.rsplit_once(':')?;
-        let (file, line) = rest.rsplit_once(':')?;
-        let location = Self {
-            file: file.to_owned(),
-            line: line.parse().ok()?,
-            column: column.parse().ok()?,
-        };
-        program.knows(&location.file).then_some(location)
-    }
+/// Of a line `    at name (file:line:column)` of a stack; `None` for native frames.
+fn excerpt_of_frame(frame: &str, program: &Program) -> Option<Excerpt> {
+    let place = frame.trim().trim_end_matches(')');
+    let place = place
+        .rsplit_once('(')
+        .map_or_else(|| place.trim_start_matches("at "), |(_, place)| place);
+    let (rest, column) = place.rsplit_once(':')?;
+    let (file, line) = rest.rsplit_once(':')?;
+    let original = &program.modules.get(file)?.original;
+    let location = Location {
+        file: program.displayed(file),
+        line: line.parse().ok()?,
+        column: column.parse().ok()?,
+    };
+    Some(Excerpt::new(location, original))
 }
 
 /// A thrown value that is no error.
@@ -110,20 +98,11 @@ fn describe(thrown: &Value<'_>) -> String {
     json.unwrap_or_else(|| thrown.type_name().to_owned())
 }
 
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
-
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        if let Some(Location { line, column, .. }) = &self.location
-            && let Some(source) = &self.source_line
-        {
-            let gutter = line.to_string().len();
-            write!(f, "\n{line} | {source}\n{:gutter$} | {:>column$}", "", "^")?;
+        if let Some(excerpt) = &self.excerpt {
+            write!(f, "\n{excerpt}")?;
         }
         for frame in self.stack.lines() {
             write!(f, "\n    {}", frame.trim())?;

@@ -23,12 +23,13 @@ pub mod modules;
 mod program;
 mod rejections;
 mod script;
+pub mod source;
 mod tags;
 mod task;
 mod vm;
 
 pub use self::{
-    error::{Location, ScriptError},
+    error::ScriptError,
     program::{Options, Program, SourceModule},
     script::{Script, Stages, Users},
     task::Files,

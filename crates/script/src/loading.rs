@@ -76,7 +76,7 @@ impl Program {
                 }
             }
             None => {
-                let module = Module::declare(ctx.clone(), name, source.text.as_str())?;
+                let module = Module::declare(ctx.clone(), name, source.text.as_bytes())?;
                 let options = WriteOptions {
                     strip_source: true,
                     ..WriteOptions::default()

@@ -2,8 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    fs, io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, OnceLock},
 };
 
@@ -14,8 +13,8 @@ use plimsoll_load::{
 use serde_json::Value;
 
 use crate::{
-    error::Location,
     metrics::{Custom, Metrics},
+    source::{self, Resolved, Source, SourceKind, Sources, Specifier},
 };
 
 /// The whole of a script.
@@ -31,12 +30,15 @@ pub struct Program {
     pub(crate) directory: PathBuf,
     compiled: Mutex<HashMap<String, Arc<[u8]>>>,
     /// What `open` has read.
-    files: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
+    files: Mutex<OpenedFiles>,
     /// While the script is read the first time, when it makes its metrics.
     reading: Mutex<Option<(Registry, Metrics)>>,
     metrics: OnceLock<Metrics>,
     options: OnceLock<Options>,
 }
+
+/// Contents by the module that opened them and the path as it has it.
+type OpenedFiles = HashMap<(Specifier, String), Arc<[u8]>>;
 
 /// The options as all layers together have them.
 #[derive(Debug, Default)]
@@ -53,14 +55,46 @@ pub struct Options {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceModule {
     /// What is compiled.
-    pub text: String,
+    pub text: Arc<str>,
+    /// What people wrote.
+    pub original: Arc<str>,
     /// Whether it is a CommonJS module.
     pub is_common_js: bool,
     /// What its imports stand for, by the text between the quotes.
     pub imports: HashMap<String, String>,
 }
 
+impl SourceModule {
+    fn of(source: Source) -> Self {
+        let imports = source.imports.into_iter().map(|import| {
+            let name = match import.resolved {
+                Resolved::Builtin(id) => id,
+                Resolved::Module(specifier) => specifier.as_str().to_owned(),
+            };
+            (import.written, name)
+        });
+        Self {
+            imports: imports.collect(),
+            text: source.text,
+            original: source.original,
+            is_common_js: source.kind == SourceKind::CommonJs,
+        }
+    }
+}
+
 impl Program {
+    /// A script that was read from files. `directory` is what people take paths to be relative to.
+    pub fn from_sources(sources: Sources, env: BTreeMap<String, String>, directory: PathBuf) -> Self {
+        let modules = sources.modules.into_iter();
+        let modules = modules.map(|source| (source.specifier.as_str().to_owned(), SourceModule::of(source)));
+        Self::new(
+            sources.entry.as_str().to_owned(),
+            modules.collect(),
+            env,
+            directory,
+        )
+    }
+
     /// A script that was read and not compiled yet.
     pub fn new(
         entry: String,
@@ -94,17 +128,24 @@ impl Program {
         }
     }
 
-    /// A file, read once for all virtual users.
-    pub(crate) fn file(&self, path: &Path) -> io::Result<Arc<[u8]>> {
-        let mut files = self
-            .files
-            .lock()
-            .map_err(|_| io::Error::other("another virtual user panicked"))?;
-        if let Some(content) = files.get(path) {
+    /// What `open(path)` gives in the module of this name, read once for all virtual users.
+    ///
+    /// # Errors
+    /// For people: the file cannot be read.
+    pub(crate) fn file(&self, module: Option<&str>, path: &str) -> Result<Arc<[u8]>, String> {
+        let module = module
+            .and_then(Specifier::parse)
+            .or_else(|| Specifier::parse(&self.entry));
+        let module = module.ok_or("only modules can open files")?;
+        let mut files = self.files.lock().map_err(|_| "another virtual user panicked")?;
+        let key = (module.clone(), path.to_owned());
+        if let Some(content) = files.get(&key) {
             return Ok(Arc::clone(content));
         }
-        let content: Arc<[u8]> = fs::read(path)?.into();
-        files.insert(path.to_owned(), Arc::clone(&content));
+        let content: Arc<[u8]> = source::open(&module, path)
+            .map_err(|error| error.to_string())?
+            .into();
+        files.insert(key, Arc::clone(&content));
         Ok(content)
     }
 
@@ -167,32 +208,8 @@ impl Program {
         self.options().system_tags.contains(name)
     }
 
-    /// Whether a name in a stack is one of the script's modules.
-    pub(crate) fn knows(&self, file: &str) -> bool {
-        self.modules.contains_key(file)
-    }
-
-    /// The line at a place.
-    pub(crate) fn source_line(&self, place: &Location) -> Option<String> {
-        let module = self.modules.get(&place.file)?;
-        module
-            .text
-            .lines()
-            .nth(place.line.checked_sub(1)?)
-            .map(str::to_owned)
-    }
-
-    /// A place as people know it: files relative to where they are.
-    pub(crate) fn displayed(&self, place: &Location) -> Location {
-        Location {
-            file: self.displayed_stack(&place.file),
-            line: place.line,
-            column: place.column,
-        }
-    }
-
-    /// A stack likewise.
-    pub(crate) fn displayed_stack(&self, stack: &str) -> String {
+    /// A stack, or a name of a module, as people know it: files relative to where they are.
+    pub(crate) fn displayed(&self, stack: &str) -> String {
         let prefix = format!("file://{}/", self.directory.display());
         stack.replace(&prefix, "").replace("file://", "")
     }

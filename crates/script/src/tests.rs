@@ -34,7 +34,8 @@ pub(crate) fn program_of(files: &[(&str, &str, bool)]) -> Program {
         .collect();
     let modules = files.iter().map(|&(file, text, is_common_js)| {
         let module = SourceModule {
-            text: text.to_owned(),
+            text: text.into(),
+            original: text.into(),
             is_common_js,
             imports: imports.clone(),
         };
