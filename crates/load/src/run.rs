@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     generator::{Evidence, Monitor},
-    metrics::{MetricSet, RegisterError, Registry, Selector, built_in::Execution},
+    metrics::{MetricSet, RegisterError, Registry, SampleSender, Selector, built_in::Execution},
     plan::{Plan, Scenario},
     threshold::{Finding, ThresholdError, Thresholds},
     vu::{Lifecycle, VuFactory, VuId},
@@ -58,6 +58,8 @@ pub struct RunConfig {
     pub n_workers: NonZeroUsize,
     /// For a run that is paused or scaled from outside; [`Control::of`] the plan when nobody does.
     pub control: Control,
+    /// Who takes its samples one by one; most often nobody.
+    pub samples: Vec<SampleSender>,
 }
 
 impl RunConfig {
@@ -66,6 +68,7 @@ impl RunConfig {
         Self {
             n_workers: default_workers(),
             control: Control::of(&plan),
+            samples: Vec::new(),
             plan,
         }
     }
@@ -246,6 +249,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
             roster: Arc::clone(&roster),
             scenes: Arc::clone(&scenes),
             metrics: MetricSet::new(Arc::clone(&registry)),
+            samples: config.samples.clone(),
             execution,
             run: run.clone(),
             monitor: monitor.clone(),
@@ -265,6 +269,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
         n_workers,
         &plan,
         Arc::clone(&scenes),
+        config.samples,
     );
     let run_loop = RunLoop {
         plan,

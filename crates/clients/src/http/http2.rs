@@ -21,10 +21,11 @@ use h2::{
 
 use super::{
     Headers, HttpError, Protocol, Response, TlsFacts,
-    connection::{Connection, Stream},
+    connection::Connection,
     exchange::{Marks, reason},
     response_reader::{MAX_HEAD_BYTES, Sink},
 };
+use crate::stream::Stream;
 
 /// How much a server may send ahead, per stream and in all: what Go's client allows a stream, so that a large body
 /// does not wait for our word. Bounded, because what was read is taken at once.

@@ -4,14 +4,10 @@ use std::{cell::RefCell, net::IpAddr, rc::Rc, sync::Arc, time::Instant};
 
 use url::Url;
 
-use super::{
-    HttpError, Settings, TlsFacts,
-    connection::{Connection, Stream},
-    exchange::Underway,
-    http2::Http2,
-};
+use super::{HttpError, Settings, TlsFacts, connection::Connection, exchange::Underway, http2::Http2};
 use crate::{
     dial::Traffic,
+    stream::Stream,
     tls::{Application, TlsVersion, suite_name},
 };
 

@@ -244,7 +244,7 @@ impl VirtualUser {
             },
             start: begin,
             cancellation: self.cancellation.clone(),
-            metrics: self.shift.recorder(scene),
+            metrics: self.shift.recorder(scene, self.id, self.iteration),
             run: self.shift.run.clone(),
         };
         self.iteration += 1;
