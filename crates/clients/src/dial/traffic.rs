@@ -35,7 +35,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    pub(super) fn new(stream: TcpStream, traffic: Rc<Traffic>) -> Self {
+    pub(crate) fn new(stream: TcpStream, traffic: Rc<Traffic>) -> Self {
         Self { stream, traffic }
     }
 
