@@ -2,6 +2,9 @@
 
 use rquickjs::{Ctx, Object, Result};
 
+mod crypto;
+mod data;
+mod encoding;
 mod execution;
 mod k6;
 mod metrics;
@@ -40,7 +43,15 @@ pub enum K6 {
 }
 
 /// All modules.
-const MODULES: &[Module] = &[k6::MODULE, execution::MODULE, metrics::MODULE, timers::MODULE];
+const MODULES: &[Module] = &[
+    k6::MODULE,
+    crypto::MODULE,
+    data::MODULE,
+    encoding::MODULE,
+    execution::MODULE,
+    metrics::MODULE,
+    timers::MODULE,
+];
 
 /// Modules that k6 has and this program has not: what to do instead.
 const ABSENT: &[(&str, &str)] = &[
