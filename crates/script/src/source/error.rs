@@ -29,6 +29,14 @@ pub enum Problem {
         /// What it advises, with a separator before it; empty when it does not.
         hint: String,
     },
+    /// TypeScript beyond types that k6's compiler takes, and this one does not.
+    #[error("{what} is not supported in TypeScript here; write {instead}")]
+    TypeScript {
+        /// What it is.
+        what: &'static str,
+        /// What to write.
+        instead: &'static str,
+    },
     /// All modules are known before the run, and virtual users do not load code.
     #[error(
         "import() is not supported, as in k6; import it at the top of the file: import * as lib from \"./lib.js\""

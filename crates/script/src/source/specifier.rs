@@ -67,6 +67,13 @@ impl Specifier {
     pub fn is_remote(&self) -> bool {
         self.0.scheme() == "https"
     }
+
+    /// Whether its name says that it is written in TypeScript.
+    pub(super) fn is_typescript(&self) -> bool {
+        [".ts", ".mts", ".cts"]
+            .iter()
+            .any(|extension| self.0.path().ends_with(extension))
+    }
 }
 
 impl fmt::Display for Specifier {
