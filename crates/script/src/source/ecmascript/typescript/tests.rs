@@ -77,7 +77,10 @@ fn statements_stay_apart() {
             ['b']·=·c;····
             ['d']()·{}·}"#]],
     );
-    check("for (let a: A; ;) {} for (const b of c as A[]) {}", &expect!["for·(let·a···;·;)·{}·for·(const·b·of·c·······)·{}"]);
+    check(
+        "for (let a: A; ;) {} for (const b of c as A[]) {}",
+        &expect!["for·(let·a···;·;)·{}·for·(const·b·of·c·······)·{}"],
+    );
 }
 
 #[test]
