@@ -112,6 +112,12 @@ impl Recorder {
         passed
     }
 
+    /// Notes that a group was entered, so that reports list it even when nothing else happens in it. Its path is
+    /// `::outer::inner`.
+    pub fn group(&self, path: &str) {
+        self.set.borrow_mut().group(path);
+    }
+
     /// All that was recorded since the last call.
     pub fn take(&self) -> MetricSet {
         self.set.borrow_mut().take()
