@@ -19,5 +19,5 @@ pub use self::{
     style::{Environment, Style},
     summary::Summary,
     text::status_line,
-    timestamp::rfc3339,
+    timestamp::{rfc3339, rfc3339_nanos, rfc3339_secs},
 };

@@ -1,24 +1,35 @@
 //! The handle through which virtual users and their tasks write metrics.
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
-use super::{CheckId, CounterId, GaugeId, MetricSet, RateId, Tags, TrendId};
+use super::{
+    CheckId, CounterId, GaugeId, Kind, MetricSet, RateId, SampleSender, Tags, TrendId, outgoing::Outgoing,
+};
 
 /// A cheap handle of one worker's [`MetricSet`]. It stays on that worker's thread, so recording takes no lock;
 /// no method keeps the set borrowed, so handles may be used anywhere between two `await`s.
 ///
-/// A handle has tags, which decide about the sub-metrics that its samples also belong to.
+/// A handle has tags, which decide about the sub-metrics that its samples also belong to, and which go with each
+/// sample to those who take them one by one.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    set: Rc<RefCell<MetricSet>>,
-    /// `None` when no sub-metric asks for tags: then nobody reads them.
+    sheet: Rc<Sheet>,
+    /// `None` when nobody reads tags: no sub-metric asks for them, and nobody takes samples.
     tagged: Option<Rc<Tagged>>,
+}
+
+/// What all handles of a worker write to.
+#[derive(Debug)]
+struct Sheet {
+    set: RefCell<MetricSet>,
+    /// `None` when nobody takes samples one by one.
+    outgoing: Option<Outgoing>,
 }
 
 /// Tags and what they select, worked out once.
 #[derive(Debug, Default)]
 struct Tagged {
-    tags: Tags,
+    tags: Arc<Tags>,
     /// Positions in the registry's selectors.
     selected: Vec<usize>,
 }
@@ -26,34 +37,43 @@ struct Tagged {
 impl Recorder {
     /// A handle of a new worker's set, without tags.
     pub fn new(set: MetricSet) -> Self {
-        let has_selectors = !set.registry().selectors().is_empty();
+        Self::with_queues(set, Vec::new())
+    }
+
+    /// The same; all samples also go to `queues`.
+    pub fn with_queues(set: MetricSet, queues: Vec<SampleSender>) -> Self {
+        let outgoing = Outgoing::new(set.shared_registry(), queues);
+        let reads_tags = outgoing.is_some() || !set.registry().selectors().is_empty();
         Self {
-            set: Rc::new(RefCell::new(set)),
-            tagged: has_selectors.then(Rc::default),
+            sheet: Rc::new(Sheet {
+                set: RefCell::new(set),
+                outgoing,
+            }),
+            tagged: reads_tags.then(Rc::default),
         }
     }
 
     /// A handle of the same set with further tags; one with a name that is there already takes its place.
     ///
-    /// Costs nothing when no sub-metric asks for tags. Otherwise keep the handle while the tags stay the same.
+    /// Costs nothing when nobody reads tags. Otherwise keep the handle while the tags stay the same.
     #[must_use]
     pub fn with_tags<'a>(&self, tags: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let tagged = self.tagged.as_ref().map(|tagged| {
-            let mut all = tagged.tags.clone();
+            let mut all = Tags::clone(&tagged.tags);
             all.extend(
                 tags.into_iter()
                     .map(|(name, value)| (name.to_owned(), value.to_owned())),
             );
-            let set = self.set.borrow();
+            let set = self.sheet.set.borrow();
             let selectors = set.registry().selectors().iter().enumerate();
             let selected = selectors.filter(|(_, selector)| selector.selects(&all));
             Rc::new(Tagged {
                 selected: selected.map(|(position, _)| position).collect(),
-                tags: all,
+                tags: Arc::new(all),
             })
         });
         Self {
-            set: Rc::clone(&self.set),
+            sheet: Rc::clone(&self.sheet),
             tagged,
         }
     }
@@ -70,24 +90,28 @@ impl Recorder {
 
     /// Adds an amount to a counter, which may be a fraction.
     pub fn add(&self, id: CounterId, amount: f64) {
-        self.set.borrow_mut().add_selected(id, amount, self.selected());
+        let mut set = self.sheet.set.borrow_mut();
+        set.add_selected(id, amount, self.selected());
+        self.emit(Kind::Counter, id.0, amount);
     }
 
     /// Sets a gauge.
     pub fn set(&self, id: GaugeId, value: f64) {
-        self.set.borrow_mut().set_selected(id, value, self.selected());
+        let mut set = self.sheet.set.borrow_mut();
+        set.set_selected(id, value, self.selected());
+        self.emit(Kind::Gauge, id.0, value);
     }
 
     /// Adds one sample to a rate.
     pub fn rate(&self, id: RateId, is_true: bool) {
-        self.set.borrow_mut().rate_selected(id, is_true, self.selected());
+        let mut set = self.sheet.set.borrow_mut();
+        set.rate_selected(id, is_true, self.selected());
+        self.emit(Kind::Rate, id.0, share(is_true));
     }
 
     /// Adds one sample to a trend of durations.
     pub fn record(&self, id: TrendId, duration: Duration) {
-        self.set
-            .borrow_mut()
-            .record_selected(id, duration, self.selected());
+        self.record_as(id, duration, duration.as_secs_f64() * 1_000.0);
     }
 
     /// Adds one sample to a trend of plain numbers or bytes, or of durations in milliseconds. Resolution 0.001;
@@ -95,37 +119,72 @@ impl Recorder {
     pub fn record_number(&self, id: TrendId, number: f64) {
         // Beyond what a duration can hold is far beyond the histogram's range.
         let duration = Duration::try_from_secs_f64(number.max(0.0) / 1_000.0).unwrap_or(Duration::MAX);
-        self.record(id, duration);
+        self.record_as(id, duration, number);
     }
 
-    /// Adds one answer to a check and gives it back, so that a caller can act on it.
+    /// `value` is what the sample says, in full resolution.
+    fn record_as(&self, id: TrendId, duration: Duration, value: f64) {
+        let mut set = self.sheet.set.borrow_mut();
+        set.record_selected(id, duration, self.selected());
+        self.emit(Kind::Trend, id.0, value);
+    }
+
+    /// Adds one answer to a check and gives it back, so that a caller can act on it; the sample has the tag `check`.
     pub fn check(&self, id: CheckId, passed: bool) -> bool {
-        self.set.borrow_mut().check_selected(id, passed, self.selected());
+        let name = self.reads_tags().then(|| {
+            let set = self.sheet.set.borrow();
+            set.registry().checks()[id.0].name.clone()
+        });
+        let tagged = self.with_tags(name.as_deref().map(|name| ("check", name)));
+        let mut set = self.sheet.set.borrow_mut();
+        set.check_selected(id, passed, tagged.selected());
+        tagged.emit_check(&set, passed);
         passed
     }
 
     /// Adds one answer to a check that was not registered before the run; the sample has the tag `check`.
     pub fn check_named(&self, group: &str, name: &str, passed: bool) -> bool {
         let tagged = self.with_tags([("check", name)]);
-        let mut set = self.set.borrow_mut();
+        let mut set = self.sheet.set.borrow_mut();
         set.check_named(group, name, passed, tagged.selected());
+        tagged.emit_check(&set, passed);
         passed
     }
 
     /// Notes that a group was entered, so that reports list it even when nothing else happens in it. Its path is
     /// `::outer::inner`.
     pub fn group(&self, path: &str) {
-        self.set.borrow_mut().group(path);
+        self.sheet.set.borrow_mut().group(path);
     }
 
-    /// All that was recorded since the last call.
+    /// All that was recorded since the last call. Samples that wait go to their queues.
     pub fn take(&self) -> MetricSet {
-        self.set.borrow_mut().take()
+        if let Some(outgoing) = &self.sheet.outgoing {
+            outgoing.flush();
+        }
+        self.sheet.set.borrow_mut().take()
     }
 
     fn selected(&self) -> &[usize] {
         self.tagged.as_ref().map_or(&[], |tagged| &tagged.selected)
     }
+
+    fn emit_check(&self, set: &MetricSet, passed: bool) {
+        if let Some(checks) = set.registry().checks_rate() {
+            self.emit(Kind::Rate, checks.0, share(passed));
+        }
+    }
+
+    fn emit(&self, kind: Kind, position: usize, value: f64) {
+        if let (Some(outgoing), Some(tagged)) = (&self.sheet.outgoing, &self.tagged) {
+            outgoing.push(kind, position, value, &tagged.tags);
+        }
+    }
+}
+
+/// A sample of a rate as a number.
+fn share(is_true: bool) -> f64 {
+    if is_true { 1.0 } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -260,6 +260,15 @@ impl Registry {
         (definition.kind == Kind::Rate).then_some(RateId(definition.of_kind))
     }
 
+    /// The metrics of a kind, by their position among it.
+    pub(super) fn of_kind(&self, kind: Kind) -> Vec<MetricId> {
+        let definitions = self.definitions.iter().enumerate();
+        definitions
+            .filter(|(_, definition)| definition.kind == kind)
+            .map(|(position, _)| MetricId(position))
+            .collect()
+    }
+
     pub(super) fn n_of_kind(&self, kind: Kind) -> usize {
         self.definitions
             .iter()

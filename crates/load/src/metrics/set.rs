@@ -94,6 +94,10 @@ impl MetricSet {
         &self.registry
     }
 
+    pub(super) fn shared_registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
     /// Adds `n` to a counter.
     pub fn count(&mut self, id: CounterId, n: u64) {
         self.add_selected(id, n as f64, &[]);

@@ -1,0 +1,65 @@
+//! Why an output cannot be had; all of it is known before the run.
+
+use std::io;
+
+use crate::outputs::NAMES;
+
+/// What is wrong with `--out`.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// There is no such output.
+    #[error("there is no output `{name}`{suggestion}; expected one of {}, for example `--out json=samples.json`", NAMES.join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The nearest name, as an addition to the sentence.
+        suggestion: String,
+    },
+    /// k6 has the output, or had it, and Plimsoll has not.
+    #[error("the output `{name}` is not built into Plimsoll; expected one of {}; {instead}", NAMES.join(", "))]
+    NotBuilt {
+        /// What was asked for.
+        name: String,
+        /// What the user can do.
+        instead: &'static str,
+    },
+    /// The part after `=`, or its absence.
+    #[error("`--out {output}`: {problem}")]
+    Argument {
+        /// What was asked for.
+        output: String,
+        /// What is wrong, and what was expected.
+        problem: String,
+    },
+    /// A variable of the environment.
+    #[error("{variable}=`{value}`: expected {expected}")]
+    Variable {
+        /// Its name.
+        variable: String,
+        /// Its value.
+        value: String,
+        /// What was expected, with an example.
+        expected: String,
+    },
+    /// Two outputs would write over each other.
+    #[error(
+        "two outputs write to {place}; give each a place of its own, for example `--out json=samples.json`"
+    )]
+    SamePlace {
+        /// The file.
+        place: String,
+    },
+    /// The file cannot be made.
+    #[error("`--out {output}`: cannot write to `{path}`: {error}")]
+    File {
+        /// What was asked for.
+        output: &'static str,
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The system refused a thread.
+    #[error("cannot start an output: {0}")]
+    Thread(io::Error),
+}
