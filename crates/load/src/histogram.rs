@@ -18,7 +18,8 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 /// The size never changes: about 184 KiB (23 groups of 1,024 counters, 8 bytes each). Counts, the sum, the
 /// minimum and the maximum are exact at a resolution of 1 µs, also for durations above [`HIGHEST`].
 ///
-/// One that was made by [`Self::of_numbers`] takes plain numbers, each as so many milliseconds, without an upper
+/// One that was made by [`Self::small`] has 16 KiB before the first sample and grows with the longest one, to the same
+/// size. One that was made by [`Self::of_numbers`] takes plain numbers, each as so many milliseconds, without an upper
 /// bound; it grows with the largest number, to 440 KiB at most.
 #[derive(Clone, Debug)]
 pub struct Histogram {
@@ -37,18 +38,28 @@ const HIGHEST_NUMBER: u64 = 1 << 62;
 impl Histogram {
     /// An empty histogram of plain numbers instead of durations.
     pub fn of_numbers() -> Self {
-        let mut histogram = Self {
+        Self {
             highest_us: HIGHEST_NUMBER,
-            ..Self::new()
-        };
+            ..Self::small()
+        }
+    }
+
+    /// An empty histogram that allocates memory as it needs it, for those who keep many.
+    pub fn small() -> Self {
+        let mut histogram = Self::with_bound(2);
         histogram.buckets.auto(true);
         histogram
     }
 
     /// An empty histogram; allocates all the memory that it will ever use.
     pub fn new() -> Self {
+        Self::with_bound(micros(HIGHEST))
+    }
+
+    /// Has memory for values up to `bound_us`, at least 2.
+    fn with_bound(bound_us: u64) -> Self {
         Self {
-            buckets: hdrhistogram::Histogram::new_with_bounds(1, micros(HIGHEST), SIGNIFICANT_DIGITS)
+            buckets: hdrhistogram::Histogram::new_with_bounds(1, bound_us, SIGNIFICANT_DIGITS)
                 .expect("1 µs ≤ low, high ≥ 2 × low and 3 digits are within the documented bounds"),
             highest_us: micros(HIGHEST),
             n_saturated: 0,

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use plimsoll_trust::NoAuthorities;
+
 use crate::outputs::NAMES;
 
 /// What is wrong with `--out`.
@@ -41,6 +43,27 @@ pub enum OutputError {
         /// What was expected, with an example.
         expected: String,
     },
+    /// A variable that k6 has and Plimsoll has not.
+    #[error("{variable} is set, but {instead}")]
+    Refused {
+        /// Its name.
+        variable: String,
+        /// What is not built, and what the user can do.
+        instead: &'static str,
+    },
+    /// A file of certificates or keys.
+    #[error("{variable}=`{path}`: {problem}; expected is a file in PEM that begins with -----BEGIN")]
+    Pem {
+        /// The variable that names it.
+        variable: String,
+        /// The file.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A system without authorities.
+    #[error(transparent)]
+    NoAuthorities(NoAuthorities),
     /// Two outputs would write over each other.
     #[error(
         "two outputs write to {place}; give each a place of its own, for example `--out json=samples.json`"

@@ -5,13 +5,20 @@
 //! changes nothing about the run. What each output writes is in the [reference](../../../docs/reference/outputs.md).
 
 mod csv;
+mod distribution;
 mod error;
 mod file;
 mod json;
 mod outputs;
+mod post;
+mod prometheus;
+mod push;
 mod report;
 mod running;
+mod series;
+mod settings;
 mod tag_cache;
+mod tls;
 
 pub use self::{
     error::OutputError,
@@ -19,3 +26,6 @@ pub use self::{
     report::{Outcome, OutputReport},
     running::Running,
 };
+
+#[cfg(test)]
+mod samples;

@@ -9,13 +9,14 @@ use crate::{
     csv::{Csv, TimeFormat},
     file::{self, Format, Place},
     json::Json,
+    prometheus::{Prometheus, PrometheusRw},
+    push::push,
+    series::SeriesStore,
+    settings::Settings,
 };
 
-/// The environment: the value of a variable, if it has one.
-pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
-
 /// All outputs, as messages list them.
-pub(crate) const NAMES: [&str; 2] = ["json", "csv"];
+pub(crate) const NAMES: [&str; 3] = ["json", "csv", "prometheus-rw"];
 
 /// Outputs of k6 and its extensions that are not here.
 const NOT_BUILT: [&str; 12] = [
@@ -46,6 +47,7 @@ pub struct Outputs {
 enum Output {
     Json(Place),
     Csv(Place, TimeFormat),
+    Prometheus(Box<PrometheusRw>),
 }
 
 impl Outputs {
@@ -55,7 +57,7 @@ impl Outputs {
     /// # Errors
     /// When there is no such output, or what it is given makes no sense.
     pub fn parse(args: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Self, OutputError> {
-        let chosen = args.iter().map(|arg| Output::parse(arg, env));
+        let chosen = args.iter().map(|arg| Output::parse(arg, Settings(env)));
         let outputs = Self {
             chosen: chosen.collect::<Result<_, _>>()?,
         };
@@ -103,7 +105,7 @@ impl Outputs {
 }
 
 impl Output {
-    fn parse(arg: &str, env: Env<'_>) -> Result<Self, OutputError> {
+    fn parse(arg: &str, settings: Settings<'_>) -> Result<Self, OutputError> {
         let (name, argument) = match arg.split_once('=') {
             Some((name, argument)) => (name, Some(argument)),
             None => (arg, None),
@@ -119,10 +121,15 @@ impl Output {
         match name {
             "json" => Ok(Self::Json(Place::named(argument.unwrap_or("-")))),
             "csv" => {
-                let file = argument.map(str::to_owned).or_else(|| env("K6_CSV_FILENAME"));
+                let file = argument
+                    .map(str::to_owned)
+                    .or_else(|| settings.text(&["K6_CSV_FILENAME"]));
                 let place = Place::named(file.as_deref().unwrap_or("file.csv"));
-                Ok(Self::Csv(place, time_format(env)?))
+                Ok(Self::Csv(place, time_format(settings)?))
             }
+            "prometheus-rw" | "experimental-prometheus-rw" => Ok(Self::Prometheus(Box::new(
+                PrometheusRw::read(argument, settings)?,
+            ))),
             _ => Err(unknown(name)),
         }
     }
@@ -130,6 +137,7 @@ impl Output {
     fn place(&self) -> Option<&Place> {
         match self {
             Self::Json(place) | Self::Csv(place, _) => Some(place),
+            Self::Prometheus(_) => None,
         }
     }
 
@@ -144,6 +152,12 @@ impl Output {
             Self::Json(place) => start_file(name, "json", &place, Json::new(plan), stdout, running),
             Self::Csv(place, format) => {
                 start_file(name, "csv", &place, Csv::new(plan, format), stdout, running)
+            }
+            Self::Prometheus(config) => {
+                let store = SeriesStore::new(config.trend_style(), &plan.system_tags);
+                let period = config.period;
+                let database = Prometheus::new(*config);
+                running.spawn_async(name, move |receiver| push(receiver, store, database, period))
             }
         }
     }
@@ -165,20 +179,14 @@ fn start_file(
     running.spawn(name, move |receiver| file::write(receiver, format, sink))
 }
 
-fn time_format(env: Env<'_>) -> Result<TimeFormat, OutputError> {
-    let variable = "K6_CSV_TIME_FORMAT";
-    let Some(value) = env(variable) else {
-        return Ok(TimeFormat::default());
+fn time_format(settings: Settings<'_>) -> Result<TimeFormat, OutputError> {
+    let names = TimeFormat::ALL.map(|(name, _)| name).join(", ");
+    let read = |value: &str| {
+        let known = TimeFormat::ALL.iter().find(|(name, _)| *name == value);
+        known.map(|(_, format)| *format)
     };
-    let known = TimeFormat::ALL.iter().find(|(name, _)| *name == value);
-    known.map(|(_, format)| *format).ok_or_else(|| {
-        let names = TimeFormat::ALL.map(|(name, _)| name);
-        OutputError::Variable {
-            variable: variable.to_owned(),
-            value,
-            expected: format!("one of {}", names.join(", ")),
-        }
-    })
+    let format = settings.read(&["K6_CSV_TIME_FORMAT"], &format!("one of {names}"), read)?;
+    Ok(format.unwrap_or_default())
 }
 
 fn unknown(name: &str) -> OutputError {
@@ -205,6 +213,7 @@ impl fmt::Display for Output {
         match self {
             Self::Json(place) => write!(f, "json ({place})"),
             Self::Csv(place, _) => write!(f, "csv ({place})"),
+            Self::Prometheus(config) => write!(f, "prometheus-rw ({})", config.url),
         }
     }
 }

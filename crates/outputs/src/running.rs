@@ -1,6 +1,6 @@
 //! Outputs at work, each on a thread of its own.
 
-use std::thread;
+use std::{io, thread};
 
 use plimsoll_load::metrics::{SampleReceiver, SampleSender, sample_queue};
 use tokio::sync::oneshot;
@@ -68,5 +68,19 @@ impl Running {
             outcome,
         });
         Ok(())
+    }
+
+    /// The same for an output that needs an event loop.
+    pub(crate) fn spawn_async<F>(
+        &mut self,
+        name: String,
+        write: impl FnOnce(SampleReceiver) -> F + Send + 'static,
+    ) -> Result<(), OutputError>
+    where
+        F: Future<Output = Outcome>,
+    {
+        let runtime: io::Result<_> = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(OutputError::Thread)?;
+        self.spawn(name, move |receiver| runtime.block_on(write(receiver)))
     }
 }

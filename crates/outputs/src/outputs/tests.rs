@@ -34,6 +34,21 @@ fn what_is_asked_for_is_described() {
         (&["csv"], &[("K6_CSV_FILENAME", "x.csv")], "csv (x.csv)"),
         (&["csv=y.csv"], &[("K6_CSV_FILENAME", "x.csv")], "csv (y.csv)"),
         (&["json=-", "csv=s.gz"], &[], "json (-), csv (s.gz)"),
+        (
+            &["experimental-prometheus-rw"],
+            &[],
+            "prometheus-rw (http://localhost:9090/api/v1/write)",
+        ),
+        (
+            &["prometheus-rw=https://a/b"],
+            &[("K6_PROMETHEUS_RW_SERVER_URL", "http://c/")],
+            "prometheus-rw (https://a/b)",
+        ),
+        (
+            &["prometheus-rw"],
+            &[("K6_PROMETHEUS_RW_SERVER_URL", "http://c/")],
+            "prometheus-rw (http://c/)",
+        ),
         (&[], &[], ""),
     ] {
         let outputs = outputs(args, env).unwrap();
@@ -51,19 +66,35 @@ fn what_cannot_be_had_is_said_before_the_run() {
         &["jsno"],
         &[],
         expect![
-            "there is no output `jsno` (did you mean `json`?); expected one of json, csv, for example `--out json=samples.json`"
+            "there is no output `jsno` (did you mean `json`?); expected one of json, csv, prometheus-rw, for example `--out json=samples.json`"
         ],
     );
     check(
         &["xyz=1"],
         &[],
-        expect!["there is no output `xyz`; expected one of json, csv, for example `--out json=samples.json`"],
+        expect![
+            "there is no output `xyz`; expected one of json, csv, prometheus-rw, for example `--out json=samples.json`"
+        ],
     );
     check(
         &["influxdb=http://localhost:8086/k6"],
         &[],
         expect![
-            "the output `influxdb` is not built into Plimsoll; expected one of json, csv; a file of `json` or `csv` can be imported afterwards"
+            "the output `influxdb` is not built into Plimsoll; expected one of json, csv, prometheus-rw; a file of `json` or `csv` can be imported afterwards"
+        ],
+    );
+    check(
+        &["promethues-rw"],
+        &[],
+        expect![
+            "there is no output `promethues-rw` (did you mean `prometheus-rw`?); expected one of json, csv, prometheus-rw, for example `--out json=samples.json`"
+        ],
+    );
+    check(
+        &["prometheus-rw=localhost"],
+        &[],
+        expect![
+            "`--out prometheus-rw=localhost`: expected a URL without user and password, for example `http://localhost:9090/api/v1/write`"
         ],
     );
     check(
