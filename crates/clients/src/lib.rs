@@ -10,11 +10,13 @@
 //! * [`cable`]: an Action Cable consumer with subscriptions and an inbox.
 //! * [`dial`]: from a host name to a TCP connection, under a run's rules.
 //! * [`tls`]: TLS over it.
+//! * [`http`]: HTTP/1.1 and HTTP/2.
 //! * [`cause`]: why clients fail, coarse enough to be counted by.
 
 pub mod cable;
 pub mod cause;
 pub mod dial;
+pub mod http;
 mod stream;
 pub mod target;
 mod tcp;

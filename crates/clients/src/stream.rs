@@ -4,7 +4,7 @@
 //! must cost no more than its socket.
 
 use std::{
-    io,
+    io::{self, IoSlice},
     pin::Pin,
     task::{Context, Poll, Waker},
 };
@@ -58,6 +58,21 @@ impl AsyncWrite for Stream {
             Self::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
             Self::Tls(tls) => Pin::new(tls).poll_write(cx, bytes),
         }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, slices),
+            Self::Tls(tls) => Pin::new(tls).poll_write_vectored(cx, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
