@@ -19,6 +19,9 @@ pub enum SummaryMode {
     /// Thresholds, checks, and the metrics that matter most, by topic.
     #[default]
     Compact,
+    /// The same with all metrics, and with sections for scenarios and groups. The run has to be
+    /// [broken down](plimsoll_load::metrics::Registry::break_down).
+    Full,
     /// The layout before k6 1.0: the tree of checks and one alphabetical list of all metrics.
     Legacy,
     /// Nothing is printed.
@@ -26,7 +29,7 @@ pub enum SummaryMode {
 }
 
 impl SummaryMode {
-    const ALL: [Self; 3] = [Self::Compact, Self::Legacy, Self::Disabled];
+    const ALL: [Self; 4] = [Self::Compact, Self::Full, Self::Legacy, Self::Disabled];
 }
 
 /// As `--summary-mode` takes it.
@@ -34,6 +37,7 @@ impl fmt::Display for SummaryMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Compact => "compact",
+            Self::Full => "full",
             Self::Legacy => "legacy",
             Self::Disabled => "disabled",
         })
@@ -84,7 +88,7 @@ mod tests {
             assert_eq!(
                 error,
                 format!(
-                    "`{text}` is not a layout of the summary; expected one of compact, legacy, disabled, for example \
+                    "`{text}` is not a layout of the summary; expected one of compact, full, legacy, disabled, for example \
                      `compact`"
                 )
             );

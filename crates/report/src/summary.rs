@@ -14,12 +14,14 @@ use serde::Serialize;
 
 use crate::{Layout, Style, text, timestamp};
 
+mod breakdown;
 mod group;
 mod listing;
 mod metric;
 mod resources;
 
 pub use self::{
+    breakdown::{Breakdown, Section},
     group::Group,
     metric::{Contains, Figure, Metric, Values},
     resources::{Generator, Target},
@@ -49,6 +51,9 @@ pub struct Summary {
     pub groups: Vec<String>,
     /// All metrics that have samples or thresholds, by name; a sub-metric's name is `metric{tag:value}`.
     pub metrics: BTreeMap<String, Metric>,
+    /// The same by scenario and by group, where that was asked for. Not in the JSON.
+    #[serde(skip)]
+    pub breakdown: Breakdown,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
     /// What the target used, where it was watched.
@@ -226,6 +231,7 @@ impl Summary {
                 .collect(),
             groups: run.metrics.groups().map(str::to_owned).collect(),
             metrics: metrics(run, trend_stats),
+            breakdown: Breakdown::new(&run.metrics, seconds, trend_stats),
             losses,
             target,
             generator: Generator::new(&run.generator, health),
@@ -244,25 +250,9 @@ impl Summary {
         text::end_of_test(self, layout, style)
     }
 
-    /// How often checks held, and how often not.
-    pub(crate) fn answers(&self) -> (u64, u64) {
-        let sum = |of: fn(&CheckResult) -> u64| self.checks.iter().map(of).sum();
-        (sum(|check| check.passes), sum(|check| check.fails))
-    }
-
-    /// The answers to all checks, those with the same text together, whatever their group.
-    pub(crate) fn checks_by_name(&self) -> Vec<CheckResult> {
-        let mut merged: Vec<CheckResult> = Vec::new();
-        for check in &self.checks {
-            match merged.iter_mut().find(|known| known.name == check.name) {
-                Some(known) => {
-                    known.passes += check.passes;
-                    known.fails += check.fails;
-                }
-                None => merged.push(check.clone()),
-            }
-        }
-        merged
+    /// All metrics that k6 would list, in its order.
+    pub(crate) fn listing(&self) -> Vec<Entry<'_>> {
+        Entry::list(&self.metrics, &self.thresholds)
     }
 
     /// Groups and checks as a tree.
@@ -279,6 +269,27 @@ impl CheckResult {
             passes,
             fails,
         }
+    }
+
+    /// How often these checks held, and how often not.
+    pub(crate) fn answers(checks: &[Self]) -> (u64, u64) {
+        let sum = |of: fn(&Self) -> u64| checks.iter().map(of).sum();
+        (sum(|check| check.passes), sum(|check| check.fails))
+    }
+
+    /// Those with the same text together, whatever their group.
+    pub(crate) fn by_name(checks: &[Self]) -> Vec<Self> {
+        let mut merged: Vec<Self> = Vec::new();
+        for check in checks {
+            match merged.iter_mut().find(|known| known.name == check.name) {
+                Some(known) => {
+                    known.passes += check.passes;
+                    known.fails += check.fails;
+                }
+                None => merged.push(check.clone()),
+            }
+        }
+        merged
     }
 }
 

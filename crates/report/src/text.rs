@@ -3,19 +3,20 @@
 
 use std::time::Duration;
 
-use crate::{Layout, Style, Summary, SummaryMode};
+use crate::{Layout, Style, Summary, SummaryMode, quantity::TimeUnit};
 
 mod checks;
 mod columns;
 mod conditions;
 mod legacy;
 mod results;
+mod sections;
 mod status;
 mod thresholds;
 mod wrap;
 
-use self::conditions::Conditions;
 pub use self::status::status_line;
+use self::{conditions::Conditions, results::Results};
 
 /// Of a native workload: how far it came, and the legacy layout.
 pub(crate) fn native(summary: &Summary, style: Style) -> String {
@@ -49,16 +50,37 @@ pub(crate) fn end_of_test(summary: &Summary, layout: Layout, style: Style) -> St
             ];
             joined(sections, "\n")
         }
-        SummaryMode::Compact => {
-            let conditions = Conditions::of_script(summary, unit, style).render(4, style);
-            let sections = [
-                thresholds::section(summary, unit, style),
-                results::section(summary, unit, style),
-                format!("{}\n{conditions}", title("PLIMSOLL", style)),
-            ];
-            joined(sections, "\n\n")
+        SummaryMode::Compact => in_sections(
+            summary,
+            &Results::of_run(summary).compact(),
+            Vec::new(),
+            unit,
+            style,
+        ),
+        SummaryMode::Full => {
+            let parts = sections::sections(summary, unit, style);
+            in_sections(summary, &Results::of_run(summary), parts, unit, style)
         }
     }
+}
+
+/// k6's newer layouts; `parts` are the sections between its own and ours.
+fn in_sections(
+    summary: &Summary,
+    results: &Results<'_>,
+    parts: Vec<String>,
+    unit: Option<TimeUnit>,
+    style: Style,
+) -> String {
+    const INDENT: usize = 4;
+    let total = results.render(INDENT, unit, style);
+    let conditions = Conditions::of_script(summary, unit, style).render(INDENT, style);
+    let before = [
+        thresholds::section(summary, unit, style),
+        format!("{}\n{total}", title("TOTAL RESULTS", style)),
+    ];
+    let ours = format!("{}\n{conditions}", title("PLIMSOLL", style));
+    joined(before.into_iter().chain(parts).chain([ours]), "\n\n")
 }
 
 /// The sections that have something to say.

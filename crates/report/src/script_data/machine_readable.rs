@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{contains, indented, kind, number, values};
 use crate::{
     Summary,
-    summary::{Entry, Metric, Values},
+    summary::{CheckResult, Entry, Metric, Values},
 };
 
 /// The figures that a trend has here; null when they were not chosen.
@@ -77,7 +77,7 @@ fn share(matches: u64, total: u64) -> Value {
 
 /// Checks are both metrics and results; no metric when none was answered.
 fn checks(summary: &Summary) -> Value {
-    let (passes, fails) = summary.answers();
+    let (passes, fails) = CheckResult::answers(&summary.checks);
     let total = passes + fails;
     let metric =
         |name, kind, values| json!({ "name": name, "type": kind, "contains": "default", "values": values });
@@ -90,7 +90,7 @@ fn checks(summary: &Summary) -> Value {
             metric("checks_succeeded", "rate", share(passes, total)),
         ]
     };
-    let results = summary.checks_by_name();
+    let results = CheckResult::by_name(&summary.checks);
     let results = results
         .iter()
         .map(|check| json!({ "name": check.name, "passes": check.passes, "fails": check.fails }));

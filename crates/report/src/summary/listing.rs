@@ -1,6 +1,8 @@
 //! Metrics as k6 lists them: in its order, and under the names that thresholds gave to parts of them.
 
-use super::{Metric, Summary, Threshold};
+use std::collections::BTreeMap;
+
+use super::{Metric, Threshold};
 
 /// A metric, or a part of one, with what had to hold of it.
 #[derive(Clone, Debug)]
@@ -18,6 +20,27 @@ pub(crate) struct Entry<'a> {
 pub(crate) const BEYOND_K6: [&str; 2] = ["iteration_duration_scheduled", "iteration_lateness"];
 
 impl<'a> Entry<'a> {
+    /// All of these metrics that k6 would list, in its order.
+    pub(crate) fn list(metrics: &'a BTreeMap<String, Metric>, thresholds: &'a [Threshold]) -> Vec<Self> {
+        let entries = metrics.iter().map(|(key, metric)| {
+            let thresholds: Vec<_> = thresholds
+                .iter()
+                .filter(|threshold| threshold.key == *key)
+                .collect();
+            let written = thresholds.first().map(|threshold| threshold.metric.as_str());
+            Self {
+                name: written.unwrap_or(key),
+                metric,
+                thresholds,
+            }
+        });
+        let mut entries: Vec<_> = entries
+            .filter(|entry| !entry.thresholds.is_empty() || !BEYOND_K6.contains(&entry.name))
+            .collect();
+        entries.sort_by_cached_key(Self::order);
+        entries
+    }
+
     /// The metric that this is, or is a part of.
     pub(crate) fn whole(&self) -> &'a str {
         self.name.split_once('{').map_or(self.name, |(whole, _)| whole)
@@ -42,30 +65,5 @@ impl<'a> Entry<'a> {
             self.whole(),
             self.selector().map(str::to_lowercase).unwrap_or_default(),
         )
-    }
-}
-
-impl Summary {
-    /// All metrics that k6 would list, in its order.
-    pub(crate) fn listing(&self) -> Vec<Entry<'_>> {
-        let entries = self.metrics.iter().map(|(key, metric)| {
-            let thresholds: Vec<_> = self
-                .thresholds
-                .iter()
-                .filter(|threshold| threshold.key == *key)
-                .collect();
-            Entry {
-                name: thresholds
-                    .first()
-                    .map_or(key.as_str(), |threshold| &threshold.metric),
-                metric,
-                thresholds,
-            }
-        });
-        let mut entries: Vec<_> = entries
-            .filter(|entry| !entry.thresholds.is_empty() || !BEYOND_K6.contains(&entry.name))
-            .collect();
-        entries.sort_by_cached_key(Entry::order);
-        entries
     }
 }

@@ -22,6 +22,11 @@ const US: fn(u64) -> Duration = Duration::from_micros;
 
 /// The summary of a run of which nothing else is known.
 pub(crate) fn summary(run: &RunResult) -> Summary {
+    summary_with(run, &trend_stats())
+}
+
+/// The same with other figures of trends.
+pub(crate) fn summary_with(run: &RunResult, trend_stats: &[String]) -> Summary {
     Summary::new(Parts {
         plimsoll: "0.1.0",
         command: Vec::new(),
@@ -29,7 +34,7 @@ pub(crate) fn summary(run: &RunResult) -> Summary {
         health: &Health::default(),
         losses: None,
         target: None,
-        trend_stats: &trend_stats(),
+        trend_stats,
     })
 }
 

@@ -1,18 +1,14 @@
-//! The results of the whole run in k6's newer layouts: checks, then metrics by topic.
+//! Results in k6's newer layouts: checks, then metrics by topic.
 
 use super::{
     checks,
     columns::{Columns, RateForm, Row},
-    title,
 };
 use crate::{
     Style, Summary,
     quantity::{self, TimeUnit},
-    summary::Entry,
+    summary::{CheckResult, Entry, Section},
 };
-
-/// Columns before every line.
-const INDENT: usize = 4;
 
 /// What metrics are about, in the order of the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,70 +66,99 @@ const HTTP_PHASES: [&str; 6] = [
 /// Checks have lines of their own, and groups last as long as their waiting.
 const NEVER_LISTED: [&str; 2] = ["checks", "group_duration"];
 
-/// The section over the whole run.
-pub(super) fn section(summary: &Summary, unit: Option<TimeUnit>, style: Style) -> String {
-    let mut entries = summary.listing();
-    entries.retain(|entry| {
-        let name = entry.whole();
-        !NEVER_LISTED.contains(&name) && !HTTP_PHASES.contains(&name)
-    });
-    let blocks = [
-        check_totals(summary, style),
-        checks::list(&summary.checks_by_name(), INDENT, style),
-        by_topic(&entries, unit, style),
-    ];
-    let text = super::joined(blocks, "\n");
-    format!("{}\n{text}", title("TOTAL RESULTS", style))
+/// Results in the form of k6's newer layouts: of a whole run or of a part of it.
+pub(super) struct Results<'a> {
+    checks: Vec<CheckResult>,
+    entries: Vec<Entry<'a>>,
+    seconds: f64,
 }
 
-/// How many checks were answered, and how. Empty when none was.
-fn check_totals(summary: &Summary, style: Style) -> String {
-    let (passes, fails) = summary.answers();
-    let total = passes + fails;
-    if total == 0 {
-        return String::new();
-    }
-    let seconds = summary.metadata.duration_seconds;
-    let per_second = if seconds > 0.0 {
-        total as f64 / seconds
-    } else {
-        0.0
-    };
-    let share = |n: u64| {
-        let percent = quantity::percent(n as f64 / total as f64);
-        [percent, format!("{n} out of {total}")]
-    };
-    let rows = [
-        Row::plain(
-            "checks_total",
-            [total.to_string(), quantity::per_second(per_second)],
-        ),
-        Row::plain("checks_succeeded", share(passes)),
-        Row::plain("checks_failed", share(fails)),
-    ];
-    let columns = Columns::fit(&rows);
-    rows.iter()
-        .map(|row| columns.render(row, INDENT, None, style))
-        .collect()
-}
-
-/// The metrics below the names of their topics; all share their columns.
-fn by_topic(entries: &[Entry<'_>], unit: Option<TimeUnit>, style: Style) -> String {
-    let rows: Vec<_> = entries
-        .iter()
-        .map(|entry| (Topic::of(entry.whole()), Row::new(entry, RateForm::OutOf, unit)))
-        .collect();
-    let columns = Columns::fit(rows.iter().map(|(_, row)| row));
-    let blocks = Topic::ALL.map(|(topic, name)| {
-        let rows = rows.iter().filter(|(of, _)| *of == topic);
-        let lines: String = rows
-            .map(|(_, row)| columns.render(row, INDENT, None, style))
-            .collect();
-        if lines.is_empty() {
-            lines
-        } else {
-            format!("{}{}\n{lines}", " ".repeat(INDENT), style.strong(name))
+impl<'a> Results<'a> {
+    /// Of the whole run.
+    pub(super) fn of_run(summary: &'a Summary) -> Self {
+        Self {
+            checks: CheckResult::by_name(&summary.checks),
+            entries: summary.listing(),
+            seconds: summary.metadata.duration_seconds,
         }
-    });
-    super::joined(blocks, "\n")
+    }
+
+    /// Of a part of a run of so many `seconds`.
+    pub(super) fn of_section(section: &'a Section, seconds: f64) -> Self {
+        Self {
+            checks: CheckResult::by_name(&section.checks),
+            entries: Entry::list(&section.metrics, &[]),
+            seconds,
+        }
+    }
+
+    /// Without the metrics that are too much for the compact layout.
+    pub(super) fn compact(mut self) -> Self {
+        self.entries.retain(|entry| !HTTP_PHASES.contains(&entry.whole()));
+        self
+    }
+
+    /// Totals of checks, the checks, and metrics by topic.
+    pub(super) fn render(&self, indent: usize, unit: Option<TimeUnit>, style: Style) -> String {
+        let blocks = [
+            self.check_totals(indent, style),
+            checks::list(&self.checks, indent, style),
+            self.by_topic(indent, unit, style),
+        ];
+        super::joined(blocks, "\n")
+    }
+
+    /// How many checks were answered, and how. Empty when none was.
+    fn check_totals(&self, indent: usize, style: Style) -> String {
+        let (passes, fails) = CheckResult::answers(&self.checks);
+        let total = passes + fails;
+        if total == 0 {
+            return String::new();
+        }
+        let per_second = if self.seconds > 0.0 {
+            total as f64 / self.seconds
+        } else {
+            0.0
+        };
+        let share = |n: u64| {
+            let percent = quantity::percent(n as f64 / total as f64);
+            [percent, format!("{n} out of {total}")]
+        };
+        let rows = [
+            Row::plain(
+                "checks_total",
+                [total.to_string(), quantity::per_second(per_second)],
+            ),
+            Row::plain("checks_succeeded", share(passes)),
+            Row::plain("checks_failed", share(fails)),
+        ];
+        let columns = Columns::fit(&rows);
+        rows.iter()
+            .map(|row| columns.render(row, indent, None, style))
+            .collect()
+    }
+
+    /// The metrics below the names of their topics; all share their columns.
+    fn by_topic(&self, indent: usize, unit: Option<TimeUnit>, style: Style) -> String {
+        let entries = self
+            .entries
+            .iter()
+            .filter(|entry| !NEVER_LISTED.contains(&entry.whole()));
+        let rows: Vec<_> = entries
+            .map(|entry| (Topic::of(entry.whole()), Row::new(entry, RateForm::OutOf, unit)))
+            .collect();
+        let columns = Columns::fit(rows.iter().map(|(_, row)| row));
+        let blocks = Topic::ALL.map(|(topic, name)| {
+            let rows = rows.iter().filter(|(of, _)| *of == topic);
+            let lines: String = rows
+                .map(|(_, row)| columns.render(row, indent, None, style))
+                .collect();
+            if lines.is_empty() {
+                lines
+            } else {
+                format!("{}{}\n{lines}", " ".repeat(indent), style.strong(name))
+            }
+        });
+        super::joined(blocks, "\n")
+    }
 }

@@ -45,29 +45,33 @@ pub(crate) fn scripted() -> RunResult {
     registry.trend("Zed_unused").unwrap();
     let mut thresholds = Thresholds::new(&rules(), &mut registry).unwrap();
 
+    registry.break_down();
+
     let recorder = Recorder::new(MetricSet::new(Arc::new(registry)));
     for n in 0..6 {
-        let tagged = recorder.with_tags([("kind", "a")]);
+        let scenario = recorder.with_tags([("scenario", if n < 4 { "chat" } else { "default" })]);
+        let outer = scenario.with_tags([("group", "::outer"), ("kind", "a")]);
+        let inner = scenario.with_tags([("group", "::outer::inner")]);
         recorder.group("::outer");
-        tagged.count(http.reqs, 1);
-        tagged.record(http.duration, MS(n + 1));
-        tagged.record(http.blocked, MS(0));
-        recorder.rate(http.failed, n == 5);
-        recorder.check_named("::outer", "is 200", n != 5);
+        outer.count(http.reqs, 1);
+        outer.record(http.duration, MS(n + 1));
+        outer.record(http.blocked, MS(0));
+        outer.rate(http.failed, n == 5);
+        outer.check_named("::outer", "is 200", n != 5);
         recorder.group("::outer::inner");
-        recorder.check_named("::outer::inner", "deep", true);
-        recorder.record(rtt, Duration::from_micros(250 * (n + 1)));
+        inner.check_named("::outer::inner", "deep", true);
+        inner.record(rtt, Duration::from_micros(250 * (n + 1)));
         recorder.group("::empty");
-        recorder.check_named("", "root check", true);
-        recorder.record(execution.group_duration, MS(2 * n));
-        recorder.count(acks, 1);
-        recorder.set(level, n as f64);
-        recorder.rate(ok, n < 2);
-        recorder.record_number(plain, 3.125 * n as f64);
-        recorder.count(execution.iterations, 1);
-        recorder.record(execution.iteration_duration, MS(10 + n));
-        recorder.count(data.sent, 100);
-        recorder.count(data.received, 20_666);
+        scenario.check_named("", "root check", true);
+        outer.record(execution.group_duration, MS(2 * n));
+        scenario.count(acks, 1);
+        scenario.set(level, n as f64);
+        scenario.rate(ok, n < 2);
+        scenario.record_number(plain, 3.125 * n as f64);
+        scenario.count(execution.iterations, 1);
+        scenario.record(execution.iteration_duration, MS(10 + n));
+        scenario.count(data.sent, 100);
+        scenario.count(data.received, 20_666);
     }
     recorder.set(execution.vus, 2.0);
     recorder.set(execution.vus_max, 2.0);

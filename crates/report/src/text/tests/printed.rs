@@ -91,7 +91,8 @@ fn check(
     };
     let text = summary.end_of_test(layout, Style::PLAIN);
     let (of_k6, _ours) = text.rsplit_once("\n\n").unwrap();
-    expected.assert_eq(&format!("{of_k6}\n"));
+    // A line at the left margin, because `expect!` takes away by what all lines are indented.
+    expected.assert_eq(&format!("$\n{of_k6}\n"));
 }
 
 /// The article's `post.js`. Its page does not show the two spaces before the check.
@@ -134,6 +135,7 @@ fn post_js_of_document_000() {
             gauge("vus_max", 100.0, 100.0, 100.0),
         ],
         &expect![[r#"
+            $
               ✓ success login
 
             ✓ checks.........................: 100.00% ✓ 10       ✗ 0
@@ -177,6 +179,7 @@ fn the_cable_benchmark_of_document_004() {
             counter("ws_sessions", default, 1935.0, 4.676883),
         ],
         &expect![[r#"
+            $
               ✓ successful connection
               ✓ successful subscription
 
@@ -202,6 +205,7 @@ fn a_rate_is_counted_with_marks() {
         vec![threshold("checks", "rate>0.99", false)],
         [rate("checks", 99, 1)],
         &expect![[r#"
+            $
             ✗ checks...: 99.00% ✓ 99 ✗ 1
         "#]],
     );
