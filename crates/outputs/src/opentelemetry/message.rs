@@ -92,8 +92,12 @@ impl Scribe {
                 }
             }
         };
+        let suffix = match definition.kind {
+            Kind::Rate => ".total",
+            Kind::Counter | Kind::Gauge | Kind::Trend => "",
+        };
         Metric {
-            name: format!("{}{}", self.prefix, definition.name),
+            name: format!("{}{}{suffix}", self.prefix, definition.name),
             unit: unit(definition.contains).to_owned(),
             data: Some(data),
             ..Metric::default()
@@ -197,8 +201,10 @@ fn unit(contains: Contains) -> &'static str {
     }
 }
 
+/// As k6 does, without tags that have no value, such as the root group.
 fn attributes(tags: &Tags) -> Vec<KeyValue> {
-    tags.iter().map(|(name, value)| attribute(name, value)).collect()
+    let present = tags.iter().filter(|(_, value)| !value.is_empty());
+    present.map(|(name, value)| attribute(name, value)).collect()
 }
 
 fn attribute(name: &str, value: &str) -> KeyValue {

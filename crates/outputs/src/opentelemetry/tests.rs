@@ -137,7 +137,7 @@ const NAMED: (&str, &str) = ("K6_OTEL_SERVICE_VERSION", "1");
 
 #[tokio::test]
 async fn metrics_have_the_form_that_k6_gives_them() {
-    let get: &[_] = &[("method", "GET")];
+    let get: &[_] = &[("group", ""), ("method", "GET")];
     let samples = [
         ("reqs", 1.0, get),
         ("reqs", 2.0, get),
@@ -167,7 +167,7 @@ async fn metrics_have_the_form_that_k6_gives_them() {
           {}: 1000000.0 from -500 to 3000 ms
         k6_vus []: gauge
           {}: 7.0 from -500 to 4000 ms
-        k6_failed []: sum, monotonic true, temporality 2
+        k6_failed.total []: sum, monotonic true, temporality 2
           {method=GET, condition=nonzero}: 1 from -500 to 7000 ms
           {method=GET, condition=zero}: 2 from -500 to 7000 ms
     "#]].assert_eq(&text(&requests[0]));
