@@ -2,6 +2,7 @@
 
 use rquickjs::{Ctx, Object, Result};
 
+mod cable;
 mod crypto;
 mod data;
 mod encoding;
@@ -45,6 +46,7 @@ pub enum K6 {
 /// All modules.
 const MODULES: &[Module] = &[
     k6::MODULE,
+    cable::MODULE,
     crypto::MODULE,
     data::MODULE,
     encoding::MODULE,
@@ -102,5 +104,13 @@ const fn differs(name: &'static str, how: &'static str) -> Api {
     Api {
         name,
         k6: K6::Differs(how),
+    }
+}
+
+/// Likewise.
+const fn beyond(name: &'static str, what: &'static str) -> Api {
+    Api {
+        name,
+        k6: K6::Beyond(what),
     }
 }

@@ -132,6 +132,11 @@ impl Vu for ScriptVu {
             function: context.scenario.exec.clone(),
             data: self.data.get().cloned(),
         };
+        // As in k6, the bytes of every iteration are known, also when there were none.
+        let data = self.vm.metrics().data;
+        for id in [data.sent, data.received] {
+            context.metrics.count(id, 0);
+        }
         let work = Work::new(
             Some(context.clone()),
             context.metrics.clone(),

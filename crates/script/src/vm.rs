@@ -18,6 +18,7 @@ use crate::{
     globals,
     host::{Host, Stage, Work},
     loading::{self, ModuleLoader},
+    metrics::Metrics,
     program::Program,
     rejections,
     task::{Output, Task},
@@ -124,6 +125,11 @@ impl Vm {
         })
         .await;
         running.0.take_result()
+    }
+
+    /// The ids of all metrics.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        self.program.metrics()
     }
 
     fn take_result(&self) -> Result<Output, ScriptError> {

@@ -81,7 +81,9 @@ fn group<'js>(ctx: Ctx<'js>, name: String, function: Function<'js>) -> Result<Va
     let host = Host::of(&ctx);
     host.work(&ctx, "group()")?;
     let outer = host.tag("group").unwrap_or_default();
-    host.set_tag("group", Some(format!("{outer}{SEPARATOR}{name}")));
+    let path = format!("{outer}{SEPARATOR}{name}");
+    host.recorder(&ctx, "group()")?.group(&path);
+    host.set_tag("group", Some(path));
     let begin = Instant::now();
     let result = function.call::<_, Value<'js>>(());
     let recorder = host.recorder(&ctx, "group()")?;
@@ -103,7 +105,7 @@ fn sleep(ctx: Ctx<'_>, seconds: f64) -> Result<()> {
     if duration.is_zero() {
         return Ok(());
     }
-    host.park(&ctx, async { tokio::time::sleep(duration).await })
+    host.wait(&ctx, async { tokio::time::sleep(duration).await })
 }
 
 fn random_seed(ctx: Ctx<'_>, seed: f64) -> Result<()> {
