@@ -2,6 +2,7 @@
 
 use rquickjs::{Ctx, Object, Result};
 
+mod cable;
 mod execution;
 mod k6;
 mod metrics;
@@ -40,7 +41,13 @@ pub enum K6 {
 }
 
 /// All modules.
-const MODULES: &[Module] = &[k6::MODULE, execution::MODULE, metrics::MODULE, timers::MODULE];
+const MODULES: &[Module] = &[
+    k6::MODULE,
+    cable::MODULE,
+    execution::MODULE,
+    metrics::MODULE,
+    timers::MODULE,
+];
 
 /// Modules that k6 has or had and this program has not (k6 spec §2): what to do instead.
 pub const ABSENT: &[(&str, &str)] = &[
@@ -126,5 +133,13 @@ const fn differs(name: &'static str, how: &'static str) -> Api {
     Api {
         name,
         k6: K6::Differs(how),
+    }
+}
+
+/// Likewise.
+const fn beyond(name: &'static str, what: &'static str) -> Api {
+    Api {
+        name,
+        k6: K6::Beyond(what),
     }
 }
