@@ -5,7 +5,7 @@ use std::{ffi::OsString, io, path::Path};
 use plimsoll_load::plan::{Options, Plan};
 use plimsoll_script::{
     Options as Effective, Program, Script, modules,
-    source::{self, Entry, LoadOptions},
+    source::{self, Builtins, Entry, LoadOptions},
 };
 use serde_json::{Value, json};
 
@@ -30,9 +30,15 @@ pub(super) async fn read(
         },
         _ => Entry::File(path.to_owned()),
     };
-    let builtins: Vec<_> = modules::ids().collect();
+    let present: Vec<_> = modules::ids().collect();
+    let absent: Vec<_> = modules::catalog()
+        .filter_map(|(id, api)| Some((id, api.err()?)))
+        .collect();
     let options = LoadOptions {
-        builtins: &builtins,
+        builtins: Builtins {
+            present: &present,
+            absent: &absent,
+        },
         cache: source::cache_folder(|name| surroundings.variable(name).map(OsString::from)),
         is_offline: flags.offline,
     };
