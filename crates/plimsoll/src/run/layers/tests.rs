@@ -20,10 +20,10 @@ struct Given<'a> {
 impl Given<'_> {
     fn consolidate(self) -> Result<Consolidated, Mistake> {
         let read_file = |path: &Path| match (path.to_str(), self.file) {
-            (Some("/home/me/.config/k6/config.json"), file) if !file.is_empty() => Ok(file.to_owned()),
+            (Some("/me/.config/k6/config.json"), file) if !file.is_empty() => Ok(file.to_owned()),
             _ => Err(io::Error::from(io::ErrorKind::NotFound)),
         };
-        let environment = [("HOME", "/home/me")].iter().chain(self.environment);
+        let environment = [("HOME", "/me")].iter().chain(self.environment);
         let surroundings = Surroundings {
             environment: environment
                 .map(|(name, value)| (name.into(), value.into()))
@@ -138,21 +138,21 @@ fn mistakes_name_the_layer_the_key_and_what_was_expected() {
             file: r#"{ "vus": true }"#,
             ..nothing
         },
-        "/home/me/.config/k6/config.json: vus: expected a whole number, for example 10, found true",
+        "/me/.config/k6/config.json: vus: expected a whole number, for example 10, found true",
     );
     check_mistake(
         Given {
             file: "{ vus: 1 }",
             ..nothing
         },
-        "/home/me/.config/k6/config.json: is no JSON object: key must be a string at line 1 column 3",
+        "/me/.config/k6/config.json: is no JSON object: key must be a string at line 1 column 3",
     );
     check_mistake(
         Given {
             file: r#"{ "out": "json" }"#,
             ..nothing
         },
-        "/home/me/.config/k6/config.json: out: expected a list of texts, found \"json\"",
+        "/me/.config/k6/config.json: out: expected a list of texts, found \"json\"",
     );
     check_mistake(
         Given {
@@ -184,7 +184,7 @@ fn mistakes_name_the_layer_the_key_and_what_was_expected() {
             script,
             ..nothing
         },
-        "/home/me/.config/k6/config.json: iterations: 3 are too few for 5 virtual users; expected at least 5",
+        "/me/.config/k6/config.json: iterations: 3 are too few for 5 virtual users; expected at least 5",
     );
     check_mistake(
         Given {
@@ -216,8 +216,8 @@ fn unknown_options_are_named_with_the_nearest_one() {
     check_warnings(
         given,
         &expect![[r#"
-            /home/me/.config/k6/config.json: there is no option `theme`, so it has no effect
-            /home/me/.config/k6/config.json: there is no option `user-agent`, so it has no effect; did you mean `userAgent`?
+            /me/.config/k6/config.json: there is no option `theme`, so it has no effect
+            /me/.config/k6/config.json: there is no option `user-agent`, so it has no effect; did you mean `userAgent`?
             chat.js: there is no option `treshold`, so it has no effect; did you mean `thresholds`?
             chat.js: there is no option `vuss`, so it has no effect; did you mean `vus`?"#]],
     );
