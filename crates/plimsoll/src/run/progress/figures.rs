@@ -224,20 +224,25 @@ mod tests {
         metrics.count(websocket.msgs_received, 9_000);
         let read = figures.read(&progress(3_000, &metrics));
         expect![[r#"
-              checks            99.00%         ✓ 99         ✗ 1
-              news_seen         150/s          330
-              page_size         p(95)=3.4 kB   med=3.4 kB   max=3.4 kB
-              rtt               p(95)=95.03ms  med=50.01ms  max=100ms
-              ws_msgs_received  4500/s         13000
+            |  checks            99.00%         ✓ 99         ✗ 1
+            |  news_seen         150/s          330
+            |  page_size         p(95)=3.4 kB   med=3.4 kB   max=3.4 kB
+            |  rtt               p(95)=95.03ms  med=50.01ms  max=100ms
+            |  ws_msgs_received  4500/s         13000
         "#]]
-        .assert_eq(&table(&read, 10, 100));
+        .assert_eq(&barred(&table(&read, 10, 100)));
         expect![[r#"
-              checks     99.00%  ✓ 99  ✗ 1
-              news_seen  150/s   330
+            |  checks     99.00%  ✓ 99  ✗ 1
+            |  news_seen  150/s   330
         "#]]
-        .assert_eq(&table(&read, 2, 30));
+        .assert_eq(&barred(&table(&read, 2, 30)));
         expect!["; checks 99.00%; news_seen 150/s"].assert_eq(&brief(&read, 2));
         assert_eq!(table(&[], 10, 100), "");
+    }
+
+    /// A snapshot does not keep what all lines are indented by, so they begin with a bar.
+    fn barred(text: &str) -> String {
+        text.lines().map(|line| format!("|{line}\n")).collect()
     }
 
     fn progress(ms: u64, metrics: &MetricSet) -> Progress<'_> {

@@ -124,6 +124,11 @@ mod tests {
 
     use super::*;
 
+    /// A snapshot does not keep what all lines are indented by, so they begin with a bar.
+    fn barred(text: &str) -> String {
+        text.lines().map(|line| format!("|{line}\n")).collect()
+    }
+
     fn plan(options: &Value) -> Plan {
         Plan::from_options(&Options::from_json(options).unwrap().options).unwrap()
     }
@@ -143,20 +148,20 @@ mod tests {
             "g": { "executor": "externally-controlled", "vus": 1, "maxVUs": 8, "duration": "5m" },
         }}));
         expect![[r#"
-                 execution: local
-                    script: chat.js
-                    output: json=out.json, csv
-
-                 scenarios: (100.00%) 7 scenarios, 28 max VUs, 1h0m40s max duration (incl. graceful stop):
-                          * a: 9 iterations shared among 2 VUs (maxDuration: 1m30s, gracefulStop: 5s)
-                          * b: 4 iterations for each of 3 VUs (maxDuration: 10m0s)
-                          * c: 4 looping VUs for 20s (exec: chat, startTime: 1m0s, gracefulStop: 30s)
-                          * d: Up to 5 looping VUs for 1h0m10s over 2 stages (gracefulRampDown: 3s, gracefulStop: 30s)
-                          * e: 0.50 iterations/s for 2m0s (maxVUs: 2-6, gracefulStop: 30s)
-                          * f: Up to 100.00 iterations/s for 20s over 2 stages (maxVUs: 3, gracefulStop: 30s)
-                          * g: Externally controlled execution with 1 VUs, 8 max VUs, 5m0s
-
-        "#]].assert_eq(&header("chat.js", &["json=out.json".to_owned(), "csv".to_owned()], &plan));
+            |     execution: local
+            |        script: chat.js
+            |        output: json=out.json, csv
+            |
+            |     scenarios: (100.00%) 7 scenarios, 28 max VUs, 1h0m40s max duration (incl. graceful stop):
+            |              * a: 9 iterations shared among 2 VUs (maxDuration: 1m30s, gracefulStop: 5s)
+            |              * b: 4 iterations for each of 3 VUs (maxDuration: 10m0s)
+            |              * c: 4 looping VUs for 20s (exec: chat, startTime: 1m0s, gracefulStop: 30s)
+            |              * d: Up to 5 looping VUs for 1h0m10s over 2 stages (gracefulRampDown: 3s, gracefulStop: 30s)
+            |              * e: 0.50 iterations/s for 2m0s (maxVUs: 2-6, gracefulStop: 30s)
+            |              * f: Up to 100.00 iterations/s for 20s over 2 stages (maxVUs: 3, gracefulStop: 30s)
+            |              * g: Externally controlled execution with 1 VUs, 8 max VUs, 5m0s
+            |
+        "#]].assert_eq(&barred(&header("chat.js", &["json=out.json".to_owned(), "csv".to_owned()], &plan)));
     }
 
     #[test]
@@ -164,14 +169,14 @@ mod tests {
         let plan = plan(&json!({ "scenarios": { "all": {
             "executor": "externally-controlled", "vus": 1, "duration": "0" } } }));
         expect![[r#"
-                 execution: local
-                    script: -
-                    output: -
-
-                 scenarios: (100.00%) 1 scenario, 1 max VUs, unlimited duration:
-                          * all: Externally controlled execution with 1 VUs, 1 max VUs, unlimited duration
-
+            |     execution: local
+            |        script: -
+            |        output: -
+            |
+            |     scenarios: (100.00%) 1 scenario, 1 max VUs, unlimited duration:
+            |              * all: Externally controlled execution with 1 VUs, 1 max VUs, unlimited duration
+            |
         "#]]
-        .assert_eq(&header("-", &[], &plan));
+        .assert_eq(&barred(&header("-", &[], &plan)));
     }
 }
