@@ -17,6 +17,7 @@ use crate::{
     events::{Background, Callback, EventId, Events},
     metrics::Metrics,
     program::Program,
+    recorders::Recorders,
 };
 
 /// What the script is called for.
@@ -44,6 +45,7 @@ pub(crate) struct Host {
     pub(crate) events: Events,
     switch: Rc<Switch>,
     background: Background,
+    recorders: Recorders,
     stage: Cell<Stage>,
     work: RefCell<Option<Work>>,
     ended: RefCell<Vec<Box<dyn FnOnce()>>>,
@@ -90,6 +92,7 @@ impl Host {
             switch,
             events: Events::default(),
             background: Background::default(),
+            recorders: Recorders::default(),
             stage: Cell::new(Stage::Init),
             work: RefCell::default(),
             ended: RefCell::default(),
@@ -169,7 +172,6 @@ impl Host {
     }
 
     /// `action` is done when the iteration ends, however it ends: for what a module keeps per iteration.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub(crate) fn at_end(&self, action: impl FnOnce() + 'static) {
         self.ended.borrow_mut().push(Box::new(action));
     }
@@ -266,11 +268,7 @@ impl Host {
             Some(value) => work.tags.insert(name.to_owned(), value),
             None => work.tags.remove(name),
         };
-        let tags = work
-            .tags
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()));
-        work.current = work.base.with_tags(tags);
+        work.current = self.recorders.with_tags(&work.base, &work.tags);
     }
 
     /// Begins a piece of work.

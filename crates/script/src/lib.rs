@@ -20,7 +20,9 @@ mod metrics;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 pub mod modules;
+mod network;
 mod program;
+mod recorders;
 mod rejections;
 mod script;
 pub mod source;

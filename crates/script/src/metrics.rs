@@ -13,10 +13,8 @@ pub(crate) struct Metrics {
     /// What every run records.
     pub execution: Execution,
     /// Bytes on sockets.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub data: Data,
     /// Requests.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub http: Http,
     /// WebSocket sessions.
     #[expect(dead_code, reason = "for the modules of protocols")]

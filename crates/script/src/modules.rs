@@ -3,6 +3,7 @@
 use rquickjs::{Ctx, Object, Result};
 
 mod execution;
+mod http;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
@@ -40,7 +41,13 @@ pub enum K6 {
 }
 
 /// All modules.
-const MODULES: &[Module] = &[k6::MODULE, execution::MODULE, metrics::MODULE, timers::MODULE];
+const MODULES: &[Module] = &[
+    k6::MODULE,
+    http::MODULE,
+    execution::MODULE,
+    metrics::MODULE,
+    timers::MODULE,
+];
 
 /// Modules that k6 has and this program has not: what to do instead.
 const ABSENT: &[(&str, &str)] = &[
