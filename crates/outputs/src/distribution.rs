@@ -9,6 +9,8 @@ use plimsoll_load::{histogram::Histogram, metrics::Contains};
 pub(crate) enum TrendStyle {
     /// Percentiles and such.
     Figures,
+    /// Counts in [`BOUNDS`].
+    Explicit,
     /// Counts in buckets that grow by [`SCALE`].
     Exponential {
         /// What a millisecond is, in the unit that the database has for durations.
@@ -33,12 +35,19 @@ pub(crate) enum Values {
     /// Up to [`FEW`], as they came.
     Few(Vec<f64>, Contains),
     Many(Box<Histogram>),
+    Explicit([u64; BOUNDS.len() + 1]),
     Exponential(Box<Exponential>),
 }
 
 /// Samples that a series keeps one by one, before it gets a histogram. Reason: 2 KiB. A URL with an id in it makes
 /// thousands of series with few samples each, and a histogram takes 16 to 184 KiB.
 const FEW: usize = 256;
+
+/// Upper bounds of buckets: OpenTelemetry's default ones, which are meant for milliseconds.
+pub(crate) const BOUNDS: [f64; 15] = [
+    0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1_000.0, 2_500.0, 5_000.0, 7_500.0,
+    10_000.0,
+];
 
 /// Each bucket ends at 2^(1/2^SCALE) times the end of the one before: 9 %, which is what k6's native histograms have.
 pub(crate) const SCALE: i32 = 3;
@@ -67,6 +76,7 @@ impl Distribution {
             max: f64::NEG_INFINITY,
             values: match style {
                 TrendStyle::Figures => Values::Few(Vec::new(), contains),
+                TrendStyle::Explicit => Values::Explicit(Default::default()),
                 TrendStyle::Exponential { .. } => Values::Exponential(Box::default()),
             },
         }
@@ -88,6 +98,7 @@ impl Distribution {
                 }
             }
             Values::Many(histogram) => record(histogram, &[value]),
+            Values::Explicit(counts) => counts[BOUNDS.partition_point(|bound| *bound < value)] += 1,
             Values::Exponential(buckets) => buckets.add(value),
         }
     }
@@ -101,7 +112,7 @@ impl Distribution {
                 Some(read(&histogram))
             }
             Values::Many(histogram) => Some(read(histogram)),
-            Values::Exponential(_) => None,
+            Values::Explicit(_) | Values::Exponential(_) => None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod distribution;
 mod error;
 mod file;
 mod json;
+mod opentelemetry;
 mod outputs;
 mod post;
 mod prometheus;

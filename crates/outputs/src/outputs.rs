@@ -1,6 +1,6 @@
 //! What the user asked for with `--out`, checked before the run.
 
-use std::{fmt, io::Write};
+use std::{fmt, io::Write, time::SystemTime};
 
 use plimsoll_load::plan::Plan;
 
@@ -9,6 +9,7 @@ use crate::{
     csv::{Csv, TimeFormat},
     file::{self, Format, Place},
     json::Json,
+    opentelemetry::{Collector, OpenTelemetry},
     prometheus::{Prometheus, PrometheusRw},
     push::push,
     series::SeriesStore,
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// All outputs, as messages list them.
-pub(crate) const NAMES: [&str; 3] = ["json", "csv", "prometheus-rw"];
+pub(crate) const NAMES: [&str; 4] = ["json", "csv", "prometheus-rw", "opentelemetry"];
 
 /// Outputs of k6 and its extensions that are not here.
 const NOT_BUILT: [&str; 12] = [
@@ -48,6 +49,7 @@ enum Output {
     Json(Place),
     Csv(Place, TimeFormat),
     Prometheus(Box<PrometheusRw>),
+    OpenTelemetry(Box<OpenTelemetry>),
 }
 
 impl Outputs {
@@ -130,6 +132,16 @@ impl Output {
             "prometheus-rw" | "experimental-prometheus-rw" => Ok(Self::Prometheus(Box::new(
                 PrometheusRw::read(argument, settings)?,
             ))),
+            "opentelemetry" | "experimental-opentelemetry" => match argument {
+                None => Ok(Self::OpenTelemetry(Box::new(OpenTelemetry::read(settings)?))),
+                Some(_) => Err(OutputError::Argument {
+                    output: arg.to_owned(),
+                    problem:
+                        "it takes no argument; the collector is named by OTEL_EXPORTER_OTLP_ENDPOINT, for \
+                              example `http://localhost:4317`"
+                            .to_owned(),
+                }),
+            },
             _ => Err(unknown(name)),
         }
     }
@@ -137,7 +149,7 @@ impl Output {
     fn place(&self) -> Option<&Place> {
         match self {
             Self::Json(place) | Self::Csv(place, _) => Some(place),
-            Self::Prometheus(_) => None,
+            Self::Prometheus(_) | Self::OpenTelemetry(_) => None,
         }
     }
 
@@ -158,6 +170,13 @@ impl Output {
                 let period = config.period;
                 let database = Prometheus::new(*config);
                 running.spawn_async(name, move |receiver| push(receiver, store, database, period))
+            }
+            Self::OpenTelemetry(config) => {
+                let store = SeriesStore::new(config.trend_style, &plan.system_tags);
+                let (period, start) = (config.period, SystemTime::now());
+                running.spawn_async(name, async move |receiver| {
+                    push(receiver, store, Collector::new(*config, start), period).await
+                })
             }
         }
     }
@@ -194,7 +213,7 @@ fn unknown(name: &str) -> OutputError {
     if NOT_BUILT.contains(&name) || NOT_BUILT.contains(&plain) {
         return OutputError::NotBuilt {
             name: name.to_owned(),
-            instead: "a file of `json` or `csv` can be imported afterwards",
+            instead: "many databases take one of these, if need be through an OpenTelemetry collector",
         };
     }
     let nearest = NAMES
@@ -214,6 +233,7 @@ impl fmt::Display for Output {
             Self::Json(place) => write!(f, "json ({place})"),
             Self::Csv(place, _) => write!(f, "csv ({place})"),
             Self::Prometheus(config) => write!(f, "prometheus-rw ({})", config.url),
+            Self::OpenTelemetry(config) => write!(f, "opentelemetry ({})", config.place()),
         }
     }
 }

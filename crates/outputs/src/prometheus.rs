@@ -51,24 +51,23 @@ impl Prometheus {
         let labels = |suffix: &str| self.names.labels(&definition.name, suffix, &series.tags);
         let time = message::millis(series.stamp);
         let number = |suffix: &str, value: f64| TimeSeries::of_number(labels(suffix), value, time);
-        let (unit, scale) = match definition.contains {
-            Contains::Time => ("_seconds", SECONDS),
-            Contains::Data => ("_bytes", 1.0),
-            Contains::Default => ("", 1.0),
-        };
         match &series.figure {
-            Figure::Counter(sum) => vec![number("_total", *sum * scale)],
-            Figure::Gauge(value) => vec![number(unit, *value * scale)],
+            Figure::Counter(sum) => vec![number("_total", *sum)],
+            Figure::Gauge(value) => vec![number("", *value)],
             Figure::Rate { n_true, n_total } => vec![number("_rate", *n_true as f64 / *n_total as f64)],
-            Figure::Trend(trend) => match native::histogram(trend, time) {
-                Some(histogram) => vec![TimeSeries::of_histogram(labels(unit), histogram)],
-                None => {
-                    let figures = self.figures(trend, scale).into_iter();
-                    figures
-                        .map(|(stat, value)| number(&names::stat_suffix(stat), value))
-                        .collect()
+            Figure::Trend(trend) => {
+                let (unit, scale) = match definition.contains {
+                    Contains::Time => ("_seconds", SECONDS),
+                    Contains::Data => ("_bytes", 1.0),
+                    Contains::Default => ("", 1.0),
+                };
+                if let Some(histogram) = native::histogram(trend, time) {
+                    return vec![TimeSeries::of_histogram(labels(unit), histogram)];
                 }
-            },
+                let figures = self.figures(trend, scale).into_iter();
+                let figures = figures.map(|(stat, value)| number(&names::stat_suffix(stat), value));
+                figures.collect()
+            }
         }
     }
 
@@ -76,11 +75,17 @@ impl Prometheus {
     fn figures(&self, trend: &Distribution, scale: f64) -> Vec<(&str, f64)> {
         let figures = trend.with_histogram(|histogram| {
             let stats = self.trend_stats.iter().map(String::as_str);
-            let figures = stats.map(|stat| match stat {
-                "count" => (stat, trend.count as f64),
-                "sum" => (stat, trend.sum * scale),
-                // What the settings let through is a figure that there is.
-                _ => (stat, trend_figure(histogram, stat).unwrap_or(f64::NAN) * scale),
+            let figures = stats.map(|stat| {
+                let value = match stat {
+                    "count" => return (stat, trend.count as f64),
+                    "sum" => trend.sum,
+                    "min" => trend.min,
+                    "max" => trend.max,
+                    "avg" => trend.sum / trend.count as f64,
+                    // What the settings let through is a figure that there is.
+                    _ => trend_figure(histogram, stat).unwrap_or(f64::NAN),
+                };
+                (stat, value * scale)
             });
             figures.collect()
         });

@@ -1,6 +1,6 @@
 //! Outputs at work, each on a thread of its own.
 
-use std::{io, thread};
+use std::thread;
 
 use plimsoll_load::metrics::{SampleReceiver, SampleSender, sample_queue};
 use tokio::sync::oneshot;
@@ -70,7 +70,7 @@ impl Running {
         Ok(())
     }
 
-    /// The same for an output that needs an event loop.
+    /// The same for an output that needs an event loop, which is made on the output's own thread.
     pub(crate) fn spawn_async<F>(
         &mut self,
         name: String,
@@ -79,8 +79,23 @@ impl Running {
     where
         F: Future<Output = Outcome>,
     {
-        let runtime: io::Result<_> = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(OutputError::Thread)?;
-        self.spawn(name, move |receiver| runtime.block_on(write(receiver)))
+        self.spawn(
+            name,
+            move |receiver| match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime.block_on(write(receiver)),
+                Err(error) => lose(receiver, format!("it has no event loop: {error}")),
+            },
+        )
     }
+}
+
+/// Counts all samples of the run as lost.
+fn lose(mut receiver: SampleReceiver, error: String) -> Outcome {
+    let mut outcome = Outcome::default();
+    while let Some(batch) = receiver.blocking_recv() {
+        outcome.n_failed += batch.samples.len() as u64;
+    }
+    outcome.n_dropped = receiver.n_dropped();
+    outcome.error = Some(error);
+    outcome
 }

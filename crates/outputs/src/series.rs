@@ -80,7 +80,16 @@ impl SeriesStore {
                     series.add(sample);
                     self.n_samples += 1;
                 }
-                None => self.n_beyond += 1,
+                None => {
+                    if self.n_beyond == 0 {
+                        tracing::warn!(
+                            limit = MAX_SERIES,
+                            "An output has too many time series and takes no new ones. A tag has too many values; \
+                             give requests whose URLs differ a common name."
+                        );
+                    }
+                    self.n_beyond += 1;
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use plimsoll_load::plan::parse_duration;
 
 use crate::OutputError;
@@ -83,13 +83,18 @@ impl Settings<'_> {
         Ok(self.read(names, &expected, read)?.unwrap_or_default())
     }
 
-    /// Pairs as headers of a request.
-    pub(crate) fn headers(&self, names: &[&str], separator: char) -> Result<HeaderMap, OutputError> {
+    /// Pairs as headers of a request, with values that `decode` is applied to.
+    pub(crate) fn headers(
+        &self,
+        names: &[&str],
+        separator: char,
+        decode: impl Fn(&str) -> String,
+    ) -> Result<HeaderMap, OutputError> {
         let mut headers = HeaderMap::new();
         for (name, value) in self.pairs(names, separator)? {
             let header = HeaderName::try_from(&name)
                 .ok()
-                .zip(HeaderValue::try_from(&value).ok());
+                .zip(HeaderValue::try_from(decode(&value)).ok());
             let (header, value) = header.ok_or_else(|| OutputError::Variable {
                 variable: names.join(" or "),
                 value: format!("{name}{separator}{value}"),
@@ -102,6 +107,22 @@ impl Settings<'_> {
         Ok(headers)
     }
 
+    /// Refuses every value but one that changes nothing.
+    pub(crate) fn allow_only(
+        &self,
+        names: &[&str],
+        allowed: &str,
+        instead: &'static str,
+    ) -> Result<(), OutputError> {
+        match self.first(names) {
+            Some((name, value)) if value != allowed => Err(OutputError::Refused {
+                variable: format!("{name}={value}"),
+                instead,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses what is not built by its name.
     pub(crate) fn refuse(&self, names: &[&str], instead: &'static str) -> Result<(), OutputError> {
         match self.first(names) {
@@ -112,4 +133,12 @@ impl Settings<'_> {
             }),
         }
     }
+}
+
+/// A URL of a server, without credentials: it is shown to people.
+pub(crate) fn http_url(text: &str) -> Option<Uri> {
+    let url: Uri = text.parse().ok()?;
+    let is_http = matches!(url.scheme_str(), Some("http" | "https"));
+    let authority = url.authority()?.as_str();
+    (is_http && !authority.is_empty() && !authority.contains('@')).then_some(url)
 }

@@ -7,8 +7,10 @@ mod ecmascript;
 mod error;
 mod file;
 mod graph;
+mod jslib;
 mod location;
 mod nearest;
+mod remote;
 mod specifier;
 #[cfg(test)]
 mod test_folder;
@@ -18,6 +20,7 @@ pub use self::{
     file::{FileError, OpenError, open},
     graph::{Entry, LoadOptions, load},
     location::{Excerpt, Location},
+    remote::{FetchError, RemoteError, cache_folder},
     specifier::{Resolved, Specifier, Unresolved, resolve},
 };
 

@@ -1,4 +1,4 @@
-//! The forms of a trend, against the samples themselves.
+//! The three forms of a trend, against the samples themselves.
 
 use proptest::prelude::*;
 
@@ -26,6 +26,19 @@ fn few_and_many_samples_have_the_same_figures() {
         let exact = n.div_ceil(2) as f64;
         assert!((median - exact).abs() <= exact * 0.001, "{n}: {median}");
     }
+}
+
+#[test]
+fn explicit_buckets_include_their_upper_bound() {
+    let trend = of(
+        TrendStyle::Explicit,
+        Contains::Time,
+        [-1.0, 0.0, 5.0, 5.1, 10_000.0, 10_000.1],
+    );
+    let Values::Explicit(counts) = trend.values else {
+        panic!()
+    };
+    assert_eq!(counts, [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1]);
 }
 
 #[test]

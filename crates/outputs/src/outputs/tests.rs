@@ -49,6 +49,11 @@ fn what_is_asked_for_is_described() {
             &[("K6_PROMETHEUS_RW_SERVER_URL", "http://c/")],
             "prometheus-rw (http://c/)",
         ),
+        (
+            &["experimental-opentelemetry"],
+            &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317")],
+            "opentelemetry (grpc, http://localhost:4317/)",
+        ),
         (&[], &[], ""),
     ] {
         let outputs = outputs(args, env).unwrap();
@@ -66,28 +71,28 @@ fn what_cannot_be_had_is_said_before_the_run() {
         &["jsno"],
         &[],
         expect![
-            "there is no output `jsno` (did you mean `json`?); expected one of json, csv, prometheus-rw, for example `--out json=samples.json`"
+            "there is no output `jsno` (did you mean `json`?); expected one of json, csv, prometheus-rw, opentelemetry, for example `--out json=samples.json`"
         ],
     );
     check(
         &["xyz=1"],
         &[],
         expect![
-            "there is no output `xyz`; expected one of json, csv, prometheus-rw, for example `--out json=samples.json`"
+            "there is no output `xyz`; expected one of json, csv, prometheus-rw, opentelemetry, for example `--out json=samples.json`"
         ],
     );
     check(
         &["influxdb=http://localhost:8086/k6"],
         &[],
         expect![
-            "the output `influxdb` is not built into Plimsoll; expected one of json, csv, prometheus-rw; a file of `json` or `csv` can be imported afterwards"
+            "the output `influxdb` is not built into Plimsoll; expected one of json, csv, prometheus-rw, opentelemetry; many databases take one of these, if need be through an OpenTelemetry collector"
         ],
     );
     check(
         &["promethues-rw"],
         &[],
         expect![
-            "there is no output `promethues-rw` (did you mean `prometheus-rw`?); expected one of json, csv, prometheus-rw, for example `--out json=samples.json`"
+            "there is no output `promethues-rw` (did you mean `prometheus-rw`?); expected one of json, csv, prometheus-rw, opentelemetry, for example `--out json=samples.json`"
         ],
     );
     check(
@@ -95,6 +100,13 @@ fn what_cannot_be_had_is_said_before_the_run() {
         &[],
         expect![
             "`--out prometheus-rw=localhost`: expected a URL without user and password, for example `http://localhost:9090/api/v1/write`"
+        ],
+    );
+    check(
+        &["opentelemetry=localhost:4317"],
+        &[],
+        expect![
+            "`--out opentelemetry=localhost:4317`: it takes no argument; the collector is named by OTEL_EXPORTER_OTLP_ENDPOINT, for example `http://localhost:4317`"
         ],
     );
     check(

@@ -11,7 +11,7 @@ use rustls::ClientConfig;
 
 use crate::{
     OutputError,
-    settings::Settings,
+    settings::{Settings, http_url},
     tls::{self, Identity, Tls},
 };
 
@@ -72,14 +72,6 @@ impl PrometheusRw {
     }
 }
 
-/// A URL of a server, without credentials: it is shown to people.
-pub(crate) fn http_url(text: &str) -> Option<Uri> {
-    let url: Uri = text.parse().ok()?;
-    let is_http = matches!(url.scheme_str(), Some("http" | "https"));
-    let authority = url.authority()?.as_str();
-    (is_http && !authority.is_empty() && !authority.contains('@')).then_some(url)
-}
-
 const URL_EXPECTED: &str =
     "a URL without user and password, for example `http://localhost:9090/api/v1/write`";
 
@@ -100,7 +92,7 @@ fn stats(text: &str) -> Option<Vec<String>> {
 }
 
 fn headers(settings: Settings<'_>, named: &impl Fn(&str) -> String) -> Result<HeaderMap, OutputError> {
-    let mut headers = settings.headers(&[&named("HTTP_HEADERS")], ':')?;
+    let mut headers = settings.headers(&[&named("HTTP_HEADERS")], ':', str::to_owned)?;
     let bearer = named("BEARER_TOKEN");
     let bearer = settings.read(&[&bearer], "a token of printable ASCII", |token| {
         secret(&format!("Bearer {token}"))

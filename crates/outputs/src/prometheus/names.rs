@@ -33,9 +33,9 @@ impl Names {
     }
 }
 
-/// `_p99` of `p(99)`, `_p99_9` of `p(99.9)`, `_avg` of `avg`.
+/// `_p99` of `p(99)`, `_p999` of `p(99.9)`, `_avg` of `avg`.
 pub(super) fn stat_suffix(stat: &str) -> String {
-    format!("_{}", stat.replace(['(', ')'], "").replace('.', "_"))
+    format!("_{}", stat.replace(['(', ')', '.'], ""))
 }
 
 /// The name with `_` for each character that a label cannot have.

@@ -77,14 +77,14 @@ async fn names_suffixes_and_units_are_those_of_k6() {
         &[],
         &samples,
         &expect![[r#"
-        __name__=k6_reqs_total method=GET: 3 at 1795290544000
-        __name__=k6_data_sent_total: 1000000 at 1795290545000
-        __name__=k6_vus: 7 at 1795290546000
-        __name__=k6_age_seconds: 1.5 at 1795290547000
-        __name__=k6_failed_rate: 0.5 at 1795290549000
-        __name__=k6_wait_p99: 0.25 at 1795290550000
-        __name__=k6_size_p99: 64 at 1795290551000
-    "#]],
+            __name__=k6_reqs_total method=GET: 3 at 1795290544000
+            __name__=k6_data_sent_total: 1000000 at 1795290545000
+            __name__=k6_vus: 7 at 1795290546000
+            __name__=k6_age: 1500 at 1795290547000
+            __name__=k6_failed_rate: 0.5 at 1795290549000
+            __name__=k6_wait_p99: 0.25 at 1795290550000
+            __name__=k6_size_p99: 64 at 1795290551000
+        "#]],
     );
 }
 
@@ -98,15 +98,15 @@ async fn trends_become_the_figures_that_are_asked_for() {
         &[("TREND_STATS", stats)],
         &samples,
         &expect![[r#"
-        __name__=k6_wait_count: 100 at 1795290642000
-        __name__=k6_wait_sum: 5050 at 1795290642000
-        __name__=k6_wait_min: 1 at 1795290642000
-        __name__=k6_wait_max: 100 at 1795290642000
-        __name__=k6_wait_avg: 50.5 at 1795290642000
-        __name__=k6_wait_med: 50.003967 at 1795290642000
-        __name__=k6_wait_p90: 90.046463 at 1795290642000
-        __name__=k6_wait_p99_9: 100 at 1795290642000
-    "#]],
+            __name__=k6_wait_count: 100 at 1795290642000
+            __name__=k6_wait_sum: 5050 at 1795290642000
+            __name__=k6_wait_min: 1 at 1795290642000
+            __name__=k6_wait_max: 100 at 1795290642000
+            __name__=k6_wait_avg: 50.5 at 1795290642000
+            __name__=k6_wait_med: 50.003967 at 1795290642000
+            __name__=k6_wait_p90: 90.046463 at 1795290642000
+            __name__=k6_wait_p999: 100 at 1795290642000
+        "#]],
     );
 }
 

@@ -211,3 +211,18 @@ async fn a_server_that_refuses_to_the_end_is_named_with_what_it_cost() {
     assert_eq!((outcome.n_written, outcome.n_failed), (0, 2));
     assert_eq!(outcome.error.as_deref(), Some("no"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_while_a_push_is_under_way_is_not_part_of_it() {
+    let mut answers = vec![refusal(false, None); 9];
+    answers[0] = Ok(());
+    let (log, outcome) = pushed(answers, Duration::from_secs(2), async |sender| {
+        offer(sender, "reqs");
+        sleep(Duration::from_secs(6)).await;
+        offer(sender, "reqs");
+        sleep(Duration::from_secs(2)).await;
+    })
+    .await;
+    assert_eq!(log[..2], ["5000 reqs=1", "8000 reqs=2"]);
+    assert_eq!((outcome.n_written, outcome.n_failed), (1, 1));
+}

@@ -1,3 +1,5 @@
+//! Coroutines on a paused clock.
+
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};

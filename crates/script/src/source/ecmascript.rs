@@ -5,10 +5,11 @@
 
 mod imports;
 mod parser;
+mod typescript;
 
 use std::sync::Arc;
 
-use self::parser::Parsed;
+use self::parser::{Language, Parsed};
 use super::{ImportedName, Location, Problem, SourceError, SourceKind, Specifier};
 
 /// A source whose syntax is in order.
@@ -32,40 +33,49 @@ pub(super) struct Request {
 
 /// Parses the source of the module `name`.
 pub(super) fn read(name: &Specifier, source: &Arc<str>) -> Result<Module, SourceError> {
-    parser::with_stack(source.len(), || parse(name, source))
-        .unwrap_or_else(|error| Err(SourceError::without_place(Problem::Parser(error))))
+    parser::with_stack(source.len(), || {
+        javascript(name, source).and_then(|text| module(name, source, text))
+    })
+    .unwrap_or_else(|error| Err(SourceError::without_place(Problem::Parser(error))))
+}
+
+fn javascript(name: &Specifier, source: &Arc<str>) -> Result<Arc<str>, SourceError> {
+    if !name.is_typescript() {
+        return Ok(engine_text(source));
+    }
+    let erased = with_tree_of_kind(source, Language::TypeScript, |tree, _| {
+        tree.mistake()
+            .map_or_else(|| typescript::erase(source, tree.program()), Err)
+    });
+    erased
+        .map(|text| engine_text(&text.into()))
+        .map_err(|(problem, offset)| SourceError::at_offset(problem, name, source, offset))
+}
+
+fn module(name: &Specifier, source: &str, text: Arc<str>) -> Result<Module, SourceError> {
+    let read = with_tree_of_kind(&text, Language::JavaScript, |tree, kind| match tree.mistake() {
+        Some(mistake) => Err(mistake),
+        None => Ok((kind, imports::find(name, &text, tree)?)),
+    });
+    match read {
+        Ok((kind, requests)) => Ok(Module { kind, text, requests }),
+        Err((problem, offset)) => {
+            let location = Location::at(&name.to_string(), &text, offset);
+            Err(SourceError::at(problem, location, source))
+        }
+    }
 }
 
 /// As k6: what is no module by its syntax is CommonJS. What has `import` or `export` and a mistake is a module with a
 /// mistake, so the mistake is shown and not what it looks like as CommonJS.
-fn parse(name: &Specifier, source: &Arc<str>) -> Result<Module, SourceError> {
-    parser::with_tree(source, SourceKind::EsModule, |tree| {
-        if !tree.is_module() {
-            return None;
-        }
-        Some(module(name, source, SourceKind::EsModule, tree))
-    })
-    .unwrap_or_else(|| {
-        parser::with_tree(source, SourceKind::CommonJs, |tree| {
-            module(name, source, SourceKind::CommonJs, tree)
+fn with_tree_of_kind<T>(text: &str, language: Language, read: impl Fn(&Parsed<'_>, SourceKind) -> T) -> T {
+    let as_module = parser::with_tree(text, language, SourceKind::EsModule, |tree| {
+        tree.is_module().then(|| read(tree, SourceKind::EsModule))
+    });
+    as_module.unwrap_or_else(|| {
+        parser::with_tree(text, language, SourceKind::CommonJs, |tree| {
+            read(tree, SourceKind::CommonJs)
         })
-    })
-}
-
-fn module(
-    name: &Specifier,
-    source: &Arc<str>,
-    kind: SourceKind,
-    tree: &Parsed<'_>,
-) -> Result<Module, SourceError> {
-    if let Some((problem, offset)) = tree.mistake() {
-        return Err(SourceError::at_offset(problem, name, source, offset));
-    }
-    let requests = imports::find(name, source, tree)?;
-    Ok(Module {
-        kind,
-        text: engine_text(source),
-        requests,
     })
 }
 

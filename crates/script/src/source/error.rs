@@ -1,6 +1,6 @@
 //! Why a script cannot be run, with the place in its source.
 
-use super::{Excerpt, FileError, Location, Specifier, Unresolved};
+use super::{Excerpt, FileError, Location, RemoteError, Specifier, Unresolved};
 
 /// A problem and where it is. Shown on several lines, with the line of the source when there is one.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,14 @@ pub enum Problem {
         /// What it advises, with a separator before it; empty when it does not.
         hint: String,
     },
+    /// TypeScript beyond types that k6's compiler takes, and this one does not.
+    #[error("{what} is not supported in TypeScript here; write {instead}")]
+    TypeScript {
+        /// What it is.
+        what: &'static str,
+        /// What to write.
+        instead: &'static str,
+    },
     /// All modules are known before the run, and virtual users do not load code.
     #[error(
         "import() is not supported, as in k6; import it at the top of the file: import * as lib from \"./lib.js\""
@@ -39,9 +47,9 @@ pub enum Problem {
         "import attributes are not supported; data is read with open(), as in JSON.parse(open(\"./users.json\"))"
     )]
     ImportAttributes,
-    /// Modules are read from files only.
-    #[error("cannot fetch modules; download it, and import the file")]
-    Remote,
+    /// A module that is imported cannot be fetched.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
     /// No thread for the parser.
     #[error("cannot parse the module: {0}")]
     Parser(std::io::Error),

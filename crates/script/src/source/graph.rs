@@ -10,7 +10,9 @@ use std::{
 use super::{
     FileError, Import, Location, Problem, Resolved, Source, SourceError, Sources, Specifier,
     ecmascript::{self, Request},
-    file, resolve,
+    file, jslib,
+    remote::Remote,
+    resolve,
 };
 
 /// What a script begins with.
@@ -32,6 +34,10 @@ pub enum Entry {
 pub struct LoadOptions<'a> {
     /// The ids of the modules that the program itself has.
     pub builtins: &'a [&'a str],
+    /// Where fetched modules are kept; without it they are fetched again for every run.
+    pub cache: Option<PathBuf>,
+    /// Whether the network is not to be used: what is not in the cache is missing.
+    pub is_offline: bool,
 }
 
 /// Reads the entry and all modules that it needs. Files are read and parsed on this thread, before a run begins.
@@ -39,16 +45,28 @@ pub struct LoadOptions<'a> {
 /// # Errors
 /// The first mistake: a file that is not there, an import that means nothing, a syntax error.
 pub async fn load(entry: Entry, options: &LoadOptions<'_>) -> Result<Sources, SourceError> {
+    let remote = Remote::new(options.cache.clone(), options.is_offline, None);
+    load_with(entry, options.builtins, remote).await
+}
+
+/// The same with remote modules from where the caller says.
+pub(super) async fn load_with(
+    entry: Entry,
+    builtins: &[&str],
+    remote: Remote,
+) -> Result<Sources, SourceError> {
     let (specifier, text) = read_entry(entry).map_err(SourceError::without_place)?;
     let mut graph = Graph {
-        options,
+        builtins,
+        remote,
+        notices: Vec::new(),
         known: HashSet::from([specifier.clone()]),
         wanted: VecDeque::new(),
         modules: Vec::new(),
     };
     graph.add(specifier.clone(), text.into())?;
     while let Some(wanted) = graph.wanted.pop_front() {
-        match graph.read(&wanted) {
+        match graph.read(&wanted.specifier).await {
             Ok(text) => graph.add(wanted.specifier, text.into())?,
             // It may never run, as in a library that asks for modules of Node.js only under Node.js.
             Err(_) if wanted.is_require => {
@@ -63,7 +81,7 @@ pub async fn load(entry: Entry, options: &LoadOptions<'_>) -> Result<Sources, So
     Ok(Sources {
         entry: specifier,
         modules: graph.modules,
-        notices: Vec::new(),
+        notices: graph.notices,
     })
 }
 
@@ -83,7 +101,9 @@ fn read_entry(entry: Entry) -> Result<(Specifier, String), FileError> {
 }
 
 struct Graph<'o> {
-    options: &'o LoadOptions<'o>,
+    builtins: &'o [&'o str],
+    remote: Remote,
+    notices: Vec<String>,
     /// What is read, or is going to be.
     known: HashSet<Specifier>,
     wanted: VecDeque<Wanted>,
@@ -100,11 +120,19 @@ struct Wanted {
 }
 
 impl Graph<'_> {
-    fn read(&self, wanted: &Wanted) -> Result<String, Problem> {
-        let Some(path) = wanted.specifier.to_path() else {
-            return Err(Problem::Remote);
-        };
-        Ok(file::read_source(&path)?)
+    async fn read(&mut self, module: &Specifier) -> Result<String, Problem> {
+        if let Some(path) = module.to_path() {
+            return Ok(file::read_source(&path)?);
+        }
+        if let Some(text) = jslib::equivalent(module) {
+            self.notices.push(format!(
+                "{module} is not fetched: there is an embedded equivalent"
+            ));
+            return Ok(text);
+        }
+        let fetched = self.remote.read(module).await?;
+        self.notices.extend(fetched.notices);
+        Ok(fetched.text)
     }
 
     /// Takes a module in, and asks for what it imports.
@@ -113,7 +141,7 @@ impl Graph<'_> {
         let importer = self.modules.len();
         let mut imports = Vec::new();
         for request in module.requests {
-            let resolved = match resolve(&specifier, &request.written, self.options.builtins) {
+            let resolved = match resolve(&specifier, &request.written, self.builtins) {
                 Ok(resolved) => resolved,
                 Err(_) if request.is_require => continue,
                 Err(error) => return Err(SourceError::at(error, request.location, &original)),

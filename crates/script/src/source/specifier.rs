@@ -5,9 +5,12 @@
 use std::{
     fmt,
     path::{Component, Path, PathBuf},
+    sync::Arc,
 };
 
 use url::Url;
+
+use super::jslib;
 
 mod builtin;
 mod unresolved;
@@ -16,7 +19,7 @@ pub use self::unresolved::Unresolved;
 
 /// The canonical name of a module that has a source: a `file` or an `https` URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Specifier(Url);
+pub struct Specifier(Arc<Url>);
 
 /// What an import refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +31,10 @@ pub enum Resolved {
 }
 
 impl Specifier {
+    fn new(url: Url) -> Self {
+        Self(Arc::new(url))
+    }
+
     /// The name of a file; `None` for a path that is not absolute. Symbolic links are not followed, as in k6: imports
     /// are relative to where a file is named, not to where it is kept.
     pub fn of_file(path: &Path) -> Option<Self> {
@@ -41,13 +48,13 @@ impl Specifier {
                 other => normal.push(other),
             }
         }
-        Url::from_file_path(normal).ok().map(Self)
+        Url::from_file_path(normal).ok().map(Self::new)
     }
 
     /// Reads what [`Specifier::as_str`] wrote; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
-        matches!(url.scheme(), "file" | "https").then_some(Self(url))
+        matches!(url.scheme(), "file" | "https").then(|| Self::new(url))
     }
 
     /// The canonical text, a URL.
@@ -66,6 +73,17 @@ impl Specifier {
     /// Whether it is fetched.
     pub fn is_remote(&self) -> bool {
         self.0.scheme() == "https"
+    }
+
+    pub(super) fn url(&self) -> &Url {
+        &self.0
+    }
+
+    /// Whether its name says that it is written in TypeScript.
+    pub(super) fn is_typescript(&self) -> bool {
+        [".ts", ".mts", ".cts"]
+            .iter()
+            .any(|extension| self.0.path().ends_with(extension))
     }
 }
 
@@ -100,14 +118,24 @@ pub fn resolve(base: &Specifier, written: &str, builtins: &[&str]) -> Result<Res
         "file" if base.is_remote() => Err(Unresolved::FileFromRemote {
             written: written.to_owned(),
         }),
-        "file" | "https" => Ok(Resolved::Module(Specifier(url))),
-        "http" => Err(Unresolved::Http {
-            written: written.to_owned(),
-        }),
+        "file" | "https" => Ok(Resolved::Module(Specifier::new(url))),
+        "http" => with_tls(&url)
+            .filter(|secure| jslib::equivalent(secure).is_some())
+            .map(Resolved::Module)
+            .ok_or_else(|| Unresolved::Http {
+                written: written.to_owned(),
+            }),
         _ => Err(Unresolved::Scheme {
             written: written.to_owned(),
         }),
     }
+}
+
+/// Old scripts import libraries without TLS; where there is an equivalent, nothing is fetched anyway.
+fn with_tls(url: &Url) -> Option<Specifier> {
+    let mut secure = url.clone();
+    secure.set_scheme("https").ok()?;
+    Some(Specifier::new(secure))
 }
 
 fn absolute(base: &Specifier, written: &str) -> Result<Url, Unresolved> {

@@ -1,3 +1,5 @@
+//! From reading a script to its summary.
+
 use super::*;
 use plimsoll_load::vu::Lifecycle as _;
 

@@ -1,3 +1,5 @@
+//! What each module of the host does, as scripts see it.
+
 use super::*;
 
 #[tokio::test(start_paused = true)]

@@ -13,10 +13,14 @@ use oxc_span::{GetSpan, Span};
 use oxc_syntax::scope::ScopeFlags;
 
 use super::{Request, parser::Parsed};
-use crate::source::{ImportedName, Location, Problem, SourceError, Specifier};
+use crate::source::{ImportedName, Location, Problem, Specifier};
 
-/// The requests of a module in the order of its text.
-pub(super) fn find(name: &Specifier, source: &str, tree: &Parsed<'_>) -> Result<Vec<Request>, SourceError> {
+/// The requests of a module in the order of its text, or what is refused and its byte.
+pub(super) fn find(
+    name: &Specifier,
+    source: &str,
+    tree: &Parsed<'_>,
+) -> Result<Vec<Request>, (Problem, usize)> {
     let mut finder = Finder {
         file: name.to_string(),
         source,
@@ -26,7 +30,7 @@ pub(super) fn find(name: &Specifier, source: &str, tree: &Parsed<'_>) -> Result<
     };
     finder.visit_program(tree.program());
     match finder.problem {
-        Some((problem, span)) => Err(SourceError::at_offset(problem, name, source, span.start as usize)),
+        Some((problem, span)) => Err((problem, span.start as usize)),
         None => Ok(finder.requests),
     }
 }

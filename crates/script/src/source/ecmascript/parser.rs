@@ -17,6 +17,13 @@ const MIN_STACK: usize = 1024 * 1024;
 /// No source that people or bundlers write is 200,000 levels deep. It is address space; only what is used takes memory.
 const MAX_STACK: usize = 1024 * 1024 * 1024;
 
+/// What a source is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    JavaScript,
+    TypeScript,
+}
+
 /// A tree and what else the parser found.
 pub(super) struct Parsed<'a>(ParserReturn<'a>);
 
@@ -38,12 +45,18 @@ pub(super) fn with_stack<T: Send>(n_bytes: usize, parse: impl FnOnce() -> T + Se
 }
 
 /// Parses `source` as a module or as a function's body.
-pub(super) fn with_tree<T>(source: &str, kind: SourceKind, read: impl FnOnce(&Parsed<'_>) -> T) -> T {
+pub(super) fn with_tree<T>(
+    source: &str,
+    language: Language,
+    kind: SourceKind,
+    read: impl FnOnce(&Parsed<'_>) -> T,
+) -> T {
     let allocator = Allocator::default();
     let source_type = match kind {
         SourceKind::EsModule => SourceType::mjs(),
         SourceKind::CommonJs => SourceType::cjs(),
     };
+    let source_type = source_type.with_typescript(language == Language::TypeScript);
     let options = ParseOptions {
         allow_return_outside_function: kind == SourceKind::CommonJs,
         ..ParseOptions::default()

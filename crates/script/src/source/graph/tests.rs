@@ -8,7 +8,10 @@ use crate::source::{Resolved, SourceKind, Sources, test_folder::Folder};
 const BUILTINS: [&str; 3] = ["k6", "k6/http", "k6/metrics"];
 
 async fn load_file(folder: &Folder, name: &str) -> Result<Sources, crate::source::SourceError> {
-    let options = LoadOptions { builtins: &BUILTINS };
+    let options = LoadOptions {
+        builtins: &BUILTINS,
+        ..LoadOptions::default()
+    };
     load(Entry::File(folder.path().join(name)), &options).await
 }
 
@@ -81,7 +84,10 @@ async fn text_stands_for_a_file() {
         path: folder.path().join("-"),
         text: "import a from './a.js'; export default () => a;".to_owned(),
     };
-    let options = LoadOptions { builtins: &BUILTINS };
+    let options = LoadOptions {
+        builtins: &BUILTINS,
+        ..LoadOptions::default()
+    };
     let sources = load(entry, &options).await.expect("all is there");
     let names = sources.modules.iter().map(|module| module.specifier.to_string());
     let names: Vec<String> = names.map(|name| folder.hide(&name)).collect();

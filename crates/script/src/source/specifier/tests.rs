@@ -40,6 +40,11 @@ fn specifiers_have_a_canonical_form() {
         ),
         (fetched(), "/a.js", "https://jslib.k6.io/a.js"),
         (
+            script(),
+            "http://anycable.io/xk6-cable/jslib/k6-rails/0.1.0/index.js",
+            "https://anycable.io/xk6-cable/jslib/k6-rails/0.1.0/index.js",
+        ),
+        (
             fetched(),
             "https://other.example/a.js",
             "https://other.example/a.js",
