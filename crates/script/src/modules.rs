@@ -2,6 +2,9 @@
 
 use rquickjs::{Ctx, Object, Result};
 
+mod crypto;
+mod data;
+mod encoding;
 mod execution;
 mod http;
 mod k6;
@@ -44,6 +47,9 @@ pub enum K6 {
 const MODULES: &[Module] = &[
     k6::MODULE,
     http::MODULE,
+    crypto::MODULE,
+    data::MODULE,
+    encoding::MODULE,
     execution::MODULE,
     metrics::MODULE,
     timers::MODULE,
