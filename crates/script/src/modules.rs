@@ -2,11 +2,12 @@
 
 use rquickjs::{Ctx, Object, Result};
 
+mod cable;
 mod crypto;
 mod data;
 mod encoding;
 mod execution;
-mod http;
+pub(crate) mod http;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
@@ -50,6 +51,7 @@ const MODULES: &[Module] = &[
     crypto::MODULE,
     data::MODULE,
     encoding::MODULE,
+    cable::MODULE,
     execution::MODULE,
     metrics::MODULE,
     timers::MODULE,
@@ -104,5 +106,13 @@ const fn differs(name: &'static str, how: &'static str) -> Api {
     Api {
         name,
         k6: K6::Differs(how),
+    }
+}
+
+/// Likewise.
+const fn beyond(name: &'static str, what: &'static str) -> Api {
+    Api {
+        name,
+        k6: K6::Beyond(what),
     }
 }

@@ -14,7 +14,8 @@ use serde_json::Value;
 
 use crate::{
     metrics::{Custom, Metrics},
-    network::Network,
+    modules::http::RunSettings,
+    network::{Network, NetworkError},
     source::{self, Resolved, Source, SourceKind, Sources, Specifier},
 };
 
@@ -38,7 +39,8 @@ pub struct Program {
     reading: Mutex<Option<(Registry, Metrics)>>,
     metrics: OnceLock<Metrics>,
     options: OnceLock<Options>,
-    network: OnceLock<Result<Network, String>>,
+    network: OnceLock<Result<Arc<Network>, NetworkError>>,
+    http: OnceLock<RunSettings>,
 }
 
 /// The items of an array that all virtual users share, each as JSON.
@@ -123,6 +125,7 @@ impl Program {
             metrics: OnceLock::new(),
             options: OnceLock::new(),
             network: OnceLock::new(),
+            http: OnceLock::new(),
         }
     }
 
@@ -220,13 +223,25 @@ impl Program {
         self.options.get_or_init(|| options);
     }
 
-    /// What connections are made with.
+    /// The way to servers, as the options want it.
     ///
     /// # Errors
-    /// For people: an option cannot be used.
-    pub(crate) fn network(&self) -> Result<&Network, String> {
-        let read = || Network::new(&self.options().values, &self.env);
-        self.network.get_or_init(read).as_ref().map_err(Clone::clone)
+    /// When an option cannot be used.
+    pub(crate) fn network(&self) -> Result<&Arc<Network>, NetworkError> {
+        let network = self
+            .network
+            .get_or_init(|| Network::of(&self.options().values).map(Arc::new));
+        network.as_ref().map_err(Clone::clone)
+    }
+
+    /// What the options say about requests over HTTP.
+    ///
+    /// # Errors
+    /// When an option cannot be used.
+    pub(crate) fn http(&self) -> Result<&RunSettings, NetworkError> {
+        let network = self.network()?;
+        let read = || RunSettings::new(network, &self.options().values, &self.env);
+        Ok(self.http.get_or_init(read))
     }
 
     /// An option.

@@ -14,12 +14,15 @@ mod file;
 mod form;
 mod json_path;
 mod names;
+mod pace;
 mod params;
 mod response;
+mod run_settings;
 mod samples;
 mod send;
 mod session;
 
+pub(crate) use self::run_settings::RunSettings;
 use self::session::Session;
 use super::{Api, K6, Module, differs, same};
 

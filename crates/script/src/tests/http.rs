@@ -399,10 +399,7 @@ async fn options_hold_for_all_requests() {
     let options = json!({ "hosts": { "a": "b" } });
     let mut trial = Trial::with_options(program("export default () => {}"), &options);
     let error = trial.iterate(1).await.unwrap_err().to_string();
-    assert!(
-        error.contains("the option `hosts`: \"b\" is no address"),
-        "{error}"
-    );
+    assert!(error.contains("option `hosts`: \"b\" is no address"), "{error}");
 }
 
 #[tokio::test]

@@ -31,11 +31,11 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
     let calls = calls.collect::<Result<Vec<_>>>()?;
     let settings = host
         .program
-        .network()
-        .map_err(|text| Exception::throw_message(&ctx, &text))?;
+        .http()
+        .map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
     let limits = Limits::new(
-        settings.settings.max_idle,
-        settings.settings.max_idle_per_host,
+        settings.client.max_idle,
+        settings.client.max_idle_per_host,
         calls.iter().filter_map(|call| call.as_ref().ok()),
     );
     let exchanges = calls.iter().map(|call| async {

@@ -78,7 +78,7 @@ pub(super) async fn perform(
     recorder: &Recorder,
     call: &Call,
 ) -> Exchange {
-    if let Ok(Some(pace)) = program.network().map(|network| network.pace.as_ref()) {
+    if let Ok(Some(pace)) = program.http().map(|settings| settings.pace.as_ref()) {
         tokio::time::sleep_until(pace.reserve(Instant::now()).into()).await;
     }
     let debug = *session.debug.get_or_init(|| Debug::of(program));

@@ -3,6 +3,7 @@
 use std::{
     cell::{Cell, OnceCell, RefCell},
     rc::Rc,
+    sync::Arc,
 };
 
 use plimsoll_clients::http::{Client, CookieJar};
@@ -10,7 +11,7 @@ use plimsoll_load::metrics::Recorder;
 use rquickjs::{Ctx, Exception, JsLifetime, Result};
 
 use super::{debug::Debug, expected::Expected, samples::Samples};
-use crate::host::Host;
+use crate::{host::Host, network::NetworkError};
 
 /// Connections, cookies, and which answers are expected.
 pub(super) struct Session {
@@ -86,11 +87,10 @@ impl Session {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let network = host.program.network();
-        let network = network.map_err(|text| Exception::throw_message(ctx, &text))?;
-        let index = u64::from(host.vu.saturating_sub(1));
-        let source = network.sources.as_ref().map(|sources| sources.of_user(index));
-        let client = || Client::new(network.settings.clone(), source);
+        let unusable = |error: NetworkError| Exception::throw_message(ctx, &error.to_string());
+        let network = host.program.network().map_err(unusable)?;
+        let settings = host.program.http().map_err(unusable)?;
+        let client = || Client::new(Arc::clone(&settings.client), network.source_of(host.vu));
         Ok(self.client.get_or_init(client))
     }
 
