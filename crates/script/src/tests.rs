@@ -19,6 +19,7 @@ use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
 mod http;
 mod lifecycle;
 mod modules;
+mod sources;
 
 /// A program of one ES module.
 pub(crate) fn program(text: &str) -> Program {
