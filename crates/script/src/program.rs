@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     metrics::{Custom, Metrics},
+    modules::http::RunSettings,
     network::{Network, NetworkError},
     source::{self, Resolved, Source, SourceKind, Sources, Specifier},
 };
@@ -39,6 +40,7 @@ pub struct Program {
     metrics: OnceLock<Metrics>,
     options: OnceLock<Options>,
     network: OnceLock<Result<Arc<Network>, NetworkError>>,
+    http: OnceLock<RunSettings>,
 }
 
 /// The items of an array that all virtual users share, each as JSON.
@@ -123,6 +125,7 @@ impl Program {
             metrics: OnceLock::new(),
             options: OnceLock::new(),
             network: OnceLock::new(),
+            http: OnceLock::new(),
         }
     }
 
@@ -229,6 +232,16 @@ impl Program {
             .network
             .get_or_init(|| Network::of(&self.options().values).map(Arc::new));
         network.as_ref().map_err(Clone::clone)
+    }
+
+    /// What the options say about requests over HTTP.
+    ///
+    /// # Errors
+    /// When an option cannot be used.
+    pub(crate) fn http(&self) -> Result<&RunSettings, NetworkError> {
+        let network = self.network()?;
+        let read = || RunSettings::new(network, &self.options().values, &self.env);
+        Ok(self.http.get_or_init(read))
     }
 
     /// An option.
