@@ -2,8 +2,15 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
+
+mod encode;
+
+pub use self::encode::{
+    HistoryRequest, StreamPosition, encode_history, encode_join, encode_leave, encode_message, encode_pong,
+    encode_presence, encode_subscribe, encode_unsubscribe, encode_whisper,
+};
 
 /// One decoded client command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,23 +102,15 @@ struct Envelope<'a> {
     history: Option<&'a RawValue>,
 }
 
-/// From where on a client wants to hear what it missed.
+/// From where on a client wants to hear what it missed, as far as it is looked into.
 #[derive(Deserialize)]
-struct HistoryRequest<'a> {
+struct HistoryBounds<'a> {
     /// Seconds of Unix time; 0 is the same as none.
     #[serde(default)]
     since: i64,
     /// Positions by stream.
     #[serde(borrow)]
     streams: Option<&'a RawValue>,
-}
-
-#[derive(Serialize)]
-struct Encoded<'a> {
-    command: &'a str,
-    identifier: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'a str>,
 }
 
 impl<'a> Command<'a> {
@@ -171,7 +170,7 @@ impl<'a> Envelope<'a> {
     /// A request without a point to begin at is none (spec §2.4).
     fn asks_for_history(&self) -> bool {
         self.history
-            .and_then(|raw| serde_json::from_str::<HistoryRequest<'_>>(raw.get()).ok())
+            .and_then(|raw| serde_json::from_str::<HistoryBounds<'_>>(raw.get()).ok())
             .is_some_and(|request| request.since > 0 || request.streams.is_some())
     }
 }
@@ -196,30 +195,6 @@ fn text_field<'a>(
         .and_then(|raw| serde_json::from_str::<Text<'a>>(raw.get()).ok())
         .map(|text| text.0)
         .ok_or(missing(command, name, "a string"))
-}
-
-/// Encodes `subscribe`, as a client sends it.
-pub fn encode_subscribe(identifier: &str) -> String {
-    encode("subscribe", identifier, None)
-}
-
-/// Encodes `unsubscribe`, as a client sends it.
-pub fn encode_unsubscribe(identifier: &str) -> String {
-    encode("unsubscribe", identifier, None)
-}
-
-/// Encodes `message`; `data` is the JSON text of the action, which travels as a string.
-pub fn encode_message(identifier: &str, data: &str) -> String {
-    encode("message", identifier, Some(data))
-}
-
-fn encode(command: &str, identifier: &str, data: Option<&str>) -> String {
-    serde_json::to_string(&Encoded {
-        command,
-        identifier,
-        data,
-    })
-    .expect("a struct of strings always serialises")
 }
 
 #[cfg(test)]
@@ -368,26 +343,5 @@ mod tests {
             let error = Command::parse(frame.as_bytes()).expect_err(frame);
             assert_eq!(error.is_fatal(), fatal, "{frame}");
         }
-    }
-
-    #[test]
-    fn what_clients_encode_the_server_decodes() {
-        let identifier = "{\"channel\":\"Ünïcode \\\" 💬\"}";
-        let frame = encode_message(identifier, r#"{"action":"speak"}"#);
-        assert_eq!(
-            Command::parse(frame.as_bytes()).ok(),
-            Some(Command::Message {
-                identifier: identifier.into(),
-                data: r#"{"action":"speak"}"#.into()
-            })
-        );
-        assert_eq!(
-            encode_subscribe("i"),
-            r#"{"command":"subscribe","identifier":"i"}"#
-        );
-        assert_eq!(
-            encode_unsubscribe("i"),
-            r#"{"command":"unsubscribe","identifier":"i"}"#
-        );
     }
 }

@@ -12,6 +12,7 @@ pub mod command;
 pub mod derived_key;
 pub mod disconnect;
 pub mod event_stream;
+pub mod identifier;
 pub mod reply;
 pub mod signed_name;
 pub mod subprotocol;

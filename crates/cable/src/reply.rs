@@ -3,10 +3,9 @@
 //! The encoders write exactly the bytes that AnyCable writes (field order `type, identifier, message, reason,
 //! reconnect, sid`), except that the application's JSON inside `message` keeps its own bytes.
 
-use std::borrow::Cow;
+mod decoded;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+pub use self::decoded::{Position, Reply, ReplyError};
 
 use crate::disconnect::DisconnectReason;
 
@@ -78,120 +77,6 @@ pub fn encode_disconnect(reason: DisconnectReason, reconnect: bool) -> String {
 
 fn json_string(text: &str) -> String {
     serde_json::to_string(text).expect("a string always serialises")
-}
-
-/// One decoded server message, for clients.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply<'a> {
-    /// The connection was accepted.
-    Welcome {
-        /// The session's id; plain Action Cable sends none.
-        sid: Option<Cow<'a, str>>,
-    },
-    /// The heartbeat.
-    Ping,
-    /// The answer to the `ping` command.
-    Pong,
-    /// A subscription is live.
-    Confirm {
-        /// The subscription's identifier.
-        identifier: Cow<'a, str>,
-    },
-    /// A subscription was refused.
-    Reject {
-        /// The subscription's identifier.
-        identifier: Cow<'a, str>,
-    },
-    /// The server is about to close the connection.
-    Disconnect {
-        /// Why, in the server's words.
-        reason: Cow<'a, str>,
-        /// Whether the client should come back.
-        reconnect: bool,
-    },
-    /// A broadcast or a transmission.
-    Message {
-        /// The subscription that it belongs to.
-        identifier: Cow<'a, str>,
-        /// The JSON text of the payload, as the server sent it.
-        message: &'a str,
-    },
-}
-
-/// Why a frame is not a server message.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplyError {
-    /// Not a JSON object of the right shape.
-    #[error("decode server message as JSON: {0}")]
-    NotJson(#[from] serde_json::Error),
-    /// A type that clients of the base protocol do not know.
-    #[error("unknown message type {0:?}")]
-    Unknown(String),
-    /// A field that the type needs is absent.
-    #[error("server message of type {kind:?} has no {field:?}")]
-    Missing {
-        /// The message's type, or `message`.
-        kind: String,
-        /// The absent field.
-        field: &'static str,
-    },
-}
-
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    identifier: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reason: Option<Cow<'a, str>>,
-    reconnect: Option<bool>,
-    #[serde(borrow)]
-    sid: Option<Cow<'a, str>>,
-}
-
-impl<'a> Reply<'a> {
-    /// Decodes one server message.
-    ///
-    /// # Errors
-    /// See [`ReplyError`].
-    pub fn parse(frame: &'a str) -> Result<Self, ReplyError> {
-        let Envelope {
-            kind,
-            identifier,
-            message,
-            reason,
-            reconnect,
-            sid,
-        } = serde_json::from_str(frame)?;
-        let kind = kind.as_deref().unwrap_or("message");
-        let missing = |field| ReplyError::Missing {
-            kind: kind.to_owned(),
-            field,
-        };
-        Ok(match kind {
-            "welcome" => Self::Welcome { sid },
-            "ping" => Self::Ping,
-            "pong" => Self::Pong,
-            "confirm_subscription" => Self::Confirm {
-                identifier: identifier.ok_or_else(|| missing("identifier"))?,
-            },
-            "reject_subscription" => Self::Reject {
-                identifier: identifier.ok_or_else(|| missing("identifier"))?,
-            },
-            "disconnect" => Self::Disconnect {
-                reason: reason.unwrap_or_default(),
-                reconnect: reconnect.unwrap_or(true),
-            },
-            "message" => Self::Message {
-                identifier: identifier.ok_or_else(|| missing("identifier"))?,
-                message: message.ok_or_else(|| missing("message"))?.get(),
-            },
-            other => return Err(ReplyError::Unknown(other.to_owned())),
-        })
-    }
 }
 
 #[cfg(test)]

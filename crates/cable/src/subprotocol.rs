@@ -3,6 +3,9 @@
 /// The base Action Cable protocol in JSON, the only one that `@rails/actioncable` accepts.
 pub const BASE_JSON: &str = "actioncable-v1-json";
 
+/// AnyCable's extension of it: sessions that resume, history, positions in streams, and answered pings.
+pub const EXTENDED_JSON: &str = "actioncable-v1-ext-json";
+
 /// Chooses the sub-protocol to answer with from those that the client offered, in its order.
 ///
 /// `None` means that the answer carries no `Sec-WebSocket-Protocol`; the connection then speaks the base

@@ -2,15 +2,19 @@
 //!
 //! [`Client`] is for users who do one thing after the other, such as the virtual users of a chat scenario. Those
 //! who keep ten thousand mute listeners use [`open`] and [`subscribe`] on a bare
-//! [`Connection`](crate::websocket::Connection) and then read it themselves.
+//! [`Connection`](crate::websocket::Connection) and then read it themselves. Scripts, which wait for one thing while others
+//! go on, use a [`session`].
 
 mod client;
 mod error;
 mod inbox;
+mod matcher;
 mod opening;
+pub mod session;
 
 pub use self::{
     client::{Client, ConnectTimings, Counters, Incoming, Options, Received},
-    error::{ConnectError, Ending, PerformError, ReceiveError, SubscribeError},
+    error::{ConnectError, Ending, InquiryError, PerformError, ReceiveError, SubscribeError},
+    matcher::{Matcher, MatcherError},
     opening::{open, subscribe},
 };

@@ -14,6 +14,8 @@ const ENFILE: i32 = 23;
 pub enum Phase {
     /// The TCP connection.
     TcpConnect,
+    /// The TLS handshake.
+    TlsHandshake,
     /// The HTTP upgrade.
     Upgrade,
     /// Action Cable's welcome.
@@ -41,6 +43,8 @@ pub enum Cause {
     Unreachable,
     /// The deadline passed in this phase.
     TimedOut(Phase),
+    /// TLS did not come about: most often, the server's certificate is not believed.
+    Tls,
     /// The server answered the upgrade with this HTTP status.
     Status(u16),
     /// The answer to the upgrade breaks the protocol.
@@ -82,6 +86,7 @@ impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TcpConnect => "the TCP connect",
+            Self::TlsHandshake => "the TLS handshake",
             Self::Upgrade => "the HTTP upgrade",
             Self::Welcome => "the wait for welcome",
             Self::Subscribe => "the wait for the subscription's confirmation",
@@ -101,6 +106,7 @@ impl fmt::Display for Cause {
             Self::NoFile => f.write_str("too many open files in this process"),
             Self::Unreachable => f.write_str("no route to the server"),
             Self::TimedOut(phase) => write!(f, "timed out in {phase}"),
+            Self::Tls => f.write_str("TLS handshake failed"),
             Self::Status(status) => write!(f, "upgrade refused with HTTP status {status}"),
             Self::Handshake => f.write_str("malformed answer to the upgrade"),
             Self::Protocol => f.write_str("malformed message from the server"),

@@ -5,14 +5,22 @@
 //! no tasks: it reads only while one of its methods is polled, so that its owner decides what an idle client
 //! costs.
 //!
-//! * [`target`]: the `ws://` URL.
+//! * [`target`]: the `ws://` or `wss://` URL.
 //! * [`websocket`]: one WebSocket connection, down to reading into a buffer that all connections share.
 //! * [`cable`]: an Action Cable consumer with subscriptions and an inbox.
+//! * [`dial`]: from a host name to a TCP connection, under a run's rules.
+//! * [`tls`]: TLS over it.
+//! * [`http`]: HTTP/1.1 and HTTP/2.
 //! * [`cause`]: why clients fail, coarse enough to be counted by.
 
 pub mod cable;
 pub mod cause;
+pub mod dial;
+pub mod http;
+mod stream;
 pub mod target;
+mod tcp;
+pub mod tls;
 pub mod websocket;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where a client connects to: a `ws://` URL taken apart once, before thousands of connects use it.
+//! Where a client connects to: a `ws://` or `wss://` URL taken apart once, before thousands of connects use it.
 //!
 //! A whole URL library is not needed: RFC 6455 §3 allows only scheme, host, port, path and query, and
 //! anything else in the text is a mistake that the user should hear about before the load starts.
@@ -8,15 +8,29 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-/// The port of `ws://` URLs that name none (RFC 6455 §3).
-const DEFAULT_PORT: u16 = 80;
-
-/// One WebSocket server address: `ws://host[:port][/path][?query]`.
+/// One WebSocket server address: `ws://host[:port][/path][?query]`, or the same with `wss`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
+    scheme: Scheme,
     host: Host,
     port: u16,
     path_and_query: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Ws,
+    Wss,
+}
+
+impl Scheme {
+    /// The port of URLs that name none (RFC 6455 §3).
+    fn default_port(self) -> u16 {
+        match self {
+            Self::Ws => 80,
+            Self::Wss => 443,
+        }
+    }
 }
 
 /// The host part of a URL; an IPv6 literal loses its brackets here and gets them back in [`Target::authority`].
@@ -35,21 +49,15 @@ pub enum TargetError {
         /// The text as given.
         url: String,
     },
-    /// TLS targets.
-    #[error("{url:?} asks for TLS, which is not built yet; use ws:// (behind a TLS proxy, its plain port)")]
-    Tls {
-        /// The text as given.
-        url: String,
-    },
     /// Another protocol.
-    #[error("{url:?} has the scheme {scheme:?}; expected ws, for example ws://127.0.0.1:8080/cable")]
+    #[error("{url:?} has the scheme {scheme:?}; expected ws or wss, for example ws://127.0.0.1:8080/cable")]
     Scheme {
         /// The text as given.
         url: String,
         /// The scheme found.
         scheme: String,
     },
-    /// Nothing between `ws://` and the path.
+    /// Nothing between the scheme and the path.
     #[error("{url:?} names no host; expected one, for example ws://127.0.0.1:8080/cable")]
     NoHost {
         /// The text as given.
@@ -111,21 +119,27 @@ pub enum ResolveError {
 }
 
 impl Target {
-    /// Reads a `ws://` URL. The port defaults to 80, the path to `/`.
+    /// Reads a `ws://` or `wss://` URL. The port defaults to 80 or 443, the path to `/`.
     ///
     /// # Errors
     /// [`TargetError`] says what is wrong and shows a good URL.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
-        let rest = after_scheme(url)?;
+        let (scheme, rest) = split_scheme(url)?;
         check_characters(url, rest)?;
         let split = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(split);
         let (host, port) = parse_authority(url, authority)?;
         Ok(Self {
+            scheme,
             host,
-            port,
+            port: port.unwrap_or(scheme.default_port()),
             path_and_query: with_leading_slash(path),
         })
+    }
+
+    /// Whether the URL asks for TLS.
+    pub fn is_secure(&self) -> bool {
+        self.scheme == Scheme::Wss
     }
 
     /// The host without brackets.
@@ -148,9 +162,10 @@ impl Target {
 
     /// What goes into the `Host` header (RFC 9110 §7.2): the port is left out when it is the default one.
     pub fn authority(&self) -> String {
-        match self.port {
-            DEFAULT_PORT => self.bracketed_host(),
-            port => format!("{}:{port}", self.bracketed_host()),
+        if self.port == self.scheme.default_port() {
+            self.bracketed_host()
+        } else {
+            format!("{}:{}", self.bracketed_host(), self.port)
         }
     }
 
@@ -191,17 +206,21 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ws://{}{}", self.authority(), self.path_and_query)
+        let scheme = match self.scheme {
+            Scheme::Ws => "ws",
+            Scheme::Wss => "wss",
+        };
+        write!(f, "{scheme}://{}{}", self.authority(), self.path_and_query)
     }
 }
 
-fn after_scheme(url: &str) -> Result<&str, TargetError> {
+fn split_scheme(url: &str) -> Result<(Scheme, &str), TargetError> {
     let Some((scheme, rest)) = url.split_once("://") else {
         return Err(TargetError::NoScheme { url: url.into() });
     };
     match scheme.to_ascii_lowercase().as_str() {
-        "ws" => Ok(rest),
-        "wss" => Err(TargetError::Tls { url: url.into() }),
+        "ws" => Ok((Scheme::Ws, rest)),
+        "wss" => Ok((Scheme::Wss, rest)),
         _ => Err(TargetError::Scheme {
             url: url.into(),
             scheme: scheme.into(),
@@ -220,14 +239,14 @@ fn check_characters(url: &str, rest: &str) -> Result<(), TargetError> {
     }
 }
 
-fn parse_authority(url: &str, authority: &str) -> Result<(Host, u16), TargetError> {
+fn parse_authority(url: &str, authority: &str) -> Result<(Host, Option<u16>), TargetError> {
     if authority.contains('@') {
         return Err(TargetError::UserInfo { url: url.into() });
     }
     let (host, port) = split_port(url, authority)?;
     let port = match port {
-        None | Some("") => DEFAULT_PORT,
-        Some(text) => parse_port(url, text)?,
+        None | Some("") => None,
+        Some(text) => Some(parse_port(url, text)?),
     };
     Ok((host, port))
 }
@@ -312,6 +331,22 @@ mod tests {
         check("ws://[2001:DB8::1]/", "2001:db8::1", 80, "/", "[2001:db8::1]");
         check("ws://h?token=1", "h", 80, "/?token=1", "h");
         check("ws://h:/x", "h", 80, "/x", "h");
+        check("wss://h/x", "h", 443, "/x", "h");
+        check("Wss://h:80/x", "h", 80, "/x", "h:80");
+        check("ws://h:443/x", "h", 443, "/x", "h:443");
+    }
+
+    #[test]
+    fn the_scheme_says_whether_there_is_tls() {
+        let check = |url: &str, is_secure: bool, shown: &str| {
+            let target = Target::parse(url).unwrap();
+            assert_eq!(
+                (target.is_secure(), target.to_string()),
+                (is_secure, shown.into())
+            );
+        };
+        check("WS://h:80", false, "ws://h/");
+        check("WSS://h:443?a", true, "wss://h/?a");
     }
 
     #[test]
@@ -321,8 +356,7 @@ mod tests {
             assert!(message.contains(part_of_message), "{url}: {message}");
         };
         check("localhost:8080", "has no scheme");
-        check("wss://h/cable", "TLS, which is not built yet");
-        check("http://h/", "scheme \"http\"; expected ws");
+        check("http://h/", "scheme \"http\"; expected ws or wss");
         check("ws://", "names no host");
         check("ws://:8080/", "names no host");
         check("ws://me:pw@h/", "user name");

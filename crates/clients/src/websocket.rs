@@ -1,19 +1,21 @@
 //! One WebSocket connection (RFC 6455) as a load client needs it: every phase timed, no buffer while idle.
 
+mod attempt;
 mod connect;
 mod connection;
 mod error;
 mod message;
 mod options;
 mod outgoing;
-mod tcp;
+mod refusal;
 
 pub use self::{
+    attempt::{Attempt, Response},
     connect::{Timings, connect},
     connection::Connection,
     error::{ConnectError, ReceiveError, SendError},
     message::{Counters, Message, Payload},
-    options::Options,
+    options::{Compression, Options},
 };
 
 #[cfg(test)]

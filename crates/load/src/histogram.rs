@@ -18,7 +18,8 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 /// The size never changes: about 184 KiB (23 groups of 1,024 counters, 8 bytes each). Counts, the sum, the
 /// minimum and the maximum are exact at a resolution of 1 µs, also for durations above [`HIGHEST`].
 ///
-/// One that was made by [`Self::of_numbers`] takes plain numbers, each as so many milliseconds, without an upper
+/// One that was made by [`Self::small`] has 16 KiB before the first sample and grows with the longest one, to the same
+/// size. One that was made by [`Self::of_numbers`] takes plain numbers, each as so many milliseconds, without an upper
 /// bound; it grows with the largest number, to 440 KiB at most.
 #[derive(Clone, Debug)]
 pub struct Histogram {
@@ -37,18 +38,28 @@ const HIGHEST_NUMBER: u64 = 1 << 62;
 impl Histogram {
     /// An empty histogram of plain numbers instead of durations.
     pub fn of_numbers() -> Self {
-        let mut histogram = Self {
+        Self {
             highest_us: HIGHEST_NUMBER,
-            ..Self::new()
-        };
+            ..Self::small()
+        }
+    }
+
+    /// An empty histogram that allocates memory as it needs it, for those who keep many.
+    pub fn small() -> Self {
+        let mut histogram = Self::with_bound(2);
         histogram.buckets.auto(true);
         histogram
     }
 
     /// An empty histogram; allocates all the memory that it will ever use.
     pub fn new() -> Self {
+        Self::with_bound(micros(HIGHEST))
+    }
+
+    /// Has memory for values up to `bound_us`, at least 2.
+    fn with_bound(bound_us: u64) -> Self {
         Self {
-            buckets: hdrhistogram::Histogram::new_with_bounds(1, micros(HIGHEST), SIGNIFICANT_DIGITS)
+            buckets: hdrhistogram::Histogram::new_with_bounds(1, bound_us, SIGNIFICANT_DIGITS)
                 .expect("1 µs ≤ low, high ≥ 2 × low and 3 digits are within the documented bounds"),
             highest_us: micros(HIGHEST),
             n_saturated: 0,
@@ -153,6 +164,24 @@ impl Histogram {
         }
         let us = self.buckets.value_at_quantile(quantile.clamp(0.0, 1.0));
         Duration::from_micros(us.clamp(self.min_us, self.max_us))
+    }
+
+    /// The percentile (0 to 100) as k6 defines it, in microseconds: when it falls between two samples, it lies
+    /// between them by as much (k6 spec §3.5). Each of the two is within 0.1 %, and so is the answer. Zero when empty.
+    pub fn interpolated_us(&self, percent: f64) -> f64 {
+        let Some(last) = self.count().checked_sub(1) else {
+            return 0.0;
+        };
+        let position = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
+        let (lower, upper) = (self.sample_us(position.floor()), self.sample_us(position.ceil()));
+        lower + (upper - lower) * position.fract()
+    }
+
+    /// The sample at `position` of all samples in ascending order, from 0.
+    fn sample_us(&self, position: f64) -> f64 {
+        // Half a sample off the limits of its share, so that the division cannot hit a neighbour.
+        let share = (position + 0.5) / self.count() as f64;
+        self.value_at_quantile(share).as_micros() as f64
     }
 
     /// How many samples lasted `threshold` or longer, exact to the width of one bucket (0.1 %).

@@ -5,22 +5,28 @@
 //! the deltas and merges them into the total.
 //!
 //! Tags cost nothing that nobody asked for: no time series is kept per tag set. A [`Selector`] that a threshold
-//! names makes one sub-metric, and a [`Recorder`] works out once which of them its tags select.
+//! names makes one sub-metric, and a [`Recorder`] works out once which of them its tags select. Who wants single
+//! samples with all their tags takes them from a [`sample_queue`].
 
 pub mod built_in;
 mod check;
+mod outgoing;
+mod place;
 mod recorder;
 mod registry;
+mod sample;
 mod set;
 mod tags;
 
 pub use self::{
     check::{Check, CheckName},
+    place::Place,
     recorder::Recorder,
     registry::{
         CheckId, Contains, CounterId, Definition, GaugeId, Kind, MetricId, RateId, RegisterError, Registry,
         TrendId,
     },
+    sample::{BATCH_SIZE, Batch, QUEUE_CAPACITY, Sample, SampleReceiver, SampleSender, sample_queue},
     set::{Gauge, MetricSet, Rate, Value},
     tags::{Selector, Tags},
 };

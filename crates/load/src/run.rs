@@ -17,8 +17,8 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     generator::{Evidence, Monitor},
-    metrics::{MetricSet, RegisterError, Registry, Selector, built_in::Execution},
-    plan::Plan,
+    metrics::{MetricSet, RegisterError, Registry, SampleSender, Selector, built_in::Execution},
+    plan::{Plan, Scenario},
     threshold::{Finding, ThresholdError, Thresholds},
     vu::{Lifecycle, VuFactory, VuId},
 };
@@ -58,6 +58,8 @@ pub struct RunConfig {
     pub n_workers: NonZeroUsize,
     /// For a run that is paused or scaled from outside; [`Control::of`] the plan when nobody does.
     pub control: Control,
+    /// Who takes its samples one by one; most often nobody.
+    pub samples: Vec<SampleSender>,
 }
 
 impl RunConfig {
@@ -66,6 +68,7 @@ impl RunConfig {
         Self {
             n_workers: default_workers(),
             control: Control::of(&plan),
+            samples: Vec::new(),
             plan,
         }
     }
@@ -77,7 +80,7 @@ pub fn default_workers() -> NonZeroUsize {
 }
 
 /// The state of a run, about once per second, for people who watch it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Progress<'a> {
     /// Time since the start.
     pub elapsed: Duration,
@@ -89,10 +92,27 @@ pub struct Progress<'a> {
     pub n_iterations_complete: u64,
     /// Iterations that were interrupted.
     pub n_interrupted: u64,
+    /// How far each scenario is, in the order of the plan.
+    pub scenarios: Vec<ScenarioProgress<'a>>,
     /// All metrics since the start.
     pub metrics: &'a MetricSet,
     /// What people should know, all since the start.
     pub notices: &'a [String],
+}
+
+/// How far one scenario is.
+#[derive(Clone, Copy, Debug)]
+pub struct ScenarioProgress<'a> {
+    /// Which one.
+    pub scenario: &'a Scenario,
+    /// Virtual users that exist for it.
+    pub vus: u32,
+    /// Its iterations that run now.
+    pub n_under_way: u32,
+    /// Its iterations that ended by themselves.
+    pub n_complete: u64,
+    /// Its iterations that will never begin.
+    pub n_dropped: u64,
 }
 
 /// What a run came to.
@@ -229,6 +249,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
             roster: Arc::clone(&roster),
             scenes: Arc::clone(&scenes),
             metrics: MetricSet::new(Arc::clone(&registry)),
+            samples: config.samples.clone(),
             execution,
             run: run.clone(),
             monitor: monitor.clone(),
@@ -248,6 +269,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
         n_workers,
         &plan,
         Arc::clone(&scenes),
+        config.samples,
     );
     let run_loop = RunLoop {
         plan,

@@ -14,6 +14,9 @@ use crate::{metrics::Recorder, plan::Scenario, run::RunHandle};
 pub struct VuId(u32);
 
 impl VuId {
+    /// The first one.
+    pub const FIRST: Self = Self(1);
+
     /// The id of the virtual user at `index`, which counts from 0.
     pub(crate) fn from_index(index: u32) -> Self {
         Self(index.saturating_add(1))

@@ -4,7 +4,9 @@
 //! made, so that no two outputs can disagree. How the samples came about is not known here.
 
 mod distribution;
+mod layout;
 pub mod quantity;
+mod script_data;
 mod style;
 pub mod summary;
 mod text;
@@ -12,8 +14,10 @@ mod timestamp;
 
 pub use self::{
     distribution::{Distribution, percentile, trend_figure},
+    layout::{Layout, SummaryMode, SummaryModeError},
+    script_data::ScriptOptions,
     style::{Environment, Style},
     summary::Summary,
     text::status_line,
-    timestamp::rfc3339,
+    timestamp::{rfc3339, rfc3339_nanos, rfc3339_secs},
 };

@@ -1,15 +1,29 @@
-//! Points in time for machines: RFC 3339, always UTC, with milliseconds.
+//! Points in time for machines: RFC 3339, always UTC, with as many digits as its reader wants.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// For example `2026-11-21T19:49:03.120Z`. Times before 1970 count as 1970.
+/// With milliseconds, for example `2026-11-21T19:49:03.120Z`. Times before 1970 count as 1970.
 pub fn rfc3339(time: SystemTime) -> String {
+    with_fraction(time, |nanos| format!(".{:03}", nanos / 1_000_000))
+}
+
+/// In whole seconds, for example `2026-11-21T19:49:03Z`.
+pub fn rfc3339_secs(time: SystemTime) -> String {
+    with_fraction(time, |_| String::new())
+}
+
+/// With nanoseconds, always nine digits, for example `2026-11-21T19:49:03.120000000Z`.
+pub fn rfc3339_nanos(time: SystemTime) -> String {
+    with_fraction(time, |nanos| format!(".{nanos:09}"))
+}
+
+fn with_fraction(time: SystemTime, fraction: impl Fn(u32) -> String) -> String {
     let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let secs = since_epoch.as_secs();
     let (year, month, day) = date(secs / 86_400);
     let (hour, minute, second) = (secs / 3600 % 24, secs / 60 % 60, secs % 60);
-    let ms = since_epoch.subsec_millis();
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+    let fraction = fraction(since_epoch.subsec_nanos());
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
 }
 
 /// Year, month and day of the Gregorian calendar, `days` after 1970-01-01.
@@ -50,6 +64,14 @@ mod tests {
         ] {
             assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_millis(ms)), expected, "{ms}");
         }
+    }
+
+    #[test]
+    fn fractions_have_the_digits_that_were_asked_for() {
+        let time = UNIX_EPOCH + Duration::new(1_795_290_543, 7_008_009);
+        assert_eq!(rfc3339_secs(time), "2026-11-21T19:49:03Z");
+        assert_eq!(rfc3339(time), "2026-11-21T19:49:03.007Z");
+        assert_eq!(rfc3339_nanos(time), "2026-11-21T19:49:03.007008009Z");
     }
 
     #[test]

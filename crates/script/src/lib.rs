@@ -1,3 +1,39 @@
 //! Scripts as virtual users: a QuickJS host with k6's modules (k6 spec §2).
 //!
 //! This crate knows what an iteration of a script does, and nothing of executors, worker threads or reports.
+
+mod bytes;
+mod coroutine;
+mod error;
+mod events;
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the library hands functions of scripts their arguments as values"
+)]
+mod globals;
+mod host;
+mod inspect;
+mod loading;
+mod metrics;
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the library hands functions of scripts their arguments as values"
+)]
+pub mod modules;
+mod program;
+mod rejections;
+mod script;
+pub mod source;
+mod tags;
+mod task;
+mod vm;
+
+pub use self::{
+    error::ScriptError,
+    program::{Options, Program, SourceModule},
+    script::{Script, Stages, Users},
+    task::Files,
+};
+
+#[cfg(test)]
+mod tests;

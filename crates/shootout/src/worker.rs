@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_clients::{cause::Cause, websocket};
+use plimsoll_clients::{cause::Cause, dial::Traffic, websocket};
 use plimsoll_load::generator::Monitor;
 use tokio::{
     runtime::{Builder, LocalOptions},
@@ -158,6 +158,8 @@ struct Shared {
     worker_idx: usize,
     setup: Arc<Setup>,
     scratch: RefCell<Box<[u8]>>,
+    /// One count for all connections, so that counting touches the memory of none.
+    traffic: Rc<Traffic>,
     book: RefCell<Book>,
     /// By slot; `None` while the client is not connected.
     mailboxes: RefCell<Vec<Option<Rc<Mailbox<Letter>>>>>,
@@ -175,6 +177,7 @@ async fn run(
     let shared = Rc::new(Shared {
         worker_idx,
         scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
+        traffic: Rc::default(),
         book: RefCell::new(Book::new(Arc::clone(&setup.wire))),
         mailboxes: RefCell::default(),
         outbox: Mailbox::new(),

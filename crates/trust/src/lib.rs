@@ -1,15 +1,15 @@
 //! The client's side of TLS: whose certificates are believed.
 //!
-//! The server is a client of others (an application, Redis, an identity provider), which are all believed, or not, by
-//! the same rules. What of this is wanted, and from which files, is said by the settings of each.
+//! The server is a client of others (an application, Redis, an identity provider), and the load side is one of what it
+//! measures. They are all believed, or not, by the same rules. What of this is wanted, and from which files, is said by
+//! the settings of each.
 
 mod any_certificate;
+mod offer;
 
-use std::sync::Arc;
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore, client::WantsClientCert};
 
-use rustls::{ClientConfig, ConfigBuilder, RootCertStore, client::WantsClientCert, crypto::ring};
-
-use crate::any_certificate::AnyCertificate;
+pub use self::offer::Offer;
 
 /// The system has no list of authorities.
 #[derive(Debug, thiserror::Error)]
@@ -38,18 +38,14 @@ pub fn system_authorities() -> Result<RootCertStore, NoAuthorities> {
 
 /// TLS 1.2 and 1.3 with servers that one of these authorities vouches for.
 pub fn believing(authorities: RootCertStore) -> ConfigBuilder<ClientConfig, WantsClientCert> {
-    builder().with_root_certificates(authorities)
+    Offer::default()
+        .believing(authorities)
+        .expect("ring has the cipher suites of TLS 1.2 and 1.3")
 }
 
 /// TLS 1.2 and 1.3 with servers that are taken for whoever they say they are.
 pub fn believing_anybody() -> ConfigBuilder<ClientConfig, WantsClientCert> {
-    let builder = builder();
-    let verifier = Arc::new(AnyCertificate(Arc::clone(builder.crypto_provider())));
-    builder.dangerous().with_custom_certificate_verifier(verifier)
-}
-
-fn builder() -> ConfigBuilder<ClientConfig, rustls::WantsVerifier> {
-    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
+    Offer::default()
+        .believing_anybody()
         .expect("ring has the cipher suites of TLS 1.2 and 1.3")
 }

@@ -35,6 +35,7 @@ fn encodes_exactly_these_bytes() {
         r#"{"type":"welcome","sid":"V1StGXR8_Z5jdHi6B-myT"}"#,
         &Reply::Welcome {
             sid: Some("V1StGXR8_Z5jdHi6B-myT".into()),
+            restored: None,
         },
     );
     check(
@@ -87,6 +88,7 @@ fn the_applications_json_keeps_its_bytes() {
         &Reply::Message {
             identifier: "i".into(),
             message,
+            position: None,
         },
     );
 }
@@ -97,10 +99,8 @@ fn names_what_is_wrong_in_a_server_message() {
         ("nonsense", "decode server message"),
         (r#"{"type":"confirm_subscription"}"#, r#"no "identifier""#),
         (r#"{"identifier":"i"}"#, r#"no "message""#),
-        (
-            r#"{"type":"confirm_history","identifier":"i"}"#,
-            "unknown message type",
-        ),
+        (r#"{"type":"confirm_history"}"#, r#"no "identifier""#),
+        (r#"{"type":"dance","identifier":"i"}"#, "unknown message type"),
     ] {
         let error = Reply::parse(frame).expect_err(frame).to_string();
         assert!(error.contains(part), "{frame}: {error}");
@@ -111,6 +111,63 @@ fn names_what_is_wrong_in_a_server_message() {
 fn a_plain_action_cable_welcome_has_no_sid() {
     assert_eq!(
         Reply::parse(r#"{"type":"welcome"}"#).ok(),
-        Some(Reply::Welcome { sid: None })
+        Some(Reply::Welcome {
+            sid: None,
+            restored: None
+        })
+    );
+}
+
+#[test]
+fn clients_understand_the_extended_protocol() {
+    #[track_caller]
+    fn check(frame: &str, expected: &Reply<'_>) {
+        assert_eq!(&Reply::parse(frame).unwrap(), expected, "{frame}");
+    }
+    check(
+        r#"{"type":"welcome","sid":"new","restored":true,"restored_ids":["a","b"]}"#,
+        &Reply::Welcome {
+            sid: Some("new".into()),
+            restored: Some(vec!["a".into(), "b".into()]),
+        },
+    );
+    check(
+        r#"{"identifier":"i","message":null,"stream_id":"s","epoch":"e","offset":7}"#,
+        &Reply::Message {
+            identifier: "i".into(),
+            message: "null",
+            position: Some(Position {
+                stream: "s".into(),
+                epoch: "e".into(),
+                offset: 7,
+            }),
+        },
+    );
+    check(
+        r#"{"type":"confirm_history","identifier":"i"}"#,
+        &Reply::ConfirmHistory {
+            identifier: "i".into(),
+        },
+    );
+    check(
+        r#"{"type":"reject_history","identifier":"i"}"#,
+        &Reply::RejectHistory {
+            identifier: "i".into(),
+        },
+    );
+    check(
+        r#"{"type":"presence","identifier":"i","message":{"type":"join","id":"7"}}"#,
+        &Reply::Presence {
+            identifier: "i".into(),
+            message: r#"{"type":"join","id":"7"}"#,
+        },
+    );
+    check(
+        r#"{"type":"whisper","identifier":"i","message":1}"#,
+        &Reply::Message {
+            identifier: "i".into(),
+            message: "1",
+            position: None,
+        },
     );
 }

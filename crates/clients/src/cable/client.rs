@@ -4,6 +4,7 @@ use std::{
     fmt,
     future::Future,
     pin::pin,
+    rc::Rc,
     time::{Duration, Instant},
 };
 
@@ -121,7 +122,7 @@ impl Client {
     /// # Errors
     /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
     pub async fn connect(options: &Options) -> Result<(Self, ConnectTimings), ConnectError> {
-        let (connection, websocket, welcome) = opening::open(&options.websocket).await?;
+        let (connection, websocket, welcome) = opening::open(&options.websocket, &Rc::default()).await?;
         let inbox = Inbox::new(options.inbox_capacity);
         let client = Self {
             connection,
@@ -285,7 +286,9 @@ impl Client {
     fn note(&mut self, at: Instant, reply: &Reply<'_>) {
         match reply {
             Reply::Ping => self.n_pings += 1,
-            Reply::Message { identifier, message } => {
+            Reply::Message {
+                identifier, message, ..
+            } => {
                 if let Some(observer) = &mut self.observer {
                     observer(Incoming {
                         identifier,

@@ -26,6 +26,9 @@ pub enum Ending {
     /// The server sent something that is not Action Cable.
     #[error("not an Action Cable message: {0}")]
     Protocol(String),
+    /// This client said so.
+    #[error("disconnected by this client")]
+    Left,
 }
 
 /// A consumer did not become ready.
@@ -97,6 +100,25 @@ pub enum ReceiveError {
     Ended(#[from] Ending),
 }
 
+/// A question to the server was not answered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InquiryError {
+    /// There is no point to ask for history from.
+    #[error(
+        "no message had a position in its stream so far; expected a time to begin at, such as since: 1754000000"
+    )]
+    NoPosition,
+    /// No answer came in time; a server without the extended protocol never answers.
+    #[error("no answer within {after:?}")]
+    TimedOut {
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The connection is over.
+    #[error(transparent)]
+    Ended(#[from] Ending),
+}
+
 impl Ending {
     /// The group that this ending is counted in.
     pub fn cause(&self) -> Cause {
@@ -104,6 +126,7 @@ impl Ending {
             Self::Disconnected { reason, .. } => Cause::of_disconnect(reason),
             Self::WebSocket(error) => error.cause(),
             Self::Protocol(_) => Cause::Protocol,
+            Self::Left => Cause::Closed(None),
         }
     }
 }

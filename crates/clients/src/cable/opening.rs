@@ -1,29 +1,55 @@
 //! Welcome and subscription on a bare connection, one step after the other.
 
-use std::time::{Duration, Instant};
+use std::{
+    borrow::Cow,
+    rc::Rc,
+    time::{Duration, Instant},
+};
 
 use plimsoll_cable::{command::encode_subscribe, reply::Reply};
 use tokio::time::timeout;
 
 use super::{ConnectError, Ending, SubscribeError};
-use crate::websocket::{self, Connection, Message, Options, Payload, Timings};
+use crate::{
+    dial::Traffic,
+    websocket::{self, Connection, Message, Options, Payload, Timings},
+};
 
 /// Opens a WebSocket and waits for the welcome, all within the options' deadline. Returns the WebSocket's timings
-/// and how long the welcome took after them.
+/// and how long the welcome took after them. What goes over the connection is added to `traffic`.
 ///
 /// # Errors
 /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
-pub async fn open(options: &Options) -> Result<(Connection, Timings, Duration), ConnectError> {
-    let (mut connection, timings) = websocket::connect(options).await?;
+pub async fn open(
+    options: &Options,
+    traffic: &Rc<Traffic>,
+) -> Result<(Connection, Timings, Duration), ConnectError> {
+    let (mut connection, timings) = websocket::connect(options, traffic).await?;
     let since_open = Instant::now();
     let left = options.deadline.saturating_sub(timings.total());
-    let Ok(welcomed) = timeout(left, wait_for_welcome(&mut connection)).await else {
-        return Err(ConnectError::TimedOut {
-            after: options.deadline,
-        });
+    let late = |_| ConnectError::TimedOut {
+        after: options.deadline,
     };
-    welcomed?;
+    let _ = timeout(left, wait_for_welcome(&mut connection))
+        .await
+        .map_err(late)??;
     Ok((connection, timings, since_open.elapsed()))
+}
+
+/// What the server said in its welcome.
+#[derive(Debug, Default)]
+pub(super) struct Welcome {
+    pub(super) sid: Option<String>,
+    /// The identifiers whose subscriptions live again.
+    pub(super) restored: Option<Vec<String>>,
+}
+
+/// Waits for the welcome, at most `limit`.
+pub(super) async fn welcome(connection: &mut Connection, limit: Duration) -> Result<Welcome, ConnectError> {
+    let timed_out = |_| ConnectError::TimedOut { after: limit };
+    Ok(timeout(limit, wait_for_welcome(connection))
+        .await
+        .map_err(timed_out)??)
 }
 
 /// Subscribes to `identifier` and waits for the answer, at most `limit`. Messages that arrive meanwhile are
@@ -87,11 +113,15 @@ impl Answer {
     }
 }
 
-async fn wait_for_welcome(connection: &mut Connection) -> Result<(), Ending> {
+async fn wait_for_welcome(connection: &mut Connection) -> Result<Welcome, Ending> {
     loop {
         let message = next(connection).await?;
-        if let Reply::Welcome { .. } = parse(&message)? {
-            return Ok(());
+        if let Reply::Welcome { sid, restored } = parse(&message)? {
+            let restored = restored.map(|all| all.into_iter().map(Cow::into_owned).collect());
+            return Ok(Welcome {
+                sid: sid.map(Cow::into_owned),
+                restored,
+            });
         }
     }
 }

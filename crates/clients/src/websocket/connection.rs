@@ -14,22 +14,21 @@ use std::{
 };
 
 use plimsoll_websocket::{CloseCode, Config, Decoder, Event, Opcode, Role, handshake::client::Accepted};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 
-use super::{Counters, Message, Payload, ReceiveError, SendError, outgoing::Outgoing};
+use super::{Compression, Counters, Message, Options, Payload, ReceiveError, SendError, outgoing::Outgoing};
+use crate::stream::Stream;
 
 /// How much [`Connection::next_message`] reads at once. A stack buffer, gone when the read is done.
 const READ_BYTES: usize = 4096;
 
-/// An open WebSocket, client side. While idle it owns no buffer.
+/// An open WebSocket, client side. While idle it owns no buffer (with TLS: none but those of the cipher).
 #[derive(Debug)]
 pub struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     config: Config,
     decoder: Decoder,
+    is_deflated: bool,
     protocol: Option<Box<str>>,
     /// Bytes that were read (with the handshake, or by `next_message`) and not decoded yet, and when.
     unread: Vec<u8>,
@@ -41,29 +40,28 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(
-        stream: TcpStream,
-        max_message_bytes: usize,
-        accepted: Accepted,
-        unread: Vec<u8>,
-    ) -> Self {
+    pub(super) fn new(stream: Stream, options: &Options, accepted: Accepted, unread: Vec<u8>) -> Self {
         let config = Config {
             role: Role::Client,
-            max_message_bytes,
+            max_message_bytes: options.max_message_bytes,
             deflate: None,
         };
-        let decoder = accepted
-            .deflate
-            .map_or_else(Decoder::new, |agreed| Decoder::with_deflate(&config, &agreed));
+        let agreed = accepted.deflate;
+        let decoder = agreed.map_or_else(Decoder::new, |agreed| Decoder::with_deflate(&config, &agreed));
+        let compresses = options.compression == Compression::Both;
+        let sending = agreed
+            .filter(|_| compresses)
+            .map(|agreed| agreed.sent_by(Role::Client));
         Self {
             stream,
             config,
             decoder,
+            is_deflated: agreed.is_some(),
             protocol: accepted.protocol.map(String::into_boxed_str),
             bytes_in: unread.len() as u64,
             unread,
             unread_at: Instant::now(),
-            outgoing: Outgoing::default(),
+            outgoing: Outgoing::new(sending),
             n_messages_in: 0,
             n_pings: 0,
         }
@@ -72,6 +70,11 @@ impl Connection {
     /// The sub-protocol that the server chose.
     pub fn protocol(&self) -> Option<&str> {
         self.protocol.as_deref()
+    }
+
+    /// Whether permessage-deflate was agreed on.
+    pub fn is_deflated(&self) -> bool {
+        self.is_deflated
     }
 
     /// What went over the connection so far.
@@ -160,6 +163,40 @@ impl Connection {
         self.outgoing.queue_message(opcode, payload)
     }
 
+    /// Encodes a Ping, at most 125 bytes, without writing it: see [`queue`](Self::queue).
+    ///
+    /// # Errors
+    /// [`SendError::Closing`] when a Close frame was sent or received.
+    pub fn queue_ping(&mut self, payload: &[u8]) -> Result<(), SendError> {
+        self.outgoing.queue_ping(payload)
+    }
+
+    /// Says Close, unless either side has said it, without waiting for anything. The reason is cut at 123 bytes. Read
+    /// on: the server's Close ends the connection.
+    pub fn start_close(&mut self, code: CloseCode, reason: &str) {
+        self.outgoing.start_close(code, reason);
+        self.try_flush();
+    }
+
+    /// Whether neither side has said Close.
+    pub fn is_open(&self) -> bool {
+        self.outgoing.is_open()
+    }
+
+    /// How many bytes of frames the socket has not taken yet.
+    pub fn n_unsent_bytes(&self) -> usize {
+        self.outgoing.unsent().len()
+    }
+
+    /// Writes what the socket takes now. The rest goes out with later calls of any method; an error shows again at
+    /// the next read.
+    pub fn try_flush(&mut self) {
+        if !self.outgoing.unsent().is_empty() {
+            let n_written = self.stream.try_write(self.outgoing.unsent());
+            self.outgoing.forget(n_written);
+        }
+    }
+
     /// Waits until the socket has taken everything that is queued. Dropping the future loses nothing: the rest
     /// goes out with the next call of any method.
     ///
@@ -178,7 +215,7 @@ impl Connection {
     }
 
     async fn say_close(&mut self) {
-        self.outgoing.start_close(CloseCode::NORMAL);
+        self.outgoing.start_close(CloseCode::NORMAL, "");
         // On the heap, so that the futures of those who may close some day are not larger for it.
         let mut scratch = vec![0; READ_BYTES];
         while poll_fn(|cx| self.poll_receive(cx, &mut scratch, |_, _| {}))
@@ -186,13 +223,7 @@ impl Connection {
             .is_ok()
         {}
         // The server has said Close; what is left is the end of the stream.
-        while self.stream.readable().await.is_ok() {
-            match self.stream.try_read(&mut scratch) {
-                Ok(0) => return,
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return,
-                _ => {}
-            }
-        }
+        while matches!(self.stream.read(&mut scratch).await, Ok(1..)) {}
     }
 
     fn poll_read(
@@ -202,7 +233,7 @@ impl Connection {
     ) -> Poll<Result<(), ReceiveError>> {
         // Through `AsyncRead` and not `try_read`: a read that does not fill the buffer then counts as having
         // emptied the socket, which saves the second system call that would only say so.
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)).map_err(|error| lost(&error))?;
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)).map_err(|error| ended(&error))?;
         if buffer.filled().is_empty() {
             return Poll::Ready(Err(ReceiveError::Ended));
         }
@@ -258,7 +289,7 @@ impl Connection {
         let decoded = match self.decoder.decode(&self.config, bytes) {
             Ok(decoded) => decoded,
             Err(error) => {
-                self.outgoing.start_close(error.close_code());
+                self.outgoing.start_close(error.close_code(), "");
                 self.try_flush();
                 return Err(error.into());
             }
@@ -284,15 +315,6 @@ impl Connection {
         closed.map_or(Ok(n_consumed), Err)
     }
 
-    /// Writes what the socket takes now. An error shows again at the next read.
-    fn try_flush(&mut self) {
-        if !self.outgoing.unsent().is_empty()
-            && let Ok(n_written) = self.stream.try_write(self.outgoing.unsent())
-        {
-            self.outgoing.forget(n_written);
-        }
-    }
-
     /// Writes without keeping the reader waiting.
     fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Result<(), ReceiveError> {
         match self.poll_flush(cx) {
@@ -306,7 +328,15 @@ impl Connection {
             let n_written = ready!(Pin::new(&mut self.stream).poll_write(cx, self.outgoing.unsent()))?;
             self.outgoing.forget(n_written);
         }
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+}
+
+/// The end of what is read: TLS calls an end without its own farewell an error.
+fn ended(error: &io::Error) -> ReceiveError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => ReceiveError::Ended,
+        _ => lost(error),
     }
 }
 

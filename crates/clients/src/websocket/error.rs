@@ -8,7 +8,10 @@ use std::{
 
 use plimsoll_websocket::{CloseFrame, DecodeError, handshake::client::HandshakeError};
 
-use crate::cause::{Cause, Phase};
+use crate::{
+    cause::{Cause, Phase},
+    tls,
+};
 
 /// A connection did not come about.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +37,9 @@ pub enum ConnectError {
         /// The whole time allowed.
         after: Duration,
     },
+    /// TLS did not come about.
+    #[error(transparent)]
+    Tls(#[from] tls::HandshakeError),
     /// The server refused the upgrade or does not speak WebSocket.
     #[error("upgrade: {0}")]
     Handshake(#[from] HandshakeError),
@@ -97,6 +103,7 @@ impl ConnectError {
             Self::Tcp { source, .. } | Self::Lost(source) => Cause::of_io(source),
             Self::NoAddress => Cause::Unreachable,
             Self::TimedOut { phase, .. } => Cause::TimedOut(*phase),
+            Self::Tls(_) => Cause::Tls,
             Self::Handshake(HandshakeError::Refused { status, .. }) => Cause::Status(*status),
             Self::Handshake(_) => Cause::Handshake,
             Self::Ended => Cause::Ended,

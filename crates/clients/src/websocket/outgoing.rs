@@ -1,6 +1,12 @@
 //! What waits to be written: frames, and the rule which frames may still follow.
 
-use plimsoll_websocket::{CloseCode, CloseFrame, CloseState, Opcode, encode_close, encode_frame};
+use std::cell::RefCell;
+
+use plimsoll_websocket::{
+    CloseCode, CloseFrame, CloseState, Frame, Opcode,
+    deflate::{Deflater, Direction},
+    encode_close, encode_frame,
+};
 
 use super::SendError;
 
@@ -16,18 +22,51 @@ const MAX_UNSENT_FOR_PONG_BYTES: usize = 4096;
 pub(super) struct Outgoing {
     unsent: Vec<u8>,
     close: CloseState,
+    /// How messages are compressed, if they are.
+    deflate: Option<Direction>,
     n_messages: u64,
     n_bytes: u64,
 }
 
+thread_local! {
+    /// One for all connections of a thread, because it holds 320 KB. That is possible because nobody agrees on context
+    /// takeover; it is made anew when a server wants another window than the one before.
+    static DEFLATER: RefCell<Option<(Direction, Deflater)>> = const { RefCell::new(None) };
+}
+
 impl Outgoing {
+    /// For a connection that compresses its messages like this.
+    pub(super) fn new(deflate: Option<Direction>) -> Self {
+        Self {
+            deflate,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn queue_message(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
         if !self.close.is_open() {
             return Err(SendError::Closing);
         }
         self.n_messages += 1;
-        self.queue(|unsent| encode_frame(opcode, payload, Some(mask()), unsent));
+        match self.deflate {
+            None => self.queue(|unsent| encode_frame(opcode, payload, Some(mask()), unsent)),
+            Some(direction) => self.queue(|unsent| encode_compressed(direction, opcode, payload, unsent)),
+        }
         Ok(())
+    }
+
+    /// A Ping; `payload` has at most 125 bytes.
+    pub(super) fn queue_ping(&mut self, payload: &[u8]) -> Result<(), SendError> {
+        if !self.close.is_open() {
+            return Err(SendError::Closing);
+        }
+        self.queue(|unsent| encode_frame(Opcode::Ping, payload, Some(mask()), unsent));
+        Ok(())
+    }
+
+    /// Whether nobody has said Close.
+    pub(super) fn is_open(&self) -> bool {
+        self.close.is_open()
     }
 
     pub(super) fn answer_ping(&mut self, payload: &[u8]) {
@@ -37,16 +76,16 @@ impl Outgoing {
     }
 
     /// Says Close first, unless a Close has gone out or come in.
-    pub(super) fn start_close(&mut self, code: CloseCode) {
+    pub(super) fn start_close(&mut self, code: CloseCode, reason: &str) {
         if self.close.start() {
-            self.queue_close(Some(code));
+            self.queue_close(Some(CloseFrame { code, reason }));
         }
     }
 
     /// Answers the peer's Close, unless it answers ours.
     pub(super) fn answer_close(&mut self, frame: Option<CloseFrame<'_>>) {
         if let Some(code) = self.close.on_received(frame) {
-            self.queue_close(code);
+            self.queue_close(code.map(|code| CloseFrame { code, reason: "" }));
         }
     }
 
@@ -70,8 +109,7 @@ impl Outgoing {
         (self.n_messages, self.n_bytes)
     }
 
-    fn queue_close(&mut self, code: Option<CloseCode>) {
-        let frame = code.map(|code| CloseFrame { code, reason: "" });
+    fn queue_close(&mut self, frame: Option<CloseFrame<'_>>) {
         self.queue(|unsent| encode_close(frame, Some(mask()), unsent));
     }
 
@@ -80,6 +118,24 @@ impl Outgoing {
         encode(&mut self.unsent);
         self.n_bytes += (self.unsent.len() - n_before) as u64;
     }
+}
+
+fn encode_compressed(direction: Direction, opcode: Opcode, payload: &[u8], out: &mut Vec<u8>) {
+    DEFLATER.with_borrow_mut(|deflater| {
+        let (_, deflater) = match deflater {
+            Some(held) if held.0 == direction => held,
+            other => other.insert((direction, Deflater::new(direction))),
+        };
+        let mut compressed = Vec::new();
+        deflater.compress(payload, &mut compressed);
+        let frame = Frame {
+            fin: true,
+            compressed: true,
+            opcode,
+            payload: &compressed,
+        };
+        frame.encode(Some(mask()), out);
+    });
 }
 
 /// Masks defend proxies against browsers that run hostile scripts (RFC 6455 §10.3). A load tool needs them to be
@@ -95,9 +151,9 @@ mod tests {
     #[test]
     fn nothing_follows_a_close() {
         let mut outgoing = Outgoing::default();
-        outgoing.start_close(CloseCode::NORMAL);
+        outgoing.start_close(CloseCode::NORMAL, "");
         let n_bytes = outgoing.unsent().len();
-        outgoing.start_close(CloseCode::GOING_AWAY);
+        outgoing.start_close(CloseCode::GOING_AWAY, "");
         outgoing.answer_ping(b"?");
         outgoing.answer_close(None);
         assert!(matches!(

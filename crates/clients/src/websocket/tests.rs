@@ -1,6 +1,6 @@
 //! Connections against a scripted server on a real socket.
 
-use std::{future::poll_fn, time::Duration};
+use std::{future::poll_fn, rc::Rc, sync::Arc, time::Duration};
 
 use plimsoll_websocket::{CloseCode, DecodeError, Event, Opcode};
 use tokio::join;
@@ -8,8 +8,15 @@ use tokio::join;
 use super::*;
 use crate::{
     cause::{Cause, Phase},
-    test_peer::{Got, Peer, close, frame},
+    target::Target,
+    test_peer::{Got, Peer, close, compressed, frame},
+    tls::{Believe, Tls, TlsOptions},
 };
+
+/// Connects, and counts nothing.
+async fn connect(options: &Options) -> Result<(Connection, Timings), ConnectError> {
+    super::connect(options, &Rc::default()).await
+}
 
 /// A server that has sent `first_bytes` with its 101, and a client of it.
 async fn connected(first_bytes: &[u8]) -> (crate::test_peer::Session, Connection) {
@@ -37,7 +44,7 @@ async fn the_request_says_what_the_options_say() {
     let (session, connection) = join!(server, connect(&options));
     let (connection, timings) = connection.unwrap();
     assert_eq!(connection.protocol(), Some("b"));
-    assert_eq!(timings.total(), timings.tcp_connect + timings.upgrade);
+    assert_eq!(timings.total(), timings.tcp_connect + timings.upgrade, "no TLS");
     assert!(timings.tcp_connect > Duration::ZERO && timings.upgrade > Duration::ZERO);
     for line in [
         "GET /cable?a=1 HTTP/1.1\r\n",
@@ -160,7 +167,7 @@ async fn reading_into_the_callers_buffer_hands_out_every_event() {
         }
     );
     assert_eq!(session.next().await, Got::Pong(vec![]));
-    assert_eq!(session.next().await, Got::Close(Some(1001)));
+    assert_eq!(session.next().await, Got::close(1001));
     assert!(matches!(
         connection.send_text("late").await,
         Err(SendError::Closing)
@@ -175,7 +182,7 @@ async fn bad_frames_are_answered_with_the_right_code() {
             connection.next_message().await,
             Err(ReceiveError::Protocol(error))
         );
-        assert_eq!(session.next().await, Got::Close(Some(code)));
+        assert_eq!(session.next().await, Got::close(code));
     }
     check(&frame(Opcode::Text, b"\xff"), DecodeError::InvalidUtf8, 1007).await;
     check(&[0x83, 0], DecodeError::ReservedOpcode(3), 1002).await;
@@ -195,7 +202,7 @@ async fn an_ending_without_a_close_frame_is_told() {
 async fn closing_waits_for_the_server() {
     let (mut session, mut connection) = connected(b"").await;
     let server = async {
-        assert_eq!(session.next().await, Got::Close(Some(1000)));
+        assert_eq!(session.next().await, Got::close(1000));
         session.write(&close(CloseCode::NORMAL, "")).await;
         drop(session);
     };
@@ -208,4 +215,193 @@ async fn closing_gives_up_on_a_deaf_server() {
     let started = tokio::time::Instant::now();
     connection.close(Duration::from_secs(1)).await;
     assert_eq!(started.elapsed().as_secs(), 1);
+}
+
+#[tokio::test]
+async fn tls_changes_nothing_but_the_time_and_the_bytes() {
+    let (peer, options) = Peer::bind_tls().await;
+    let traffic = Rc::default();
+    let connecting = super::connect(&options, &traffic);
+    let early = frame(Opcode::Text, b"early");
+    let (mut session, connected) = join!(peer.accept_websocket(&early), connecting);
+    let (mut connection, timings) = connected.unwrap();
+    assert!(timings.tls_handshake > Duration::ZERO);
+    assert!(
+        session
+            .request
+            .contains("GET /cable?a=1 HTTP/1.1\r\nHost: localhost:")
+    );
+    assert_eq!(connection.next_message().await.unwrap().payload, text("early"));
+
+    let large = "x".repeat(300_000);
+    let ((), message) = join!(session.send(&large), connection.next_message());
+    assert_eq!(message.unwrap().payload, Payload::Text(large.clone()));
+    traffic.take();
+    let (sent, got) = join!(connection.send_text(&large), session.next());
+    assert!(sent.is_ok() && got == Got::Text(large.clone()));
+    let (n_sent, n_received) = traffic.take();
+    let n_records = large.len().div_ceil(1 << 14) as u64;
+    let n_frame_bytes = connection.counters().bytes_out;
+    assert!(
+        (n_frame_bytes + 20 * n_records..n_frame_bytes + 40 * n_records).contains(&n_sent),
+        "{n_sent} bytes for {n_frame_bytes} in {n_records} records or one more"
+    );
+    assert_eq!(n_received, 0);
+
+    let bye = async {
+        session.write(&close(CloseCode::NORMAL, "")).await;
+        assert_eq!(session.next().await, Got::close(1000));
+        drop(session);
+    };
+    let (ending, ()) = join!(connection.next_message(), bye);
+    assert_eq!(ending.unwrap_err().cause(), Cause::Closed(Some(1000)));
+}
+
+#[tokio::test]
+async fn a_tls_server_that_leaves_without_a_word_has_ended() {
+    let (peer, options) = Peer::bind_tls().await;
+    let (session, connected) = join!(peer.accept_websocket(b""), connect(&options));
+    drop(session);
+    assert_eq!(
+        connected.unwrap().0.next_message().await,
+        Err(ReceiveError::Ended)
+    );
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_told() {
+    let (peer, options) = Peer::bind().await;
+    let url = options.target.to_string().replace("ws://", "wss://");
+    let target = Target::parse(&url).unwrap();
+    let tls = Tls::new(TlsOptions {
+        believe: Believe::Anybody,
+        ..TlsOptions::default()
+    });
+    let options = Options {
+        target,
+        tls: Some(Arc::new(tls.unwrap())),
+        ..options
+    };
+    let answer = b"HTTP/1.1 400 Bad Request\r\n\r\n";
+    let ((), outcome) = join!(peer.answer_anything(answer), connect(&options));
+    assert_eq!(outcome.unwrap_err().cause(), Cause::Tls);
+}
+
+#[tokio::test]
+async fn messages_are_compressed_when_both_want_it() {
+    async fn check(compression: Compression, server_agrees: bool, is_compressed: bool) {
+        let (peer, mut options) = Peer::bind().await;
+        options.compression = compression;
+        let server = async {
+            let mut session = peer.accept().await;
+            session.accept_deflate(server_agrees).await;
+            session
+        };
+        let (mut session, connected) = join!(server, connect(&options));
+        let (mut connection, _) = connected.unwrap();
+        assert_eq!(connection.is_deflated(), server_agrees);
+        let message = "a".repeat(100);
+        for n_sent in 1..=2 {
+            connection.send_text(&message).await.unwrap();
+            assert_eq!(session.next().await, Got::Text(message.clone()));
+            let n_bytes = connection.counters().bytes_out / n_sent;
+            assert_eq!(
+                n_bytes < 20,
+                is_compressed,
+                "{compression:?}, {server_agrees}: {n_bytes} bytes"
+            );
+        }
+        if server_agrees {
+            session.write(&compressed(&message)).await;
+            assert_eq!(connection.next_message().await.unwrap().payload, text(&message));
+        }
+    }
+    check(Compression::Both, true, true).await;
+    check(Compression::Both, false, false).await;
+    check(Compression::Received, true, false).await;
+    check(Compression::Off, false, false).await;
+}
+
+#[tokio::test]
+async fn pings_and_closes_carry_what_the_caller_says() {
+    let (mut session, mut connection) = connected(b"").await;
+    connection.queue_ping(b"17").unwrap();
+    connection.try_flush();
+    assert_eq!(session.next().await, Got::Ping(b"17".to_vec()));
+    connection.start_close(CloseCode::new(3001).unwrap(), "enough");
+    assert!(!connection.is_open());
+    assert_eq!(
+        session.next().await,
+        Got::Close(Some((3001, "enough".to_owned())))
+    );
+    connection.start_close(CloseCode::NORMAL, "again");
+    assert_eq!(connection.n_unsent_bytes(), 0);
+    assert!(matches!(connection.queue_ping(b"18"), Err(SendError::Closing)));
+}
+
+#[tokio::test]
+async fn an_attempt_tells_what_the_server_answered() {
+    async fn check(answer: &str, status: u16, body: &str) {
+        let (peer, options) = Peer::bind().await;
+        let server = async {
+            peer.accept().await.write(answer.as_bytes()).await;
+        };
+        let traffic = Rc::default();
+        let ((), attempt) = join!(server, Attempt::make(&options, &traffic));
+        assert!(attempt.outcome.is_err());
+        assert_eq!(attempt.remote, Some(options.addresses[0]));
+        let response = attempt.response.unwrap();
+        assert_eq!(response.head.status, status, "{answer}");
+        assert_eq!(response.head.values("a").collect::<Vec<_>>(), ["b"], "{answer}");
+        assert_eq!(String::from_utf8(response.body).unwrap(), body, "{answer}");
+    }
+    check("HTTP/1.1 403 Forbidden\r\nA: b\r\n\r\nno", 403, "no").await;
+    check(
+        "HTTP/1.1 403 Forbidden\r\nA: b\r\nContent-Length: 1\r\n\r\nno",
+        403,
+        "n",
+    )
+    .await;
+    let chunked = "HTTP/1.1 404 X\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n";
+    check(chunked, 404, "no").await;
+    let large = format!("HTTP/1.1 500 X\r\nA: b\r\n\r\n{}", "x".repeat(100_000));
+    check(&large, 500, &"x".repeat(64 * 1024)).await;
+    check("HTTP/1.1 101 Switching Protocols\r\nA: b\r\n\r\n", 101, "").await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_works_has_an_answer_too() {
+    let (peer, options) = Peer::bind().await;
+    let traffic = Rc::default();
+    let early = frame(Opcode::Text, b"early");
+    let (_session, attempt) = join!(peer.accept_websocket(&early), Attempt::make(&options, &traffic));
+    let head = attempt.response.unwrap().head;
+    assert_eq!(head.status, 101);
+    assert_eq!(head.values("upgrade").collect::<Vec<_>>(), ["websocket"]);
+    let (mut connection, timings) = attempt.outcome.unwrap();
+    assert_eq!(timings.started, attempt.started);
+    assert!(attempt.took >= timings.total());
+    assert_eq!(connection.next_message().await.unwrap().payload, text("early"));
+}
+
+#[tokio::test]
+async fn an_attempt_without_an_answer_has_none() {
+    let (peer, options) = Peer::bind().await;
+    drop(peer);
+    let attempt = Attempt::make(&options, &Rc::default()).await;
+    assert_eq!((attempt.remote, attempt.response), (None, None));
+    assert_eq!(attempt.outcome.unwrap_err().cause(), Cause::Refused);
+}
+
+#[tokio::test]
+async fn the_host_header_can_be_another() {
+    let (peer, mut options) = Peer::bind().await;
+    options.host = Some("app.example".to_owned());
+    let (session, connected) = join!(peer.accept_websocket(b""), connect(&options));
+    assert!(connected.is_ok());
+    assert!(
+        session.request.contains("\r\nHost: app.example\r\n"),
+        "{}",
+        session.request
+    );
 }

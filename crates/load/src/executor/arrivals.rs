@@ -142,6 +142,18 @@ impl Arrivals {
         self.n_total
     }
 
+    /// How many stages there are, jumps left out.
+    pub fn n_stages(&self) -> usize {
+        self.ramps.len()
+    }
+
+    /// The highest rate of all stages, in iterations per second.
+    pub fn peak_per_second(&self) -> f64 {
+        let peak = self.ramps.iter().map(|ramp| ramp.from.max(ramp.target)).max();
+        // An iteration's area is twice the time unit in nanoseconds.
+        peak.unwrap_or(0) as f64 * 2e9 / self.iteration_area as f64
+    }
+
     /// The sum of all stages.
     pub fn duration(&self) -> Duration {
         self.duration

@@ -106,6 +106,17 @@ impl RampingVus {
         }
     }
 
+    /// How many stages there are.
+    pub fn n_stages(&self) -> usize {
+        self.stages.len()
+    }
+
+    /// How long a virtual user may finish its iteration when the number ramps down; see
+    /// [`Self::graceful_ramp_down`].
+    pub fn ramp_down_grace(&self) -> Duration {
+        self.graceful_ramp_down
+    }
+
     /// The sum of all stages.
     pub fn duration(&self) -> Duration {
         self.duration

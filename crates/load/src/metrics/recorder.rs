@@ -1,59 +1,79 @@
 //! The handle through which virtual users and their tasks write metrics.
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
-use super::{CheckId, CounterId, GaugeId, MetricSet, RateId, Tags, TrendId};
+use super::{
+    CheckId, CounterId, GaugeId, Kind, MetricSet, Place, RateId, Registry, SampleSender, Tags, TrendId,
+    outgoing::Outgoing,
+};
 
 /// A cheap handle of one worker's [`MetricSet`]. It stays on that worker's thread, so recording takes no lock;
 /// no method keeps the set borrowed, so handles may be used anywhere between two `await`s.
 ///
-/// A handle has tags, which decide about the sub-metrics that its samples also belong to.
+/// A handle has tags, which decide about the sub-metrics that its samples also belong to, and which go with each
+/// sample to those who take them one by one.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    set: Rc<RefCell<MetricSet>>,
-    /// `None` when no sub-metric asks for tags: then nobody reads them.
+    sheet: Rc<Sheet>,
+    /// `None` when nobody reads tags: no sub-metric asks for them, the run is not broken down, and nobody takes
+    /// samples.
     tagged: Option<Rc<Tagged>>,
 }
 
+/// What all handles of a worker write to.
+#[derive(Debug)]
+struct Sheet {
+    set: RefCell<MetricSet>,
+    /// `None` when nobody takes samples one by one.
+    outgoing: Option<Outgoing>,
+}
+
 /// Tags and what they select, worked out once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tagged {
-    tags: Tags,
+    tags: Arc<Tags>,
     /// Positions in the registry's selectors.
     selected: Vec<usize>,
+    /// Where samples belong, when the run is broken down.
+    place: Option<Place>,
 }
 
 impl Recorder {
     /// A handle of a new worker's set, without tags.
     pub fn new(set: MetricSet) -> Self {
-        let has_selectors = !set.registry().selectors().is_empty();
+        Self::with_queues(set, Vec::new())
+    }
+
+    /// The same; all samples also go to `queues`.
+    pub fn with_queues(set: MetricSet, queues: Vec<SampleSender>) -> Self {
+        let outgoing = Outgoing::new(set.shared_registry(), queues);
+        let registry = set.registry();
+        let reads_tags = outgoing.is_some() || registry.is_broken_down() || !registry.selectors().is_empty();
+        let tagged = reads_tags.then(|| Rc::new(Tagged::new(Tags::new(), registry)));
         Self {
-            set: Rc::new(RefCell::new(set)),
-            tagged: has_selectors.then(Rc::default),
+            sheet: Rc::new(Sheet {
+                set: RefCell::new(set),
+                outgoing,
+            }),
+            tagged,
         }
     }
 
     /// A handle of the same set with further tags; one with a name that is there already takes its place.
     ///
-    /// Costs nothing when no sub-metric asks for tags. Otherwise keep the handle while the tags stay the same.
+    /// Costs nothing when nobody reads tags. Otherwise keep the handle while the tags stay the same.
     #[must_use]
     pub fn with_tags<'a>(&self, tags: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let tagged = self.tagged.as_ref().map(|tagged| {
-            let mut all = tagged.tags.clone();
+            let mut all = Tags::clone(&tagged.tags);
             all.extend(
                 tags.into_iter()
                     .map(|(name, value)| (name.to_owned(), value.to_owned())),
             );
-            let set = self.set.borrow();
-            let selectors = set.registry().selectors().iter().enumerate();
-            let selected = selectors.filter(|(_, selector)| selector.selects(&all));
-            Rc::new(Tagged {
-                selected: selected.map(|(position, _)| position).collect(),
-                tags: all,
-            })
+            Rc::new(Tagged::new(all, self.sheet.set.borrow().registry()))
         });
         Self {
-            set: Rc::clone(&self.set),
+            sheet: Rc::clone(&self.sheet),
             tagged,
         }
     }
@@ -70,24 +90,25 @@ impl Recorder {
 
     /// Adds an amount to a counter, which may be a fraction.
     pub fn add(&self, id: CounterId, amount: f64) {
-        self.set.borrow_mut().add_selected(id, amount, self.selected());
+        self.write(|set, selected| set.add_selected(id, amount, selected));
+        self.emit(Kind::Counter, id.0, amount);
     }
 
     /// Sets a gauge.
     pub fn set(&self, id: GaugeId, value: f64) {
-        self.set.borrow_mut().set_selected(id, value, self.selected());
+        self.write(|set, selected| set.set_selected(id, value, selected));
+        self.emit(Kind::Gauge, id.0, value);
     }
 
     /// Adds one sample to a rate.
     pub fn rate(&self, id: RateId, is_true: bool) {
-        self.set.borrow_mut().rate_selected(id, is_true, self.selected());
+        self.write(|set, selected| set.rate_selected(id, is_true, selected));
+        self.emit(Kind::Rate, id.0, share(is_true));
     }
 
     /// Adds one sample to a trend of durations.
     pub fn record(&self, id: TrendId, duration: Duration) {
-        self.set
-            .borrow_mut()
-            .record_selected(id, duration, self.selected());
+        self.record_as(id, duration, duration.as_secs_f64() * 1_000.0);
     }
 
     /// Adds one sample to a trend of plain numbers or bytes, or of durations in milliseconds. Resolution 0.001;
@@ -95,31 +116,90 @@ impl Recorder {
     pub fn record_number(&self, id: TrendId, number: f64) {
         // Beyond what a duration can hold is far beyond the histogram's range.
         let duration = Duration::try_from_secs_f64(number.max(0.0) / 1_000.0).unwrap_or(Duration::MAX);
-        self.record(id, duration);
+        self.record_as(id, duration, number);
     }
 
-    /// Adds one answer to a check and gives it back, so that a caller can act on it.
+    /// `value` is what the sample says, in full resolution.
+    fn record_as(&self, id: TrendId, duration: Duration, value: f64) {
+        self.write(|set, selected| set.record_selected(id, duration, selected));
+        self.emit(Kind::Trend, id.0, value);
+    }
+
+    /// Adds one answer to a check and gives it back, so that a caller can act on it; the sample has the tag `check`.
     pub fn check(&self, id: CheckId, passed: bool) -> bool {
-        self.set.borrow_mut().check_selected(id, passed, self.selected());
+        let name = self.reads_tags().then(|| {
+            let set = self.sheet.set.borrow();
+            set.registry().checks()[id.0].name.clone()
+        });
+        let tagged = self.with_tags(name.as_deref().map(|name| ("check", name)));
+        tagged.write(|set, selected| set.check_selected(id, passed, selected));
+        tagged.emit_check(passed);
         passed
     }
 
     /// Adds one answer to a check that was not registered before the run; the sample has the tag `check`.
     pub fn check_named(&self, group: &str, name: &str, passed: bool) -> bool {
         let tagged = self.with_tags([("check", name)]);
-        let mut set = self.set.borrow_mut();
-        set.check_named(group, name, passed, tagged.selected());
+        tagged.write(|set, selected| set.check_named(group, name, passed, selected));
+        tagged.emit_check(passed);
         passed
     }
 
-    /// All that was recorded since the last call.
-    pub fn take(&self) -> MetricSet {
-        self.set.borrow_mut().take()
+    /// Notes that a group was entered, so that reports list it even when nothing else happens in it. Its path is
+    /// `::outer::inner`.
+    pub fn group(&self, path: &str) {
+        self.sheet.set.borrow_mut().group(path);
     }
 
-    fn selected(&self) -> &[usize] {
-        self.tagged.as_ref().map_or(&[], |tagged| &tagged.selected)
+    /// All that was recorded since the last call. Samples that wait go to their queues.
+    pub fn take(&self) -> MetricSet {
+        if let Some(outgoing) = &self.sheet.outgoing {
+            outgoing.flush();
+        }
+        self.sheet.set.borrow_mut().take()
     }
+
+    /// Records to the whole run with the parts that the tags select and, when the run is broken down, to their place.
+    fn write(&self, record: impl Fn(&mut MetricSet, &[usize])) {
+        let mut set = self.sheet.set.borrow_mut();
+        let Some(tagged) = &self.tagged else {
+            return record(&mut set, &[]);
+        };
+        record(&mut set, &tagged.selected);
+        if let Some(place) = tagged.place.as_ref().and_then(|place| set.at(place)) {
+            record(place, &[]);
+        }
+    }
+
+    fn emit_check(&self, passed: bool) {
+        let checks = self.sheet.set.borrow().registry().checks_rate();
+        if let Some(checks) = checks {
+            self.emit(Kind::Rate, checks.0, share(passed));
+        }
+    }
+
+    fn emit(&self, kind: Kind, position: usize, value: f64) {
+        if let (Some(outgoing), Some(tagged)) = (&self.sheet.outgoing, &self.tagged) {
+            outgoing.push(kind, position, value, &tagged.tags);
+        }
+    }
+}
+
+impl Tagged {
+    fn new(tags: Tags, registry: &Registry) -> Self {
+        let selectors = registry.selectors().iter().enumerate();
+        let selected = selectors.filter(|(_, selector)| selector.selects(&tags));
+        Self {
+            selected: selected.map(|(position, _)| position).collect(),
+            place: registry.is_broken_down().then(|| Place::of(&tags)),
+            tags: Arc::new(tags),
+        }
+    }
+}
+
+/// A sample of a rate as a number.
+fn share(is_true: bool) -> f64 {
+    if is_true { 1.0 } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -167,6 +247,48 @@ mod tests {
                 "rtt{kind:b} 1"
             ]
         );
+    }
+
+    #[test]
+    fn a_run_is_broken_down_by_scenario_and_group() {
+        let mut registry = Registry::new();
+        let reqs = registry.counter("reqs", Contains::Default).unwrap();
+        registry.break_down();
+        let plain = Recorder::new(MetricSet::new(Arc::new(registry)));
+        plain.count(reqs, 1);
+        let chat = plain.with_tags([("scenario", "chat"), ("status", "200")]);
+        chat.count(reqs, 10);
+        let inner = chat.with_tags([("group", "::a::b")]);
+        inner.count(reqs, 100);
+        inner.check_named("::a::b", "fine", true);
+        let mut total = plain.take();
+        inner.count(reqs, 1_000);
+        total.merge(&plain.take());
+        let places: Vec<_> = total
+            .places()
+            .map(|(place, set)| (place.scenario.as_str(), place.group.as_str(), set.counter(reqs)))
+            .collect();
+        assert_eq!(places, [("", "", 1), ("chat", "", 10), ("chat", "::a::b", 1_100)]);
+        let checks: usize = total.places().map(|(_, set)| set.checks().count()).sum();
+        assert_eq!(
+            (total.counter(reqs), total.checks().count(), checks),
+            (1_111, 1, 1)
+        );
+    }
+
+    #[test]
+    fn places_without_end_do_not_grow() {
+        let mut registry = Registry::new();
+        let reqs = registry.counter("reqs", Contains::Default).unwrap();
+        registry.break_down();
+        let plain = Recorder::new(MetricSet::new(Arc::new(registry)));
+        for n in 0..200 {
+            plain
+                .with_tags([("group", n.to_string().as_str())])
+                .count(reqs, 1);
+        }
+        let set = plain.take();
+        assert_eq!((set.counter(reqs), set.places().count()), (200, 50));
     }
 
     #[test]

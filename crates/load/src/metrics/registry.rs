@@ -113,6 +113,7 @@ pub struct Registry {
     /// Sub-metrics by the kind of their parent and its position among that kind.
     parts: HashMap<(Kind, usize), Vec<Part>>,
     checks: Vec<CheckName>,
+    is_broken_down: bool,
 }
 
 /// A sub-metric as its parent sees it.
@@ -209,6 +210,17 @@ impl Registry {
         id
     }
 
+    /// Makes sets of this registry keep the metrics of each [`Place`](super::Place) besides those of the whole run. Costs
+    /// memory for each, so only for reports that show them.
+    pub fn break_down(&mut self) {
+        self.is_broken_down = true;
+    }
+
+    /// Whether sets keep the metrics of each place.
+    pub(super) fn is_broken_down(&self) -> bool {
+        self.is_broken_down
+    }
+
     /// The metric of this name, if there is one.
     pub fn find(&self, name: &str) -> Option<MetricId> {
         self.by_name.get(name).copied()
@@ -258,6 +270,15 @@ impl Registry {
     pub(super) fn checks_rate(&self) -> Option<RateId> {
         let definition = self.definition(self.find("checks")?);
         (definition.kind == Kind::Rate).then_some(RateId(definition.of_kind))
+    }
+
+    /// The metrics of a kind, by their position among it.
+    pub(super) fn of_kind(&self, kind: Kind) -> Vec<MetricId> {
+        let definitions = self.definitions.iter().enumerate();
+        definitions
+            .filter(|(_, definition)| definition.kind == kind)
+            .map(|(position, _)| MetricId(position))
+            .collect()
     }
 
     pub(super) fn n_of_kind(&self, kind: Kind) -> usize {

@@ -197,6 +197,17 @@ impl Options {
         self
     }
 
+    /// The names of all options that there are.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        OPTIONS.iter().map(|&(name, ..)| name)
+    }
+
+    /// The variable of the environment that sets an option; `None` when it has none, or does not exist.
+    pub fn variable(name: &str) -> Option<&'static str> {
+        let (.., variable) = OPTIONS.iter().find(|(known, ..)| *known == name)?;
+        (!variable.is_empty()).then_some(variable)
+    }
+
     /// An option as it was written.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.values.get(key)

@@ -30,9 +30,9 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(metrics: MetricSet, execution: Execution, run: RunHandle) -> Self {
+    pub(super) fn new(recorder: Recorder, execution: Execution, run: RunHandle) -> Self {
         Self {
-            recorder: Recorder::new(metrics),
+            recorder,
             execution,
             run,
             iterations: Cell::default(),

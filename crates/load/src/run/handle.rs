@@ -33,8 +33,15 @@ pub(super) struct Counts {
     pub(super) n_vus: AtomicU32,
 }
 
+impl Default for RunHandle {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl RunHandle {
-    pub(super) fn new() -> Self {
+    /// A handle of a run that nobody drives: for virtual users outside of one.
+    pub fn new() -> Self {
         Self {
             shared: Arc::new(Shared {
                 start: OnceLock::new(),

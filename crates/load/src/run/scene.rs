@@ -8,6 +8,7 @@ use std::sync::{
 use tokio::sync::watch;
 
 use super::{
+    ScenarioProgress,
     control::{Control, State},
     slots::Slots,
 };
@@ -40,6 +41,8 @@ pub(super) struct Scene {
     pub(super) scenario: Arc<Scenario>,
     pub(super) work: Work,
     n_begun: AtomicU64,
+    n_under_way: AtomicU32,
+    n_complete: AtomicU64,
     n_dropped: AtomicU64,
     /// Virtual users that exist for this scenario; grows for arrival executors and controlled ones.
     n_vus: AtomicU32,
@@ -65,6 +68,8 @@ impl Scene {
         Self {
             work,
             n_begun: AtomicU64::new(0),
+            n_under_way: AtomicU32::new(0),
+            n_complete: AtomicU64::new(0),
             n_dropped: AtomicU64::new(0),
             n_vus: AtomicU32::new(scenario.executor.n_planned_vus()),
             is_growing: AtomicBool::new(false),
@@ -75,6 +80,23 @@ impl Scene {
     /// The number of the next iteration, from 0.
     pub(super) fn begin_iteration(&self) -> u64 {
         self.n_begun.fetch_add(1, Relaxed)
+    }
+
+    /// Counts an iteration as under way until the guard is dropped.
+    pub(super) fn under_way(&self) -> UnderWay<'_> {
+        self.n_under_way.fetch_add(1, Relaxed);
+        UnderWay(self)
+    }
+
+    /// How far the scenario is.
+    pub(super) fn progress(&self) -> ScenarioProgress<'_> {
+        ScenarioProgress {
+            scenario: &self.scenario,
+            vus: self.n_vus(),
+            n_under_way: self.n_under_way.load(Relaxed),
+            n_complete: self.n_complete.load(Relaxed),
+            n_dropped: self.n_dropped(),
+        }
     }
 
     /// Takes one iteration from the common store; false when it is empty.
@@ -119,5 +141,21 @@ impl Scene {
     pub(super) fn end_growth(&self) {
         self.n_vus.fetch_add(1, Relaxed);
         self.is_growing.store(false, Relaxed);
+    }
+}
+
+/// An iteration of a scenario.
+pub(super) struct UnderWay<'a>(&'a Scene);
+
+impl UnderWay<'_> {
+    /// It ended by itself.
+    pub(super) fn complete(self) {
+        self.0.n_complete.fetch_add(1, Relaxed);
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.n_under_way.fetch_sub(1, Relaxed);
     }
 }

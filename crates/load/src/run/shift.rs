@@ -8,6 +8,7 @@ use super::{RunHandle, account::Account, scene::Scene};
 use crate::{
     metrics::{Recorder, Tags},
     plan::Plan,
+    vu::VuId,
 };
 
 /// The working time of one worker.
@@ -21,6 +22,14 @@ pub(super) struct Shift {
     pub(super) stop: StopSignal,
     /// By position of the scenario.
     recorders: Vec<Recorder>,
+    marks: Marks,
+}
+
+/// Which of the tags that differ from iteration to iteration are wanted.
+#[derive(Clone, Copy)]
+struct Marks {
+    vu: bool,
+    iter: bool,
 }
 
 impl Shift {
@@ -32,9 +41,16 @@ impl Shift {
         plan: &Plan,
     ) -> Self {
         let recorder = account.recorder();
-        let recorders = scenes.iter().map(|scene| scene_recorder(&recorder, plan, scene));
+        let root_group = plan.system_tags.contains("group").then_some(("group", ""));
+        let recorders = scenes
+            .iter()
+            .map(|scene| scene_recorder(&recorder, plan, scene).with_tags(root_group));
         Self {
             start,
+            marks: Marks {
+                vu: plan.system_tags.contains("vu"),
+                iter: plan.system_tags.contains("iter"),
+            },
             recorders: recorders.collect(),
             scenes,
             account,
@@ -44,9 +60,20 @@ impl Shift {
         }
     }
 
-    /// A handle with the tags of this scenario.
-    pub(super) fn recorder(&self, scene: usize) -> Recorder {
-        self.recorders[scene].clone()
+    /// A handle with the tags of this scenario, for the `iteration`-th iteration of a virtual user.
+    pub(super) fn recorder(&self, scene: usize, vu: VuId, iteration: u64) -> Recorder {
+        let recorder = &self.recorders[scene];
+        let Marks {
+            vu: with_vu,
+            iter: with_iter,
+        } = self.marks;
+        if !(with_vu || with_iter) || !recorder.reads_tags() {
+            return recorder.clone();
+        }
+        let [vu, iteration] = [vu.to_string(), iteration.to_string()];
+        let vu = with_vu.then_some(("vu", vu.as_str()));
+        let iteration = with_iter.then_some(("iter", iteration.as_str()));
+        recorder.with_tags(vu.into_iter().chain(iteration))
     }
 }
 
@@ -61,7 +88,7 @@ pub(super) fn scene_recorder(recorder: &Recorder, plan: &Plan, scene: &Scene) ->
         .with_tags(name)
 }
 
-fn pairs(tags: &Tags) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn pairs(tags: &Tags) -> impl Iterator<Item = (&str, &str)> {
     tags.iter().map(|(name, value)| (name.as_str(), value.as_str()))
 }
 

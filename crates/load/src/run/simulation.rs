@@ -92,6 +92,8 @@ pub(super) struct Outcome {
     pub(super) result: RunResult,
     /// Active virtual users in each second.
     pub(super) active_vus: Vec<u32>,
+    /// How far the scenarios were in each second, briefly.
+    pub(super) scenarios: Vec<String>,
 }
 
 impl Simulation {
@@ -110,8 +112,12 @@ impl Simulation {
 
     pub(super) async fn try_run(self, lifecycle: &mut dyn Lifecycle) -> Result<Outcome, RunError> {
         let Prepared { run_loop, workers } = prepare(self.config, self.registry)?;
-        let active_vus = RefCell::new(Vec::new());
-        let observe = |progress: &Progress<'_>| active_vus.borrow_mut().push(progress.active_vus);
+        let (active_vus, scenarios) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+        let observe = |progress: &Progress<'_>| {
+            active_vus.borrow_mut().push(progress.active_vus);
+            let each = progress.scenarios.iter().map(brief);
+            scenarios.borrow_mut().push(each.collect::<Vec<_>>().join("; "));
+        };
         let shutdown = async {
             match self.shutdown_after {
                 Some(after) => tokio::time::sleep(after).await,
@@ -129,12 +135,21 @@ impl Simulation {
         Ok(Outcome {
             result,
             active_vus: active_vus.into_inner(),
+            scenarios: scenarios.into_inner(),
         })
     }
 
     pub(super) async fn run(self) -> Outcome {
         self.try_run(&mut ()).await.unwrap()
     }
+}
+
+fn brief(progress: &ScenarioProgress<'_>) -> String {
+    let name = &progress.scenario.name;
+    format!(
+        "{name} {}/{} of {}, {} dropped",
+        progress.n_complete, progress.n_under_way, progress.vus, progress.n_dropped
+    )
 }
 
 impl Outcome {

@@ -9,6 +9,7 @@ mod closed;
 mod controlled;
 mod lifecycle;
 mod open;
+mod samples;
 mod scenarios;
 
 /// A user's number and the name of its thread.

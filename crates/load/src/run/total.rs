@@ -6,11 +6,14 @@ use std::{
 };
 
 use super::{
-    Failures, Iterations, Progress, RunError, RunHandle, account::Delta, scene::Scene, shift::scene_recorder,
+    Failures, Iterations, Progress, RunError, RunHandle,
+    account::Delta,
+    scene::Scene,
+    shift::{pairs, scene_recorder},
     worker::Report,
 };
 use crate::{
-    metrics::{MetricSet, Recorder, built_in::Execution},
+    metrics::{MetricSet, Recorder, SampleSender, built_in::Execution},
     plan::Plan,
 };
 
@@ -26,6 +29,8 @@ pub(super) struct Total {
     scenes: Arc<[Scene]>,
     /// What the run loop itself records: it becomes part of `metrics` with the next progress.
     own: Recorder,
+    /// The same with the tags of the run.
+    of_run: Recorder,
     /// By position of the scenario: its handle of `own`, and dropped iterations that are recorded.
     dropped: Vec<(Recorder, u64)>,
 }
@@ -41,8 +46,9 @@ impl Total {
         n_workers: usize,
         plan: &Plan,
         scenes: Arc<[Scene]>,
+        samples: Vec<SampleSender>,
     ) -> Self {
-        let own = Recorder::new(metrics.clone());
+        let own = Recorder::with_queues(metrics.clone(), samples);
         let dropped = scenes.iter().map(|scene| (scene_recorder(&own, plan, scene), 0));
         Self {
             metrics,
@@ -55,6 +61,7 @@ impl Total {
             max_vus: 0,
             dropped: dropped.collect(),
             scenes,
+            of_run: own.with_tags(pairs(&plan.tags)),
             own,
         }
     }
@@ -93,7 +100,7 @@ impl Total {
     /// The state `elapsed` after the start; samples the gauges of virtual users.
     pub(super) fn progress(&mut self, elapsed: Duration) -> Progress<'_> {
         let active_vus = self.run.active_vus();
-        self.metrics.set(self.execution.vus, f64::from(active_vus));
+        self.of_run.set(self.execution.vus, f64::from(active_vus));
         self.sample_vus_max();
         self.settle();
         Progress {
@@ -102,6 +109,7 @@ impl Total {
             max_vus: self.max_vus,
             n_iterations_complete: self.iterations.n_complete,
             n_interrupted: self.iterations.n_interrupted,
+            scenarios: self.scenes.iter().map(Scene::progress).collect(),
             metrics: &self.metrics,
             notices: &self.notices,
         }
@@ -110,7 +118,8 @@ impl Total {
     /// Samples the gauge of existing virtual users.
     pub(super) fn sample_vus_max(&mut self) {
         self.max_vus = self.run.counts().n_vus.load(Relaxed);
-        self.metrics.set(self.execution.vus_max, f64::from(self.max_vus));
+        let n_vus = f64::from(self.max_vus);
+        self.of_run.set(self.execution.vus_max, n_vus);
     }
 
     /// What is left of common stores is dropped.

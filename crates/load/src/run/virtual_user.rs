@@ -182,6 +182,7 @@ impl VirtualUser {
         let mut context = self.context(part, schedule, begin);
         let recorder = context.metrics.clone();
         let open = shift.account.begin_iteration();
+        let under_way = part.scene.under_way();
         let outcome = {
             let mut iteration = self.vu.iterate(&mut context);
             let (mut revoked, mut interrupt) = (pin!(revoked), pin!(sleep_until(part.interrupt)));
@@ -212,6 +213,7 @@ impl VirtualUser {
             },
         };
         open.complete(timing, result, &recorder);
+        under_way.complete();
         self.pause_after(begin, part.interrupt).await;
         // Iterations that never wait (a refused connection, say) must not hold up the worker's other users.
         coop::consume_budget().await;
@@ -242,7 +244,7 @@ impl VirtualUser {
             },
             start: begin,
             cancellation: self.cancellation.clone(),
-            metrics: self.shift.recorder(scene),
+            metrics: self.shift.recorder(scene, self.id, self.iteration),
             run: self.shift.run.clone(),
         };
         self.iteration += 1;

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     generator::Monitor,
-    metrics::{MetricSet, built_in::Execution},
+    metrics::{MetricSet, Recorder, SampleSender, built_in::Execution},
     plan::Plan,
     vu::{Vu, VuFactory, VuId},
 };
@@ -79,6 +79,7 @@ pub(super) struct Worker {
     pub(super) roster: Arc<[Vec<Lease>]>,
     pub(super) scenes: Arc<[Scene]>,
     pub(super) metrics: MetricSet,
+    pub(super) samples: Vec<SampleSender>,
     pub(super) execution: Execution,
     pub(super) run: RunHandle,
     pub(super) monitor: Monitor,
@@ -118,7 +119,8 @@ impl Worker {
         let monitor = self.monitor;
         let health = tokio::task::spawn_local(async move { monitor.watch_worker().await });
         drop(wires.reports.send(Report::Ready).await);
-        let account = Account::new(self.metrics, self.execution, self.run.clone());
+        let recorder = Recorder::with_queues(self.metrics, self.samples);
+        let account = Account::new(recorder, self.execution, self.run.clone());
         let reports = wires.reports.clone();
         let delta = match wait_for_start(&mut wires.commands).await {
             Some(start) => {

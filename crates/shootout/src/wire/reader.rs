@@ -83,9 +83,9 @@ impl Reader {
 
     fn parse_reply(&mut self, frame: &str) -> Inbound {
         match Reply::parse(frame) {
-            Ok(Reply::Message { identifier, message }) if identifier == self.wire.channel => {
-                into_inbound(self.parse_envelope(frame, message))
-            }
+            Ok(Reply::Message {
+                identifier, message, ..
+            }) if identifier == self.wire.channel => into_inbound(self.parse_envelope(frame, message)),
             Ok(Reply::Disconnect { reason, .. }) => Inbound::Goodbye(reason.into_owned()),
             Ok(Reply::Message { .. }) | Err(_) => Inbound::Foreign,
             Ok(_) => Inbound::Chatter,

@@ -33,7 +33,7 @@ enum Turn {
 /// The whole life of the client in `slot`.
 pub(super) async fn live(shared: Rc<Shared>, slot: usize, route: usize) {
     // Boxed, because it needs ten times the memory of what comes after it, and only for a moment.
-    match Box::pin(opening::open(&shared.setup, route)).await {
+    match Box::pin(opening::open(&shared.setup, route, &shared.traffic)).await {
         Err(cause) => shared.outbox.post(Event::OpenFailed { cause }),
         Ok((connection, opening)) => {
             let mailbox = shared.add_mailbox(slot);

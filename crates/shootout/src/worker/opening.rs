@@ -1,10 +1,11 @@
 //! Making one client ready, and how long each phase took.
 
-use std::time::Duration;
+use std::{rc::Rc, time::Duration};
 
 use plimsoll_clients::{
     cable,
     cause::Cause,
+    dial::Traffic,
     websocket::{self, Connection, Timings},
 };
 
@@ -14,6 +15,7 @@ use super::Setup;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Opening {
     pub(crate) tcp_connect: Duration,
+    /// With TLS, its handshake too.
     pub(crate) upgrade: Duration,
     /// Absent for server types without a welcome.
     pub(crate) welcome: Option<Duration>,
@@ -24,13 +26,19 @@ pub(crate) struct Opening {
 }
 
 /// Opens a connection and does what its server type needs before it can be used.
-pub(super) async fn open(setup: &Setup, route: usize) -> Result<(Connection, Opening), Cause> {
+pub(super) async fn open(
+    setup: &Setup,
+    route: usize,
+    traffic: &Rc<Traffic>,
+) -> Result<(Connection, Opening), Cause> {
     let options = setup.routes.get(route).ok_or(Cause::Unreachable)?;
     if !setup.wire.server_type().is_cable() {
-        let (connection, timings) = websocket::connect(options).await.map_err(|error| error.cause())?;
+        let connecting = websocket::connect(options, traffic);
+        let (connection, timings) = connecting.await.map_err(|error| error.cause())?;
         return Ok((connection, opening(&timings, None, None)));
     }
-    let (mut connection, timings, welcome) = cable::open(options).await.map_err(|error| error.cause())?;
+    let opened = cable::open(options, traffic).await;
+    let (mut connection, timings, welcome) = opened.map_err(|error| error.cause())?;
     let subscribe = cable::subscribe(&mut connection, setup.wire.channel(), setup.subscribe_limit).await;
     let subscribe = subscribe.map_err(|error| error.cause())?;
     Ok((connection, opening(&timings, Some(welcome), Some(subscribe))))
@@ -39,7 +47,7 @@ pub(super) async fn open(setup: &Setup, route: usize) -> Result<(Connection, Ope
 fn opening(timings: &Timings, welcome: Option<Duration>, subscribe: Option<Duration>) -> Opening {
     Opening {
         tcp_connect: timings.tcp_connect,
-        upgrade: timings.upgrade,
+        upgrade: timings.tls_handshake + timings.upgrade,
         welcome,
         subscribe,
         total: timings.started.elapsed(),

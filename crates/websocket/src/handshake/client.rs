@@ -1,14 +1,16 @@
 //! The client's side of the opening handshake (RFC 6455 §4.1).
 
-use super::{BASE64, MAX_HEAD_BYTES, MAX_HEADERS, VERSION, accept_value, extension, field};
+use super::{BASE64, MAX_HEADERS, VERSION, accept_value, extension, field};
 use crate::deflate::{Agreed, Parameters, Preferences};
 
 mod error;
+mod head;
 #[cfg(test)]
 mod tests;
 
 use base64::Engine as _;
 pub use error::HandshakeError;
+pub use head::ResponseHead;
 
 /// One handshake to make: what to ask for, and so what to expect.
 #[derive(Debug, Clone)]
@@ -115,17 +117,8 @@ impl Handshake {
     pub fn parse_response(&self, bytes: &[u8]) -> Result<Option<(Accepted, usize)>, HandshakeError> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
-        let head = &bytes[..bytes.len().min(MAX_HEAD_BYTES)];
-        let status = response.parse(head).map_err(|e| match e {
-            httparse::Error::TooManyHeaders => HandshakeError::HeadTooLarge,
-            e => HandshakeError::Malformed(e),
-        })?;
-        let httparse::Status::Complete(len) = status else {
-            return if head.len() == MAX_HEAD_BYTES {
-                Err(HandshakeError::HeadTooLarge)
-            } else {
-                Ok(None)
-            };
+        let Some(len) = head::parse(&mut response, bytes)? else {
+            return Ok(None);
         };
         let status = response.code.unwrap_or_default();
         if status != 101 {

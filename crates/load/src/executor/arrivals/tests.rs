@@ -33,6 +33,14 @@ fn a_constant_rate_starts_at_once_and_evenly() {
 }
 
 #[test]
+fn the_peak_is_per_second_whatever_the_time_unit() {
+    let peak = |arrivals: Result<Arrivals, ArrivalsError>| arrivals.unwrap().peak_per_second();
+    assert_eq!(peak(Arrivals::constant(30, SECS(60), SECS(61))), 0.5);
+    let up_and_down = stages(&[(1_000, 8), (0, 2), (1_000, 2)]);
+    assert_eq!(peak(Arrivals::ramping(4, SEC, &up_and_down)), 8.0);
+}
+
+#[test]
 fn a_ramp_starts_when_the_area_is_a_whole_number() {
     let flat = Arrivals::ramping(4, SEC, &stages(&[(1_000, 4)])).unwrap();
     assert_eq!(starts_ms(&flat), [250, 500, 750, 1000]);

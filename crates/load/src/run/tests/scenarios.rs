@@ -3,6 +3,7 @@
 use std::{sync::Mutex, time::Duration};
 
 use crate::{
+    executor::Executor,
     metrics::{Registry, Selector, Value},
     plan::{Plan, Scenario},
     run::simulation::{Actors, Simulation, constant_vus, secs},
@@ -47,6 +48,28 @@ async fn scenarios_start_at_their_time_and_share_their_users() {
             (6_000, 4, 1)
         ]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_watches_sees_how_far_each_scenario_is() {
+    let shared = Executor::SharedIterations {
+        vus: 2,
+        iterations: 9,
+        max_duration: secs(4),
+        graceful_stop: secs(0),
+    };
+    let plan = Plan::new(vec![scenario("beside", 1, 1, 3), Scenario::new("shared", shared)]);
+    let actors = Actors::that_take(Duration::from_millis(1_500));
+    let outcome = Simulation::of(plan, actors).run().await;
+    assert_eq!(
+        outcome.scenarios,
+        [
+            "beside 0/1 of 1, 0 dropped; shared 0/2 of 2, 0 dropped",
+            "beside 0/1 of 1, 0 dropped; shared 2/2 of 2, 0 dropped",
+            "beside 1/1 of 1, 0 dropped; shared 4/2 of 2, 0 dropped",
+        ]
+    );
+    assert_eq!(outcome.counts(), (2 + 4, 2));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Opening the TCP connection.
+//! Opening a TCP connection.
 
 use std::{
     io,
@@ -8,27 +8,8 @@ use std::{
 use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::{ConnectError, Options};
-
-/// Tries the addresses in order; the first that accepts wins.
-pub(super) async fn connect(options: &Options) -> Result<TcpStream, ConnectError> {
-    let mut outcome = Err(ConnectError::NoAddress);
-    for &address in &options.addresses {
-        match connect_to(address, options.local_address).await {
-            Ok(stream) => return Ok(stream),
-            Err(source) => {
-                outcome = Err(ConnectError::Tcp {
-                    address,
-                    local_address: options.local_address,
-                    source,
-                });
-            }
-        }
-    }
-    outcome
-}
-
-async fn connect_to(address: SocketAddr, local_address: Option<IpAddr>) -> io::Result<TcpStream> {
+/// Connects from `local_address`, or from where the system likes.
+pub(crate) async fn connect_to(address: SocketAddr, local_address: Option<IpAddr>) -> io::Result<TcpStream> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()?
     } else {

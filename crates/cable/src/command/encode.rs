@@ -1,0 +1,193 @@
+//! How a client writes its commands (spec §2.3 and, for the extended protocol, §2.4 and §2.6).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// From where on a client wants to hear what was published before. A request without either field asks for nothing,
+/// and servers answer it with silence.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct HistoryRequest {
+    /// Seconds of Unix time: what was published since then, of streams without a position below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+    /// What came behind these positions, by stream.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub streams: BTreeMap<Box<str>, StreamPosition>,
+}
+
+/// Up to where a client has heard a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StreamPosition {
+    /// The number of the last message.
+    pub offset: u64,
+    /// Which life of the stream the number counts in.
+    pub epoch: Box<str>,
+}
+
+#[derive(Default, Serialize)]
+struct Encoded<'a> {
+    command: &'a str,
+    identifier: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Data<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<&'a HistoryRequest>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence: Option<Presence<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Data<'a> {
+    /// JSON in a string.
+    Text(&'a str),
+    /// JSON.
+    Json(&'a RawValue),
+}
+
+#[derive(Serialize)]
+struct Presence<'a> {
+    id: &'a str,
+    info: &'a RawValue,
+}
+
+/// Encodes `subscribe`, as a client sends it.
+pub fn encode_subscribe(identifier: &str) -> String {
+    encode_bare("subscribe", identifier)
+}
+
+/// Encodes `unsubscribe`, as a client sends it.
+pub fn encode_unsubscribe(identifier: &str) -> String {
+    encode_bare("unsubscribe", identifier)
+}
+
+/// Encodes `message`; `data` is the JSON text of the action, which travels as a string.
+pub fn encode_message(identifier: &str, data: &str) -> String {
+    encode(&Encoded {
+        command: "message",
+        identifier,
+        data: Some(Data::Text(data)),
+        ..Encoded::default()
+    })
+}
+
+/// Encodes `whisper`; `data` travels as JSON, not as a string.
+pub fn encode_whisper(identifier: &str, data: &RawValue) -> String {
+    encode(&Encoded {
+        command: "whisper",
+        identifier,
+        data: Some(Data::Json(data)),
+        ..Encoded::default()
+    })
+}
+
+/// Encodes `history`.
+pub fn encode_history(identifier: &str, history: &HistoryRequest) -> String {
+    encode(&Encoded {
+        command: "history",
+        identifier,
+        history: Some(history),
+        ..Encoded::default()
+    })
+}
+
+/// Encodes `join`: the client is present as `id` from now on, and `info` is shown to the others.
+pub fn encode_join(identifier: &str, id: &str, info: &RawValue) -> String {
+    encode(&Encoded {
+        command: "join",
+        identifier,
+        presence: Some(Presence { id, info }),
+        ..Encoded::default()
+    })
+}
+
+/// Encodes `leave`.
+pub fn encode_leave(identifier: &str) -> String {
+    encode_bare("leave", identifier)
+}
+
+/// Encodes `presence`: who is there?
+pub fn encode_presence(identifier: &str) -> String {
+    encode_bare("presence", identifier)
+}
+
+/// Encodes the answer to a ping, which the extended protocol wants.
+pub fn encode_pong() -> String {
+    r#"{"command":"pong"}"#.to_owned()
+}
+
+fn encode_bare(command: &str, identifier: &str) -> String {
+    encode(&Encoded {
+        command,
+        identifier,
+        ..Encoded::default()
+    })
+}
+
+fn encode(command: &Encoded<'_>) -> String {
+    serde_json::to_string(command).expect("strings, numbers and JSON always serialise")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+
+    fn json(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn what_clients_encode_the_server_decodes() {
+        let identifier = "{\"channel\":\"Ünïcode \\\" 💬\"}";
+        let frame = encode_message(identifier, r#"{"action":"speak"}"#);
+        assert_eq!(
+            Command::parse(frame.as_bytes()).ok(),
+            Some(Command::Message {
+                identifier: identifier.into(),
+                data: r#"{"action":"speak"}"#.into()
+            })
+        );
+    }
+
+    #[test]
+    fn commands_have_the_fields_that_they_need() {
+        let position = StreamPosition {
+            offset: 7,
+            epoch: "e".into(),
+        };
+        let history = HistoryRequest {
+            since: Some(1_700_000_000),
+            streams: BTreeMap::from([("s".into(), position)]),
+        };
+        for (got, expected) in [
+            (
+                encode_subscribe("i"),
+                r#"{"command":"subscribe","identifier":"i"}"#,
+            ),
+            (
+                encode_unsubscribe("i"),
+                r#"{"command":"unsubscribe","identifier":"i"}"#,
+            ),
+            (
+                encode_whisper("i", &json(r#"{"b":1,"a":2}"#)),
+                r#"{"command":"whisper","identifier":"i","data":{"b":1,"a":2}}"#,
+            ),
+            (
+                encode_history("i", &history),
+                r#"{"command":"history","identifier":"i","history":{"since":1700000000,"streams":{"s":{"offset":7,"epoch":"e"}}}}"#,
+            ),
+            (
+                encode_join("i", "7", &json(r#"{"name":"Kay"}"#)),
+                r#"{"command":"join","identifier":"i","presence":{"id":"7","info":{"name":"Kay"}}}"#,
+            ),
+            (encode_leave("i"), r#"{"command":"leave","identifier":"i"}"#),
+            (encode_presence("i"), r#"{"command":"presence","identifier":"i"}"#),
+            (encode_pong(), r#"{"command":"pong"}"#),
+        ] {
+            assert_eq!(got, expected);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What scripts call a channel or an action, as the text that goes over the wire.
+//!
+//! A subscription's identifier is compared as text: by the server, by other clients of the same cache, and in an
+//! application's logs. So the same channel with the same parameters must give the same bytes as k6's cable extension
+//! writes: keys in alphabetical order on every level, no spaces, `<`, `>`, `&` and two line separators escaped, and
+//! numbers as the script wrote them.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde_json::value::RawValue;
+
+/// Deep enough for any real parameter, shallow enough for a small stack.
+const MAX_DEPTH: usize = 32;
+
+/// Why parameters or an action's data cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum EncodeError {
+    /// Not a JSON object.
+    #[error("expected a JSON object such as {{\"id\":1}}: {0}")]
+    NotAnObject(#[from] serde_json::Error),
+    /// Arrays and objects inside each other without end.
+    #[error("nested deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+}
+
+/// The identifier of a subscription to `channel`; `params` is the text of a JSON object. A parameter `channel` gives
+/// way.
+///
+/// # Errors
+/// `params` is no object, or one that is nested too deeply.
+pub fn encode_identifier(channel: &str, params: &str) -> Result<String, EncodeError> {
+    encode_with("channel", channel, params)
+}
+
+/// What `perform` sends: the data's fields and the action's name; `data` is the text of a JSON object. A field
+/// `action` gives way.
+///
+/// # Errors
+/// As for [`encode_identifier`].
+pub fn encode_action(action: &str, data: &str) -> Result<String, EncodeError> {
+    encode_with("action", action, data)
+}
+
+type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
+fn encode_with(key: &str, value: &str, object: &str) -> Result<String, EncodeError> {
+    let mut fields: Fields<'_> = serde_json::from_str(object)?;
+    let value = serde_json::value::to_raw_value(value)?;
+    fields.insert(Cow::Borrowed(key), &value);
+    let mut out = String::with_capacity(object.len() + key.len() + value.get().len() + 4);
+    write_object(&fields, 1, &mut out)?;
+    Ok(out)
+}
+
+fn write_value(json: &str, depth: usize, out: &mut String) -> Result<(), EncodeError> {
+    if depth > MAX_DEPTH {
+        return Err(EncodeError::TooDeep);
+    }
+    match json.as_bytes().first() {
+        Some(b'{') => write_object(&serde_json::from_str(json)?, depth + 1, out),
+        Some(b'[') => write_array(&serde_json::from_str::<Vec<&RawValue>>(json)?, depth + 1, out),
+        Some(b'"') => {
+            write_string(&serde_json::from_str::<String>(json)?, out);
+            Ok(())
+        }
+        _ => {
+            out.push_str(json);
+            Ok(())
+        }
+    }
+}
+
+fn write_object(fields: &Fields<'_>, depth: usize, out: &mut String) -> Result<(), EncodeError> {
+    for (n, (key, value)) in fields.iter().enumerate() {
+        out.push(if n == 0 { '{' } else { ',' });
+        write_string(key, out);
+        out.push(':');
+        write_value(value.get(), depth, out)?;
+    }
+    out.push_str(if fields.is_empty() { "{}" } else { "}" });
+    Ok(())
+}
+
+fn write_array(items: &[&RawValue], depth: usize, out: &mut String) -> Result<(), EncodeError> {
+    out.push('[');
+    for (n, item) in items.iter().enumerate() {
+        if n > 0 {
+            out.push(',');
+        }
+        write_value(item.get(), depth, out)?;
+    }
+    out.push(']');
+    Ok(())
+}
+
+/// A string as Go's encoder escapes it for HTML.
+fn write_string(text: &str, out: &mut String) {
+    use std::fmt::Write;
+
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{:04x}", u32::from(character));
+            }
+            _ => out.push(character),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(params: &str, expected: &str) {
+        assert_eq!(encode_identifier("C", params).unwrap(), expected, "{params}");
+    }
+
+    #[test]
+    fn keys_are_sorted_on_every_level_and_the_channel_wins() {
+        check("{}", r#"{"channel":"C"}"#);
+        check(r#"{"id":"demo"}"#, r#"{"channel":"C","id":"demo"}"#);
+        check(
+            r#"{ "id" : 1, "a":[ 2, {"z":1,"y":{}} ] }"#,
+            r#"{"a":[2,{"y":{},"z":1}],"channel":"C","id":1}"#,
+        );
+        check(r#"{"channel":"X"}"#, r#"{"channel":"C"}"#);
+        check(r#"{"a":1,"a":2}"#, r#"{"a":2,"channel":"C"}"#);
+        assert_eq!(
+            encode_action("speak", r#"{"message":"hi","action":"x"}"#).unwrap(),
+            r#"{"action":"speak","message":"hi"}"#
+        );
+    }
+
+    #[test]
+    fn text_is_escaped_as_gos_encoder_does_and_numbers_stay() {
+        check(
+            r#"{"a":"<b>&\u003c/é\n\u0001\u2028\"\\"}"#,
+            r#"{"a":"\u003cb\u003e\u0026\u003c/é\n\u0001\u2028\"\\","channel":"C"}"#,
+        );
+        check(
+            r#"{"a":1e+21,"b":-0.5,"c":null}"#,
+            r#"{"a":1e+21,"b":-0.5,"c":null,"channel":"C"}"#,
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        for (params, part) in [
+            ("[]", "expected a JSON object"),
+            ("null", "expected a JSON object"),
+            ("{", "expected a JSON object"),
+            (&deep, "nested deeper than 32 levels"),
+        ] {
+            let error = encode_identifier("C", params).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_means_what_was_given(key in "[^a-z]*", text in ".*", number in -1_000_000_000_i64..1_000_000_000) {
+            let params = serde_json::json!({ &*key: [text, { "n": number }] });
+            let encoded = encode_identifier("C", &params.to_string()).unwrap();
+            let mut expected = params;
+            expected["channel"] = "C".into();
+            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&encoded).unwrap(), expected);
+        }
+    }
+}

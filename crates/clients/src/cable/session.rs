@@ -1,0 +1,209 @@
+//! A consumer whose *reading* is apart from its *waiting*.
+//!
+//! A script sleeps, fetches pages and waits for one channel while messages of all its channels go on arriving. So
+//! the two are two futures. The [`Reader`] reads the socket whenever it is polled, notes when each message came, and
+//! puts it where it belongs. Whoever waits ([`Channel::confirmed`], [`Search::advance`] and so on) looks at what the
+//! reader has left and is woken when there is more. Both live on one thread and share one session; neither is a task
+//! of its own.
+//!
+//! Nothing is lost and nothing grows without bound: while an inbox is full, the reader leaves the socket alone
+//! (see [`Totals::n_stalls`]). So the connection fills, acknowledgements and other channels of the same session wait
+//! too, and a server sees a slow client, as it would with k6's cable extension. Scripts that do not want the messages
+//! say so: [`Channel::ignore_reads`], [`Channel::count_only`].
+
+use std::{
+    fmt,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use plimsoll_cable::command::encode_subscribe;
+
+use super::{ConnectError, Ending, opening};
+use crate::websocket::Connection;
+
+mod channel;
+mod event;
+mod inbox;
+mod latency;
+mod link;
+mod message;
+mod positions;
+mod reader;
+mod search;
+mod shared;
+mod state;
+mod waiters;
+
+pub use self::{
+    channel::Channel,
+    event::Event,
+    latency::OnLatency,
+    message::Message,
+    positions::Resumption,
+    reader::Reader,
+    search::{Patience, Search, Step},
+};
+use self::{shared::Shared, state::ChannelState};
+
+/// How long a leaving client waits for the server's Close: it only matters for the local port (see
+/// [`Connection::close`]).
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// An Action Cable consumer, with the extended protocol where the server agreed to it. Clones share one connection,
+/// which ends with the [`Reader`].
+#[derive(Clone)]
+pub struct Session {
+    shared: Rc<Shared>,
+}
+
+/// What a session has seen and said since the welcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Server messages other than pings.
+    pub n_messages_in: u64,
+    /// Action Cable's heartbeats.
+    pub n_pings: u64,
+    /// Commands sent, answers to pings not counted.
+    pub n_commands: u64,
+    /// How many times reading stopped because an inbox was full. Messages that come meanwhile wait in the kernel and
+    /// count as arriving when they are read.
+    pub n_stalls: u64,
+}
+
+impl Session {
+    /// Waits on an open WebSocket for the welcome, at most `limit`. `resumption` is what [`Self::resumption`] of an
+    /// earlier session gave, whose id went along with the upgrade request: the positions of its subscriptions are
+    /// taken over.
+    ///
+    /// # Errors
+    /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
+    pub async fn open(
+        mut connection: Connection,
+        limit: Duration,
+        resumption: Option<Resumption>,
+    ) -> Result<(Self, Reader), ConnectError> {
+        let welcome = opening::welcome(&mut connection, limit).await?;
+        let shared = Rc::new(Shared::new(connection, welcome, resumption));
+        let reader = Reader::new(Rc::clone(&shared));
+        Ok((Self { shared }, reader))
+    }
+
+    /// The id that the server gave this session; plain Action Cable gives none.
+    pub fn sid(&self) -> Option<&str> {
+        self.shared.sid.as_deref()
+    }
+
+    /// Whether the server knew the earlier session, so that its subscriptions live on.
+    pub fn is_restored(&self) -> bool {
+        self.shared.is_restored
+    }
+
+    /// What a later session needs to go on where this one ended. `None` when the server gave no id.
+    pub fn resumption(&self) -> Option<Resumption> {
+        let channels = self.shared.channels.borrow();
+        Some(Resumption {
+            sid: self.shared.sid.clone()?,
+            positions: channels
+                .values()
+                .filter_map(|channel| channel.resumable())
+                .collect(),
+            live: Vec::new(),
+        })
+    }
+
+    /// The subscription of `identifier`, if it was asked for and not rejected or ended since.
+    pub fn channel(&self, identifier: &str) -> Option<Channel> {
+        let state = self.shared.channels.borrow().get(identifier).map(Rc::clone)?;
+        Some(Channel::new(Rc::clone(&self.shared), state))
+    }
+
+    /// Asks for a subscription, without waiting for the answer: see [`Channel::confirmed`].
+    ///
+    /// What is subscribed already, or has been asked for, is returned as it is; only when somebody has waited for
+    /// the answer in vain, it is asked for again.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn subscribe(&self, identifier: &str) -> Result<Channel, Ending> {
+        if let Some(channel) = self.channel(identifier)
+            && !channel.state().is_overdue()
+        {
+            return Ok(channel);
+        }
+        if let Some(state) = self.shared.restored(identifier) {
+            return Ok(self.shared.register(state));
+        }
+        self.shared.flushed().await?;
+        let channel = self
+            .channel(identifier)
+            .unwrap_or_else(|| self.shared.register(ChannelState::new(identifier)));
+        channel.state().ask(Instant::now());
+        self.shared.send(&encode_subscribe(identifier)).await?;
+        Ok(channel)
+    }
+
+    /// The oldest thing that has arrived for somebody who observes it: see [`Channel::observe`]. A message stays
+    /// while its channel's inbox has no room for it.
+    pub fn next_event(&self) -> Option<Event> {
+        let event = self.shared.events.borrow_mut().next()?;
+        self.shared.make_room();
+        Some(event.with_channel(&self.shared))
+    }
+
+    /// Whether [`Self::next_event`] has something.
+    pub fn has_events(&self) -> bool {
+        self.shared.events.borrow().is_ready()
+    }
+
+    /// Waits until [`Self::next_event`] has something.
+    pub async fn event_arrived(&self) {
+        self.until(|| self.has_events().then_some(())).await;
+    }
+
+    /// Why the session is over; `None` while it is not known to be.
+    pub fn ending(&self) -> Option<Ending> {
+        self.shared.link.borrow().ending().cloned()
+    }
+
+    /// Waits until the session is over, for whatever reason.
+    pub async fn ended(&self) -> Ending {
+        self.until(|| self.ending()).await
+    }
+
+    async fn until<T>(&self, look: impl FnMut() -> Option<T>) -> T {
+        self.shared.until(look).await
+    }
+
+    /// The server's close code, once its Close has arrived. A `disconnect` message comes before it.
+    pub fn close_code(&self) -> Option<u16> {
+        self.shared.link.borrow().close_code()
+    }
+
+    /// What the session has seen and said so far.
+    pub fn totals(&self) -> Totals {
+        self.shared.totals.get()
+    }
+
+    /// Leaves with close code 1000; waits a second at most for the server's Close. Messages that arrive meanwhile
+    /// are dropped; those in the inboxes stay.
+    pub async fn disconnect(&self) {
+        let connection = self.shared.link.borrow_mut().leave();
+        self.shared.waiters.wake_all();
+        if let Some(mut connection) = connection {
+            connection.close(CLOSE_TIMEOUT).await;
+        }
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("ending", &self.ending())
+            .field("totals", &self.totals())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

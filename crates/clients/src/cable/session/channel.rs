@@ -1,0 +1,263 @@
+//! One subscription of a session.
+
+use std::{
+    fmt,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use plimsoll_cable::command::{
+    HistoryRequest, encode_history, encode_join, encode_leave, encode_message, encode_presence,
+    encode_unsubscribe, encode_whisper,
+};
+use serde_json::value::RawValue;
+use tokio::time::timeout;
+
+use super::{
+    Message, OnLatency, Session, Shared,
+    latency::Counting,
+    state::{ChannelState, Inquiry, Stage},
+};
+use crate::cable::{Ending, InquiryError, SubscribeError};
+
+/// A subscription. Clones mean the same one.
+#[derive(Clone)]
+pub struct Channel {
+    shared: Rc<Shared>,
+    state: Rc<ChannelState>,
+}
+
+impl Channel {
+    pub(super) fn new(shared: Rc<Shared>, state: Rc<ChannelState>) -> Self {
+        Self { shared, state }
+    }
+
+    pub(super) fn state(&self) -> &ChannelState {
+        &self.state
+    }
+
+    /// What it is subscribed to.
+    pub fn identifier(&self) -> Rc<str> {
+        self.state.identifier()
+    }
+
+    /// Whether both mean the same subscription.
+    pub fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.state, &other.state)
+    }
+
+    /// The session that it is a part of.
+    pub fn session(&self) -> Session {
+        Session {
+            shared: Rc::clone(&self.shared),
+        }
+    }
+
+    /// Waits for the server's answer to the subscription. Returns how long it took from the question to the answer,
+    /// whenever that was.
+    ///
+    /// # Errors
+    /// [`SubscribeError`]; its [`cause`](SubscribeError::cause) is what to count. After a timeout,
+    /// [`Session::subscribe`] asks again.
+    pub async fn confirmed(&self, limit: Duration) -> Result<Duration, SubscribeError> {
+        let answer = self.shared.until(|| self.answer());
+        if let Ok(answer) = timeout(limit, answer).await {
+            return answer;
+        }
+        self.state.edit().stage = Stage::Overdue;
+        Err(SubscribeError::TimedOut {
+            identifier: self.identifier().to_string(),
+            after: limit,
+        })
+    }
+
+    /// From the question to the answer, confirmation or rejection; `None` while there is none.
+    pub fn ack_duration(&self) -> Option<Duration> {
+        self.state.get().ack
+    }
+
+    /// Sends `data`, the JSON text of an action (see
+    /// [`encode_action`](plimsoll_cable::identifier::encode_action)). Returns the instant right before the write.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn perform(&self, data: &str) -> Result<Instant, Ending> {
+        self.shared.send(&encode_message(&self.identifier(), data)).await
+    }
+
+    /// Sends `data` to the other listeners, where the application allows it.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn whisper(&self, data: &RawValue) -> Result<Instant, Ending> {
+        self.shared.send(&encode_whisper(&self.identifier(), data)).await
+    }
+
+    /// Ends the subscription; there is no answer. What arrives for it from now on is dropped, as is what waits.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn unsubscribe(&self) -> Result<(), Ending> {
+        self.shared.channels.borrow_mut().remove(&*self.identifier());
+        self.state.unsubscribe();
+        self.shared.make_room();
+        self.shared.send(&encode_unsubscribe(&self.identifier())).await?;
+        Ok(())
+    }
+
+    /// The oldest message of the inbox.
+    pub fn take(&self) -> Option<Message> {
+        let message = self.state.edit().inbox.pop()?;
+        self.shared.make_room();
+        Some(message)
+    }
+
+    /// Whether the inbox has any.
+    pub fn has_messages(&self) -> bool {
+        self.state.get().inbox.front().is_some()
+    }
+
+    /// Puts a message into the inbox that its observers have seen, unless nobody reads it.
+    pub fn keep(&self, message: Message) {
+        let mut state = self.state.edit();
+        if !state.ignores_reads && state.stage != Stage::Unsubscribed {
+            state.inbox.push(message);
+            self.shared.note_full(state.inbox.is_full());
+        }
+    }
+
+    /// Messages become [`Event`](super::Event)s from now on, before they go into the inbox.
+    pub fn observe(&self) {
+        self.state.edit().is_observed = true;
+    }
+
+    /// Comings and goings become [`Event`](super::Event)s from now on; otherwise they are dropped.
+    pub fn observe_presence(&self) {
+        self.state.edit().is_presence_observed = true;
+    }
+
+    /// Nothing goes into the inbox any more, and what is there is dropped.
+    pub fn ignore_reads(&self) {
+        let mut state = self.state.edit();
+        state.ignores_reads = true;
+        state.inbox.clear();
+        drop(state);
+        self.shared.make_room();
+    }
+
+    /// Messages are only counted from now on, and neither kept nor shown to observers. When `sent_at_field` names a
+    /// top-level field with milliseconds of Unix time, `on_latency` is told the time from then to the arrival.
+    pub fn count_only(&self, sent_at_field: Option<&str>, on_latency: OnLatency) {
+        self.ignore_reads();
+        self.state.edit().counting = Some(Box::new(Counting {
+            sent_at_field: sent_at_field.map(Into::into),
+            on_latency,
+        }));
+    }
+
+    /// How many messages have arrived for it.
+    pub fn n_messages(&self) -> u64 {
+        self.state.get().n_messages
+    }
+
+    /// When the last one arrived: milliseconds of Unix time.
+    pub fn last_message_at_ms(&self) -> Option<u64> {
+        self.state.get().last_message_at_ms
+    }
+
+    /// Asks for what was published before, and waits until it has arrived: `true`, or until the server refuses:
+    /// `false`. With it, how long that took. Without `since`, what came behind the last message of each stream is
+    /// asked for, which needs a server that numbers its messages.
+    ///
+    /// # Errors
+    /// [`InquiryError`].
+    pub async fn history(
+        &self,
+        since: Option<i64>,
+        limit: Duration,
+    ) -> Result<(bool, Duration), InquiryError> {
+        let request = HistoryRequest {
+            since,
+            streams: self.state.get().positions.streams().clone(),
+        };
+        if request == HistoryRequest::default() {
+            return Err(InquiryError::NoPosition);
+        }
+        let command = encode_history(&self.identifier(), &request);
+        self.state.edit().history = Inquiry::Asked(Instant::now());
+        let answer = async {
+            self.shared.send(&command).await?;
+            self.shared
+                .until(|| self.or_ending(self.state.edit().history.take()))
+                .await
+        };
+        answered_within(limit, answer).await
+    }
+
+    /// Becomes present as `id`; `info` is shown to the others. Needs a channel with presence.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn join(&self, id: &str, info: &RawValue) -> Result<(), Ending> {
+        let command = encode_join(&self.identifier(), id, info);
+        self.shared.send(&command).await?;
+        Ok(())
+    }
+
+    /// Is present no more.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn leave(&self) -> Result<(), Ending> {
+        self.shared.send(&encode_leave(&self.identifier())).await?;
+        Ok(())
+    }
+
+    /// Asks who is present. Returns the server's answer, as JSON: `{"type":"info","total":1,"records":[…]}`, or
+    /// `{"type":"error"}` when it does not know.
+    ///
+    /// # Errors
+    /// [`InquiryError`].
+    pub async fn presence(&self, limit: Duration) -> Result<Box<str>, InquiryError> {
+        self.state.edit().presence = Inquiry::Asked(Instant::now());
+        let answer = async {
+            self.shared.send(&encode_presence(&self.identifier())).await?;
+            self.shared
+                .until(|| self.or_ending(self.state.edit().presence.take()))
+                .await
+        };
+        Ok(answered_within(limit, answer).await?.0)
+    }
+
+    fn answer(&self) -> Option<Result<Duration, SubscribeError>> {
+        let state = self.state.get();
+        let ack = state.ack.unwrap_or_default();
+        match state.stage {
+            Stage::Confirmed => Some(Ok(ack)),
+            Stage::Rejected => Some(Err(SubscribeError::Rejected {
+                identifier: self.identifier().to_string(),
+            })),
+            Stage::Unsubscribed => Some(Err(Ending::Left.into())),
+            Stage::Asked | Stage::Overdue => Some(Err(self.session().ending()?.into())),
+        }
+    }
+
+    /// What there is, or why there will be nothing.
+    fn or_ending<T>(&self, answer: Option<T>) -> Option<Result<T, Ending>> {
+        answer.map(Ok).or_else(|| self.session().ending().map(Err))
+    }
+}
+
+async fn answered_within<T>(
+    limit: Duration,
+    answer: impl Future<Output = Result<T, Ending>>,
+) -> Result<T, InquiryError> {
+    let timed_out = |_| InquiryError::TimedOut { after: limit };
+    Ok(timeout(limit, answer).await.map_err(timed_out)??)
+}
+
+impl fmt::Debug for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Channel").field(&self.identifier()).finish()
+    }
+}

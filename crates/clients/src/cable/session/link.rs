@@ -1,0 +1,126 @@
+//! The connection of a session, as long as there is one, and afterwards why there is none.
+
+use std::{
+    cell::RefCell,
+    future::Future,
+    pin::pin,
+    task::{Context, Poll},
+    time::Instant,
+};
+
+use plimsoll_cable::subprotocol::EXTENDED_JSON;
+use plimsoll_websocket::{Event, Opcode};
+
+use super::Ending;
+use crate::websocket::{Connection, ReceiveError};
+
+/// One read nearly always empties the socket, whatever a broadcast storm left in it.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+thread_local! {
+    /// What all sessions of a thread read into, one at a time: an idle session owns no buffer.
+    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice());
+}
+
+#[derive(Debug)]
+pub(super) struct Link {
+    connection: Option<Connection>,
+    /// Whether the server wants its pings answered.
+    pub(super) is_extended: bool,
+    ending: Option<Ending>,
+    close_code: Option<u16>,
+    /// Whether somebody waits for the socket to take what is queued.
+    is_awaited: bool,
+}
+
+impl Link {
+    pub(super) fn new(connection: Connection) -> Self {
+        let is_extended = connection.protocol() == Some(EXTENDED_JSON);
+        Self {
+            connection: Some(connection),
+            is_extended,
+            ending: None,
+            close_code: None,
+            is_awaited: false,
+        }
+    }
+
+    pub(super) fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
+    }
+
+    pub(super) fn close_code(&self) -> Option<u16> {
+        self.close_code
+    }
+
+    /// Reads once and hands each text to `on_text`, whose error ends the session. Also tells whether what somebody
+    /// waits to have sent is out.
+    pub(super) fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut on_text: impl FnMut(Instant, &str) -> Result<(), Ending>,
+    ) -> (Poll<Result<(), Ending>>, bool) {
+        let was_flushed = self.is_awaited && !matches!(self.poll_flush(cx), Poll::Pending);
+        let Some(connection) = &mut self.connection else {
+            return (Poll::Ready(Err(self.end(Ending::Left))), was_flushed);
+        };
+        let ending = &mut self.ending;
+        let on_event = |at, event: Event<'_>| {
+            let outcome = match event {
+                // What comes behind a `disconnect` is nobody's business.
+                _ if ending.is_some() => Ok(()),
+                Event::Text(text) => on_text(at, text),
+                Event::Binary(_) => Err(Ending::Protocol(
+                    "expected JSON text, got a binary message".to_owned(),
+                )),
+                Event::Ping(_) | Event::Pong(_) | Event::Close(_) => Ok(()),
+            };
+            if let Err(why) = outcome {
+                *ending = Some(why);
+            }
+        };
+        let read = SCRATCH.with_borrow_mut(|scratch| connection.poll_receive(cx, scratch, on_event));
+        let read = read.map_err(|error| {
+            if let ReceiveError::Closed { code, .. } = &error {
+                self.close_code = *code;
+            }
+            self.end(error.into())
+        });
+        (read, was_flushed)
+    }
+
+    pub(super) fn queue(&mut self, command: &str) -> Result<(), Ending> {
+        let connection = Self::open(&self.ending, &mut self.connection)?;
+        Ok(connection.queue(Opcode::Text, command.as_bytes())?)
+    }
+
+    pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Ending>> {
+        let connection = Self::open(&self.ending, &mut self.connection)?;
+        // A future of its own for each poll: dropping one loses nothing.
+        let flushed = pin!(connection.flush()).poll(cx);
+        self.is_awaited = flushed.is_pending();
+        flushed.map_err(|error| self.end(error.into()))
+    }
+
+    /// Takes the connection away and notes why; the first reason stays.
+    pub(super) fn end(&mut self, ending: Ending) -> Ending {
+        self.connection = None;
+        self.ending.get_or_insert(ending).clone()
+    }
+
+    /// Hands the connection to somebody who will close it.
+    pub(super) fn leave(&mut self) -> Option<Connection> {
+        self.ending.get_or_insert(Ending::Left);
+        self.connection.take()
+    }
+
+    fn open<'a>(
+        ending: &Option<Ending>,
+        connection: &'a mut Option<Connection>,
+    ) -> Result<&'a mut Connection, Ending> {
+        match (ending, connection) {
+            (None, Some(connection)) => Ok(connection),
+            (ending, _) => Err(ending.clone().unwrap_or(Ending::Left)),
+        }
+    }
+}

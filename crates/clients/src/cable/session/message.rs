@@ -1,0 +1,14 @@
+//! A message of a channel, kept as text until somebody wants to look into it.
+
+use std::time::Instant;
+
+/// What arrived for a channel, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The JSON text of the payload, as the server sent it.
+    pub json: Box<str>,
+    /// When it was read from the socket, on the monotonic clock.
+    pub at: Instant,
+    /// The same on the wall clock: milliseconds of Unix time.
+    pub unix_ms: u64,
+}

@@ -1,0 +1,195 @@
+//! The one who reads a session's socket, and where each message goes.
+
+use std::{
+    future::poll_fn,
+    rc::Rc,
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
+
+use plimsoll_cable::reply::{Position, Reply, ReplyError};
+use serde::Deserialize;
+use tokio::time::timeout_at;
+
+use super::{
+    CLOSE_TIMEOUT, Ending, Message, Shared,
+    event::{Kind, Pending},
+    state::{ChannelState, Stage},
+};
+
+/// Reads the socket of a session while it is polled. Dropping it ends the session.
+#[derive(Debug)]
+pub struct Reader {
+    shared: Rc<Shared>,
+    /// Of a server that has said `disconnect`: how long its Close is waited for.
+    farewell_until: Option<tokio::time::Instant>,
+}
+
+impl Reader {
+    pub(super) fn new(shared: Rc<Shared>) -> Self {
+        Self {
+            shared,
+            farewell_until: None,
+        }
+    }
+
+    /// Reads once, and puts what came where it belongs. Call it again and again; between two calls is the time to
+    /// look at [`Session::totals`](super::Session::totals).
+    ///
+    /// # Errors
+    /// The session is over.
+    pub async fn read(&mut self) -> Result<(), Ending> {
+        let read = poll_fn(|cx| self.shared.poll_read(cx));
+        let outcome = match self.farewell_until {
+            None => read.await,
+            Some(until) => timeout_at(until, read).await.unwrap_or(Err(Ending::Left)),
+        };
+        let mut link = self.shared.link.borrow_mut();
+        match (outcome, link.ending()) {
+            (Ok(()), None) => return Ok(()),
+            // The server's Close, with its code, comes right behind.
+            (Ok(()), Some(Ending::Disconnected { .. })) => {
+                let until = tokio::time::Instant::now() + CLOSE_TIMEOUT;
+                self.farewell_until.get_or_insert(until);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let ending = link.end(Ending::Left);
+        drop(link);
+        self.shared.waiters.wake_all();
+        Err(ending)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.shared.link.borrow_mut().end(Ending::Left);
+        self.shared.waiters.wake_all();
+    }
+}
+
+#[derive(Deserialize)]
+struct PresenceEvent<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+}
+
+impl Shared {
+    /// Puts one server message where it belongs. What belongs nowhere is counted and dropped.
+    pub(super) fn route(&self, at: Instant, text: &str) -> Result<(), Ending> {
+        let reply = match Reply::parse(text) {
+            Ok(reply) => reply,
+            Err(error @ ReplyError::NotJson(_)) => return Err(error.into()),
+            // An extension that we do not know.
+            Err(ReplyError::Unknown(_) | ReplyError::Missing { .. }) => {
+                self.count(|totals| totals.n_messages_in += 1);
+                return Ok(());
+            }
+        };
+        if reply == Reply::Ping {
+            self.count(|totals| totals.n_pings += 1);
+            self.owes_pong.set(true);
+            return Ok(());
+        }
+        self.count(|totals| totals.n_messages_in += 1);
+        match reply {
+            Reply::Confirm { identifier } => self.answered(&identifier, Stage::Confirmed, at),
+            Reply::Reject { identifier } => {
+                self.answered(&identifier, Stage::Rejected, at);
+                // Forgotten, so that another try asks again.
+                self.channels.borrow_mut().remove(identifier.as_ref());
+            }
+            Reply::ConfirmHistory { identifier } => self.with_channel(&identifier, |channel| {
+                channel.edit().history.answer(true, at);
+            }),
+            Reply::RejectHistory { identifier } => self.with_channel(&identifier, |channel| {
+                channel.edit().history.answer(false, at);
+            }),
+            Reply::Presence { identifier, message } => self.with_channel(&identifier, |channel| {
+                self.present(channel, message, at);
+            }),
+            Reply::Message {
+                identifier,
+                message,
+                position,
+            } => self.with_channel(&identifier, |channel| {
+                self.deliver(channel, message, position.as_ref(), at);
+            }),
+            Reply::Disconnect { reason, reconnect } => {
+                return Err(Ending::Disconnected {
+                    reason: reason.into_owned(),
+                    reconnect,
+                });
+            }
+            Reply::Welcome { .. } | Reply::Ping | Reply::Pong => {}
+        }
+        Ok(())
+    }
+
+    fn with_channel(&self, identifier: &str, then: impl FnOnce(&Rc<ChannelState>)) {
+        let channel = self.channels.borrow().get(identifier).map(Rc::clone);
+        if let Some(channel) = channel {
+            then(&channel);
+        }
+    }
+
+    fn answered(&self, identifier: &str, stage: Stage, at: Instant) {
+        self.with_channel(identifier, |channel| channel.answer(stage, at));
+    }
+
+    fn deliver(&self, channel: &Rc<ChannelState>, json: &str, position: Option<&Position<'_>>, at: Instant) {
+        let unix_ms = unix_ms(at);
+        let mut inner = channel.edit();
+        inner.n_messages += 1;
+        inner.last_message_at_ms = Some(unix_ms);
+        if let Some(position) = position {
+            inner.positions.note(position);
+        }
+        if let Some(counting) = &mut inner.counting {
+            counting.note(json, unix_ms);
+            return;
+        }
+        let message = || Message {
+            json: json.into(),
+            at,
+            unix_ms,
+        };
+        if inner.is_observed {
+            self.tell(channel, Kind::Message, message());
+        } else if !inner.ignores_reads {
+            inner.inbox.push(message());
+            self.note_full(inner.inbox.is_full());
+        }
+    }
+
+    fn present(&self, channel: &Rc<ChannelState>, json: &str, at: Instant) {
+        let event = serde_json::from_str::<PresenceEvent<'_>>(json);
+        if event.is_ok_and(|event| matches!(event.kind, "info" | "error")) {
+            channel.edit().presence.answer(json.into(), at);
+        } else if channel.get().is_presence_observed {
+            let message = Message {
+                json: json.into(),
+                at,
+                unix_ms: unix_ms(at),
+            };
+            self.tell(channel, Kind::Presence, message);
+        }
+    }
+
+    fn tell(&self, channel: &Rc<ChannelState>, kind: Kind, message: Message) {
+        let mut events = self.events.borrow_mut();
+        events.push(Pending {
+            channel: Rc::clone(channel),
+            kind,
+            message,
+        });
+        self.note_full(events.is_full());
+    }
+}
+
+/// The wall clock's time of an instant that has just been.
+fn unix_ms(at: Instant) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let then = now.saturating_sub(at.elapsed());
+    u64::try_from(then.as_millis()).unwrap_or(u64::MAX)
+}

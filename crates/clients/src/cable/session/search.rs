@@ -1,0 +1,113 @@
+//! Waiting for messages of a channel.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{Channel, Message, Session};
+use crate::cable::Matcher;
+
+/// How long to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// Until no message at all, matching or not, has been taken for this long.
+    Idle(Duration),
+    /// For this long in all.
+    Window(Duration),
+}
+
+/// How a search stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// As many messages as wanted were found.
+    Found,
+    /// The patience is over; fewer may have been found.
+    TimedOut,
+    /// Events wait for their observers. Take them ([`Session::next_event`]), then advance again.
+    Events,
+}
+
+/// A search for messages. Those that do not match are consumed.
+#[derive(Debug)]
+pub struct Search<'a> {
+    channel: &'a Channel,
+    matcher: &'a Matcher,
+    n_wanted: usize,
+    not_before: Option<std::time::Instant>,
+    patience: Patience,
+    deadline: Instant,
+    found: Vec<Message>,
+}
+
+impl<'a> Search<'a> {
+    /// A search that begins now.
+    pub fn new(channel: &'a Channel, n_wanted: usize, matcher: &'a Matcher, patience: Patience) -> Self {
+        Self {
+            channel,
+            matcher,
+            n_wanted,
+            not_before: None,
+            patience,
+            deadline: Instant::now() + patience.duration(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Messages that arrived earlier do not match: for the answer to something that was sent then.
+    #[must_use]
+    pub fn not_before(mut self, instant: std::time::Instant) -> Self {
+        self.not_before = Some(instant);
+        self
+    }
+
+    /// Takes what is there, and waits for more.
+    pub async fn advance(&mut self) -> Step {
+        loop {
+            if self.take_what_is_there() {
+                return Step::Found;
+            }
+            let session = self.channel.session();
+            if session.has_events() {
+                return Step::Events;
+            }
+            let something = self.something(&session);
+            if timeout_at(self.deadline, something).await.is_err() {
+                return Step::TimedOut;
+            }
+        }
+    }
+
+    /// What was found.
+    pub fn into_found(self) -> Vec<Message> {
+        self.found
+    }
+
+    fn take_what_is_there(&mut self) -> bool {
+        while self.found.len() < self.n_wanted {
+            let Some(message) = self.channel.take() else {
+                return false;
+            };
+            if let Patience::Idle(limit) = self.patience {
+                self.deadline = Instant::now() + limit;
+            }
+            let is_late_enough = self.not_before.is_none_or(|instant| message.at >= instant);
+            if is_late_enough && self.matcher.matches(&message.json) {
+                self.found.push(message);
+            }
+        }
+        true
+    }
+
+    async fn something(&self, session: &Session) {
+        let is_there = || (self.channel.has_messages() || session.has_events()).then_some(());
+        session.until(is_there).await;
+    }
+}
+
+impl Patience {
+    fn duration(self) -> Duration {
+        match self {
+            Self::Idle(duration) | Self::Window(duration) => duration,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A scripted server and a session with it, on a real socket.
+
+use std::{future::Future, pin::pin, rc::Rc, time::Duration};
+
+use plimsoll_websocket::Opcode;
+use tokio::join;
+
+use crate::{
+    cable::{
+        Matcher,
+        session::{Channel, Patience, Reader, Resumption, Search, Session},
+    },
+    test_peer::{self, Got, Peer, frame},
+    websocket,
+};
+
+pub(super) const ID: &str = r#"{"channel":"C"}"#;
+pub(super) const LONG: Duration = Duration::from_secs(3600);
+
+/// A peer and a session that have got past the welcome; `{ID}` stands for the identifier in all that the peer sends.
+pub(super) struct Scene {
+    pub(super) peer: test_peer::Session,
+    pub(super) session: Session,
+    pub(super) reader: Reader,
+}
+
+impl Scene {
+    pub(super) async fn open(protocol: &str, welcome: &str, resumption: Option<Resumption>) -> Self {
+        let (listener, mut options) = Peer::bind().await;
+        options.protocols = vec![protocol.to_owned()];
+        let client = async {
+            let (connection, _) = websocket::connect(&options, &Rc::default()).await.unwrap();
+            Session::open(connection, LONG, resumption).await.unwrap()
+        };
+        let server = async {
+            let mut peer = listener.accept().await;
+            let mut answer = peer.answer(Some(protocol));
+            answer.extend(frame(Opcode::Text, with_id(welcome).as_bytes()));
+            peer.write(&answer).await;
+            peer
+        };
+        let (peer, (session, reader)) = join!(server, client);
+        Self {
+            peer,
+            session,
+            reader,
+        }
+    }
+
+    pub(super) async fn base() -> Self {
+        Self::open("actioncable-v1-json", r#"{"type":"welcome"}"#, None).await
+    }
+
+    pub(super) async fn extended() -> Self {
+        let welcome = r#"{"type":"welcome","sid":"s1"}"#;
+        Self::open("actioncable-v1-ext-json", welcome, None).await
+    }
+
+    /// With one confirmed subscription.
+    pub(super) async fn subscribed(mut self) -> (Self, Channel) {
+        let channel = self.session.subscribe(ID).await.unwrap();
+        self.says(r#"{"command":"subscribe","identifier":"{ID}"}"#).await;
+        self.hears(r#"{"type":"confirm_subscription","identifier":"{ID}"}"#)
+            .await;
+        let confirmed = channel.confirmed(LONG);
+        self.reading(confirmed).await.unwrap();
+        (self, channel)
+    }
+
+    /// Runs `work` beside the reader, as a virtual user does.
+    pub(super) async fn reading<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                read = self.reader.read() => if read.is_err() { return work.await },
+            }
+        }
+    }
+
+    /// Reads until `seen`.
+    pub(super) async fn read_until(&mut self, seen: impl Fn(&Session) -> bool) {
+        while !seen(&self.session) {
+            self.reader.read().await.unwrap();
+        }
+    }
+
+    /// What the client says next.
+    pub(super) async fn says(&mut self, expected: &str) {
+        let Got::Text(got) = self.peer.next().await else {
+            panic!("expected {expected}");
+        };
+        assert_eq!(got.replace(&escaped(), "{ID}"), expected);
+    }
+
+    pub(super) async fn hears(&mut self, text: &str) {
+        self.peer.send(&with_id(text)).await;
+    }
+
+    pub(super) async fn hears_messages(&mut self, messages: &[&str]) {
+        for json in messages {
+            self.hears(&format!(r#"{{"identifier":"{{ID}}","message":{json}}}"#))
+                .await;
+        }
+    }
+
+    pub(super) async fn search(
+        &mut self,
+        channel: &Channel,
+        n: usize,
+        condition: &str,
+        patience: Patience,
+    ) -> Vec<String> {
+        let matcher = Matcher::from_json(condition).unwrap();
+        let mut search = Search::new(channel, n, &matcher, patience);
+        self.reading(search.advance()).await;
+        search
+            .into_found()
+            .into_iter()
+            .map(|message| message.json.into())
+            .collect()
+    }
+}
+
+pub(super) fn escaped() -> String {
+    ID.replace('"', "\\\"")
+}
+
+pub(super) fn with_id(text: &str) -> String {
+    text.replace("{ID}", &escaped())
+}
+
+pub(super) fn idle(seconds: u64) -> Patience {
+    Patience::Idle(Duration::from_secs(seconds))
+}

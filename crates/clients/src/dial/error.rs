@@ -1,0 +1,75 @@
+//! What can go wrong before there is a connection, and in the rules for it.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+};
+
+use super::Network;
+
+/// No connection came about.
+#[derive(Debug, thiserror::Error)]
+pub enum DialError {
+    /// The name does not exist.
+    #[error("lookup {0}: no such host")]
+    NoSuchHost(String),
+    /// The resolver failed.
+    #[error("lookup {host}: {reason}")]
+    Lookup {
+        /// The name.
+        host: String,
+        /// The resolver's words.
+        reason: String,
+    },
+    /// The name has addresses, but none of the family that the policy wants.
+    #[error("lookup {0}: no address of the family that the option `dns` asks for")]
+    NoAddressOfFamily(String),
+    /// An option forbids the address.
+    #[error("IP ({ip}) is in a blacklisted range ({network})")]
+    BlockedAddress {
+        /// The address.
+        ip: IpAddr,
+        /// The rule.
+        network: Network,
+    },
+    /// An option forbids the host.
+    #[error("hostname ({0}) is in a blocked pattern")]
+    BlockedHost(String),
+    /// The system could not connect.
+    #[error("dial {address}: {source}")]
+    Connect {
+        /// Where to.
+        address: SocketAddr,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+/// A rule cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// No host.
+    #[error("{0:?} is no host name; expected one such as example.com, *.example.com or example.com:443")]
+    Host(String),
+    /// No address.
+    #[error("{0:?} is no address; expected one such as 127.0.0.1, 127.0.0.1:8080 or [::1]:8080")]
+    Address(String),
+    /// No network.
+    #[error("{0:?} is no network; expected one such as 10.0.0.0/8 or 10.0.0.1")]
+    Network(String),
+    /// No pool of local addresses.
+    #[error(
+        "{0:?} is no list of local addresses; expected one such as 10.0.0.1,10.0.1.1-10.0.1.9,10.0.2.0/24"
+    )]
+    Sources(String),
+    /// An unknown word in `dns`.
+    #[error("{found:?} is no {what} of the option `dns`; expected one of {expected}")]
+    Dns {
+        /// The word.
+        found: String,
+        /// What it should have been.
+        what: &'static str,
+        /// All that there are.
+        expected: &'static str,
+    },
+}

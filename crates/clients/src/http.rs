@@ -1,0 +1,41 @@
+//! A timed HTTP client for load: each phase of each exchange on a monotonic clock, connections of one virtual user.
+//!
+//! A [`Client`] stands for one person: it has its own connections, kept open between requests (HTTP/1.1, and HTTP/2
+//! where a server over TLS has it). It has no tasks: a connection moves only while a request is polled. So one that
+//! idles answers no HTTP/2 ping, and that the server closed it shows at the next request, which then takes another one.
+//!
+//! NTLM is absent: it authenticates connections, not requests, with withdrawn ciphers (MD4, RC4).
+
+mod chunked;
+mod client;
+mod connection;
+mod content_coding;
+mod cookies;
+mod digest;
+mod error;
+mod exchange;
+mod head;
+mod headers;
+mod http2;
+mod pool;
+mod redirect;
+mod request;
+mod response_reader;
+mod settings;
+
+pub use http::Method;
+pub use url::Url;
+
+pub use self::{
+    client::Client,
+    content_coding::{Coding, UnknownCoding},
+    cookies::{Cookie, CookieJar, parse_date},
+    error::HttpError,
+    exchange::{Exchange, Protocol, Response, Timings, TlsFacts},
+    headers::Headers,
+    request::{Authentication, Keep, Request, RequestCookie},
+    settings::Settings,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,373 @@
+//! One person's requests: connections, cookies, authentication, redirects, and the time that all of it may take.
+
+use std::{
+    borrow::Cow,
+    cell::RefCell,
+    net::IpAddr,
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use http::Method;
+use tokio::time::timeout;
+
+use super::{
+    Authentication, Cookie, CookieJar, Exchange, HttpError, Request, Response, Settings,
+    connection::Connection,
+    content_coding::decode,
+    digest::{Challenge, Credentials},
+    exchange::{Marks, Underway},
+    head::{self, Additions},
+    http2::Http2,
+    pool::{Lease, Origin, Pool},
+    redirect,
+    response_reader::{ResponseReader, Sink},
+};
+
+/// Sends requests, any number at a time, over its own connections.
+#[derive(Debug)]
+pub struct Client {
+    settings: Arc<Settings>,
+    pool: Pool,
+}
+
+/// What all exchanges of a request share.
+struct Sending<'a> {
+    client: &'a Client,
+    jar: Option<&'a RefCell<CookieJar>>,
+    /// What is asked for next.
+    request: Cow<'a, Request>,
+    referer: Option<String>,
+    /// The answer to a challenge.
+    authorization: Option<String>,
+    n_redirects: u32,
+}
+
+/// What follows an exchange.
+enum Next {
+    Nothing,
+    Again,
+}
+
+impl Client {
+    /// A client without connections. `source` is the address that they come from.
+    pub fn new(settings: Arc<Settings>, source: Option<IpAddr>) -> Self {
+        Self {
+            pool: Pool::new(Arc::clone(&settings), source),
+            settings,
+        }
+    }
+
+    /// Sends a request and follows redirects. All exchanges but the last are given to `on_exchange`, when they are
+    /// over; the last is the result. Cookies of the answers go into `jar`.
+    ///
+    /// Dropping the future closes the connection that it uses; the exchange under way is lost.
+    pub async fn send(
+        &self,
+        request: &Request,
+        jar: Option<&RefCell<CookieJar>>,
+        mut on_exchange: impl FnMut(Exchange),
+    ) -> Exchange {
+        let mut underway = Underway::new(request.method.clone(), request.url.clone());
+        let mut sending = Sending {
+            client: self,
+            jar,
+            request: Cow::Borrowed(request),
+            referer: None,
+            authorization: None,
+            n_redirects: 0,
+        };
+        let work = sending.run(&mut underway, &mut on_exchange);
+        let (ended, outcome) = match timeout(request.timeout, work).await {
+            Ok(ended) => ended,
+            Err(_elapsed) => {
+                let after = request.timeout;
+                (Instant::now(), Err(HttpError::Timeout { after }))
+            }
+        };
+        underway.end(ended, outcome)
+    }
+
+    /// Bytes sent and received over all connections since the last call.
+    pub fn take_traffic(&self) -> (u64, u64) {
+        self.pool.traffic.take()
+    }
+
+    /// Closes the connections that no request uses.
+    pub fn close_idle(&self) {
+        self.pool.close_idle();
+    }
+
+    /// One exchange, over a connection that stands or a new one.
+    async fn exchange(&self, request: &Request, underway: &mut Underway) -> Result<Response, HttpError> {
+        let origin = Origin::of(&request.url)?;
+        while let Some(lease) = self.pool.reuse(&origin).await {
+            match self.exchange_over(lease, &origin, request, underway).await {
+                // The server closed it in the moment in which we wrote.
+                Err(failed) if failed.can_repeat => {
+                    underway.marks = Marks {
+                        started: underway.marks.started,
+                        ..Marks::start()
+                    };
+                }
+                outcome => return outcome.map_err(|failed| failed.error),
+            }
+        }
+        // Rare and large, so on the heap and not in the future of each request.
+        let lease = Box::pin(self.pool.connect(&origin, underway)).await?;
+        let outcome = self.exchange_over(lease, &origin, request, underway).await;
+        outcome.map_err(|failed| failed.error)
+    }
+
+    async fn exchange_over(
+        &self,
+        lease: Lease,
+        origin: &Origin,
+        request: &Request,
+        underway: &mut Underway,
+    ) -> Result<Response, Failed> {
+        underway.marks.connected = Some(Instant::now());
+        let sink = Sink::new(request.keep, self.settings.max_body_bytes);
+        match lease {
+            Lease::Http1(connection) => self.over_http1(connection, origin, request, sink, underway).await,
+            Lease::Http2(connection) => Box::pin(over_http2(&connection, request, sink, underway)).await,
+        }
+    }
+
+    async fn over_http1(
+        &self,
+        mut connection: Connection,
+        origin: &Origin,
+        request: &Request,
+        sink: Sink,
+        underway: &mut Underway,
+    ) -> Result<Response, Failed> {
+        underway.remote = Some(connection.remote);
+        underway.tls.clone_from(&connection.tls);
+        let mut reader = ResponseReader::new(request.method == Method::HEAD, sink);
+        let exchanged = connection
+            .exchange(
+                &underway.request_head,
+                &request.body,
+                &mut reader,
+                &mut underway.marks,
+            )
+            .await;
+        if let Err(broken) = exchanged {
+            return Err(Failed {
+                can_repeat: !broken.has_response && Request::is_replayable(&request.method),
+                error: broken.error,
+            });
+        }
+        let is_whole = underway.marks.sent.is_some();
+        if is_whole && reader.is_persistent() && !asks_to_close(request) {
+            self.pool.put_back(origin.clone(), connection);
+        }
+        reader.into_response().map_err(Failed::finally)
+    }
+}
+
+/// An exchange over one connection failed.
+struct Failed {
+    error: HttpError,
+    /// Whether the request may be sent again if the connection was not new.
+    can_repeat: bool,
+}
+
+impl Failed {
+    fn finally(error: HttpError) -> Self {
+        Self {
+            error,
+            can_repeat: false,
+        }
+    }
+}
+
+async fn over_http2(
+    connection: &Http2,
+    request: &Request,
+    sink: Sink,
+    underway: &mut Underway,
+) -> Result<Response, Failed> {
+    underway.remote = Some(connection.remote);
+    underway.tls.clone_from(&connection.tls);
+    let converted = head::for_http2(request, &underway.request_head).map_err(Failed::finally)?;
+    let exchanged = connection.exchange(converted, request.body.clone(), sink, &mut underway.marks);
+    exchanged.await.map_err(|error| {
+        let was_refused =
+            matches!(&error, HttpError::Http2(error) if error.reason() == Some(h2::Reason::REFUSED_STREAM));
+        let was_lost = underway.marks.first_byte.is_none() && Request::is_replayable(&request.method);
+        Failed {
+            // A refused stream was not worked on (RFC 9113 §8.7).
+            can_repeat: was_refused || was_lost,
+            error,
+        }
+    })
+}
+
+fn asks_to_close(request: &Request) -> bool {
+    let mut fields = request.headers.iter();
+    fields.any(|(name, value)| name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close"))
+}
+
+impl Sending<'_> {
+    /// All exchanges, and when the last one ended.
+    async fn run(
+        &mut self,
+        underway: &mut Underway,
+        on_exchange: &mut impl FnMut(Exchange),
+    ) -> (Instant, Result<Response, HttpError>) {
+        loop {
+            let outcome = self.one(underway).await;
+            let ended = Instant::now();
+            let response = match outcome {
+                Ok(response) => response,
+                Err(error) => return (ended, Err(error)),
+            };
+            self.remember_cookies(&response);
+            match self.next(&response, underway) {
+                Err(error) => return (ended, Err(error)),
+                Ok(Next::Nothing) => return (ended, self.finish(response)),
+                Ok(Next::Again) => {
+                    let next = Underway::new(self.request.method.clone(), self.request.url.clone());
+                    let before = std::mem::replace(underway, next);
+                    on_exchange(before.end(ended, Ok(response)));
+                }
+            }
+        }
+    }
+
+    async fn one(&mut self, underway: &mut Underway) -> Result<Response, HttpError> {
+        let is_digest =
+            self.request.authentication == Authentication::Digest && credentials(&self.request).is_some();
+        underway.asks_for_challenge = is_digest && self.authorization.is_none();
+        underway.request_head = self.head()?;
+        self.client.exchange(&self.request, underway).await
+    }
+
+    fn head(&self) -> Result<Vec<u8>, HttpError> {
+        let authorization = match (&self.authorization, self.request.authentication) {
+            (Some(answer), _) => Some(Cow::Borrowed(answer.as_str())),
+            (None, Authentication::Basic) => basic(&self.request).map(Cow::Owned),
+            (None, Authentication::Digest) => None,
+        };
+        let cookies = self.cookies();
+        head::write(
+            &self.request,
+            &Additions {
+                cookies: &cookies,
+                authorization: authorization.as_deref(),
+                referer: self.referer.as_deref(),
+                user_agent: &self.client.settings.user_agent,
+            },
+        )
+    }
+
+    /// The `Cookie` field: those of the request, then those of the jar.
+    fn cookies(&self) -> String {
+        let mut field = String::new();
+        let mut add = |name: &str, value: &str| {
+            let semicolon = if field.is_empty() { "" } else { "; " };
+            field.extend([semicolon, name, "=", value]);
+        };
+        let own = &self.request.cookies;
+        own.iter().for_each(|cookie| add(&cookie.name, &cookie.value));
+        if let Some(jar) = self.jar.map(RefCell::borrow)
+            && !jar.is_empty()
+        {
+            for (name, value) in jar.matching(&self.request.url, SystemTime::now()) {
+                if !own.iter().any(|cookie| cookie.replace && cookie.name == name) {
+                    add(name, value);
+                }
+            }
+        }
+        field
+    }
+
+    fn remember_cookies(&self, response: &Response) {
+        let Some(jar) = self.jar else { return };
+        for field in response.headers.get_all("set-cookie") {
+            if let Some(cookie) = Cookie::parse(&String::from_utf8_lossy(field)) {
+                jar.borrow_mut()
+                    .store(&self.request.url, cookie, SystemTime::now());
+            }
+        }
+    }
+
+    /// Makes the request that follows, if one does.
+    fn next(&mut self, response: &Response, underway: &Underway) -> Result<Next, HttpError> {
+        if underway.asks_for_challenge && response.status == 401 {
+            self.authorization = self.answer_challenge(response);
+            return Ok(if self.authorization.is_some() {
+                Next::Again
+            } else {
+                Next::Nothing
+            });
+        }
+        let location = redirect::location(&self.request.url, response);
+        let Some(location) = location.filter(|_| self.n_redirects < self.request.max_redirects) else {
+            return Ok(Next::Nothing);
+        };
+        let next = location.map_err(|url| HttpError::Url {
+            url,
+            reason: "a redirect leads there".to_owned(),
+        })?;
+        self.n_redirects += 1;
+        self.authorization = None;
+        self.referer = redirect::referer(&self.request.url, &next);
+        redirect::follow(self.request.to_mut(), response.status, next);
+        Ok(Next::Again)
+    }
+
+    fn answer_challenge(&self, response: &Response) -> Option<String> {
+        let fields = response.headers.get_all("www-authenticate");
+        let challenge = Challenge::choose(fields.filter_map(|field| std::str::from_utf8(field).ok()))?;
+        let (user, password) = credentials(&self.request)?;
+        let url = &self.request.url;
+        let path = match url.query() {
+            Some(query) => Cow::Owned(format!("{}?{query}", url.path())),
+            None => Cow::Borrowed(url.path()),
+        };
+        let cnonce = format!("{:016x}", fastrand::u64(..));
+        let credentials = Credentials {
+            user: &user,
+            password: &password,
+        };
+        Some(challenge.answer(&credentials, self.request.method.as_str(), &path, &cnonce))
+    }
+
+    /// The response without its content codings.
+    fn finish(&self, mut response: Response) -> Result<Response, HttpError> {
+        if !response.body.is_empty()
+            && let Some(codings) = response.headers.text("content-encoding").map(str::to_owned)
+        {
+            let max_bytes = self.client.settings.max_body_bytes;
+            response.body = decode(&codings, response.body, max_bytes)?;
+        }
+        Ok(response)
+    }
+}
+
+/// User and password of the URL, decoded.
+fn credentials(request: &Request) -> Option<(String, String)> {
+    let url = &request.url;
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let decode = |text: &str| {
+        percent_encoding::percent_decode_str(text)
+            .decode_utf8_lossy()
+            .into_owned()
+    };
+    Some((decode(url.username()), decode(url.password().unwrap_or_default())))
+}
+
+/// RFC 7617.
+fn basic(request: &Request) -> Option<String> {
+    let (user, password) = credentials(request)?;
+    Some(format!(
+        "Basic {}",
+        BASE64_STANDARD.encode(format!("{user}:{password}"))
+    ))
+}

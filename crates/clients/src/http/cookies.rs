@@ -1,0 +1,9 @@
+//! Cookies (RFC 6265): reading `Set-Cookie`, and the jar of a virtual user.
+//!
+//! There is no list of public suffixes, as in k6: a test talks to servers that it knows.
+
+mod cookie;
+mod date;
+mod jar;
+
+pub use self::{cookie::Cookie, date::parse_date, jar::CookieJar};

@@ -1,0 +1,188 @@
+//! Why a request has no response, with k6's numbers (k6 spec §2.2, `error_code`).
+
+use std::{io, time::Duration};
+
+use h2::Reason;
+
+use crate::{dial::DialError, tls::HandshakeError};
+
+/// The operating system's numbers on Linux.
+const EPIPE: i32 = 32;
+const ECONNRESET: i32 = 104;
+
+/// A request failed.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The URL cannot be requested.
+    #[error("invalid URL {url:?}: {reason}; expected one such as https://example.com/path")]
+    Url {
+        /// As given.
+        url: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A field of the request cannot be sent.
+    #[error("invalid header field {0:?}: names are letters, digits and dashes; values have no line breaks")]
+    Field(String),
+    /// The time was up.
+    #[error("request timeout")]
+    Timeout {
+        /// The time.
+        after: Duration,
+    },
+    /// No connection came about.
+    #[error(transparent)]
+    Dial(#[from] DialError),
+    /// The TLS handshake failed.
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
+    /// The connection broke.
+    #[error("{doing}: {source}")]
+    Lost {
+        /// `read` or `write`.
+        doing: &'static str,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// The server ended the connection before or within the response.
+    #[error("unexpected EOF: the server ended the connection before the end of its response")]
+    Ended,
+    /// The response is not HTTP.
+    #[error("malformed HTTP response: {0}")]
+    Malformed(&'static str),
+    /// The response asks for more than what is allowed.
+    #[error("the response's {what} is larger than {max_bytes} bytes")]
+    TooLarge {
+        /// `head` or `body`.
+        what: &'static str,
+        /// The limit.
+        max_bytes: usize,
+    },
+    /// 101.
+    #[error("unsupported response status: 101 Switching Protocols")]
+    SwitchingProtocols,
+    /// A content coding cannot be undone.
+    #[error("decompressing the body ({coding}): {reason}")]
+    Decompression {
+        /// As the server names it.
+        coding: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// HTTP/2 went wrong.
+    #[error("http2: {0}")]
+    Http2(#[from] h2::Error),
+}
+
+impl HttpError {
+    /// k6's number.
+    pub fn code(&self) -> u16 {
+        match self {
+            Self::Field(_)
+            | Self::Ended
+            | Self::Malformed(_)
+            | Self::TooLarge { .. }
+            | Self::SwitchingProtocols => 1000,
+            Self::Url { .. } => 1020,
+            Self::Timeout { .. } => 1050,
+            Self::Dial(error) => dial(error),
+            Self::Handshake(error) => handshake(error),
+            Self::Lost { source, .. } => match source.raw_os_error() {
+                _ if source.kind() == io::ErrorKind::InvalidData => 1300,
+                Some(EPIPE) => 1201,
+                Some(ECONNRESET) => 1220,
+                Some(_) => 1202,
+                None => 1200,
+            },
+            Self::Decompression { .. } => 1701,
+            Self::Http2(error) => http2(error),
+        }
+    }
+}
+
+fn dial(error: &DialError) -> u16 {
+    match error {
+        DialError::NoSuchHost(_) => 1101,
+        DialError::Lookup { .. } | DialError::NoAddressOfFamily(_) => 1100,
+        DialError::BlockedAddress { .. } => 1110,
+        DialError::BlockedHost(_) => 1111,
+        DialError::Connect { source, .. } => match source.kind() {
+            io::ErrorKind::TimedOut => 1211,
+            io::ErrorKind::ConnectionRefused => 1212,
+            _ if source.raw_os_error().is_some() => 1213,
+            _ => 1210,
+        },
+    }
+}
+
+fn handshake(error: &HandshakeError) -> u16 {
+    match error {
+        HandshakeError::NotTls => 1301,
+        HandshakeError::UnknownAuthority => 1310,
+        HandshakeError::WrongHost => 1311,
+        HandshakeError::Lost(io::ErrorKind::ConnectionReset) => 1220,
+        HandshakeError::Ended => 1000,
+        _ => 1300,
+    }
+}
+
+/// GOAWAY from 1610, a stream's reset from 1630, the connection's end from 1650; each followed by one number per
+/// reason of RFC 9113 §7.
+fn http2(error: &h2::Error) -> u16 {
+    let base = match error {
+        error if error.is_go_away() => 1610,
+        error if error.is_reset() => 1630,
+        error if error.is_io() => {
+            return error.get_io().map_or(1600, |error| {
+                if error.kind() == io::ErrorKind::ConnectionReset {
+                    1220
+                } else {
+                    1200
+                }
+            });
+        }
+        _ => 1650,
+    };
+    let known = error
+        .reason()
+        .map(u32::from)
+        .filter(|&reason| reason <= u32::from(Reason::HTTP_1_1_REQUIRED));
+    known
+        .and_then(|reason| u16::try_from(reason).ok())
+        .map_or(base, |reason| base + 1 + reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_the_numbers_of_k6() {
+        let check = |error: HttpError, expected: u16| assert_eq!(error.code(), expected, "{error}");
+        let connect = |code: i32| {
+            HttpError::Dial(DialError::Connect {
+                address: "127.0.0.1:1".parse().unwrap(),
+                source: io::Error::from_raw_os_error(code),
+            })
+        };
+        let lost = |code: i32| HttpError::Lost {
+            doing: "read",
+            source: io::Error::from_raw_os_error(code),
+        };
+        check(connect(111), 1212);
+        check(connect(110), 1211);
+        check(connect(113), 1213);
+        check(lost(32), 1201);
+        check(lost(104), 1220);
+        check(lost(5), 1202);
+        check(HttpError::Dial(DialError::NoSuchHost("a".into())), 1101);
+        check(HttpError::Dial(DialError::BlockedHost("a".into())), 1111);
+        check(HandshakeError::NotTls.into(), 1301);
+        check(HandshakeError::UnknownAuthority.into(), 1310);
+        check(HandshakeError::WrongHost.into(), 1311);
+        check(HandshakeError::Certificate("x".into()).into(), 1300);
+        check(h2::Error::from(Reason::REFUSED_STREAM).into(), 1658);
+        let unknown = h2::Error::from(Reason::from(77));
+        check(unknown.into(), 1650);
+    }
+}

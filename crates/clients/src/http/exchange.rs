@@ -1,0 +1,242 @@
+//! One request on the wire, and what came of it.
+
+use std::{
+    borrow::Cow,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use http::{Method, StatusCode};
+use url::Url;
+
+use super::{Headers, HttpError};
+use crate::tls::TlsVersion;
+
+/// A request that was sent, or was to be sent, and its outcome. A redirect makes one more.
+#[derive(Debug)]
+pub struct Exchange {
+    /// The method.
+    pub method: Method,
+    /// The URL, with user and password if the request had them.
+    pub url: Url,
+    /// The head of the request as HTTP/1.1 writes it; with HTTP/2, what was sent, written so. Empty if it did not
+    /// come to that.
+    pub request_head: Vec<u8>,
+    /// How long the phases took.
+    pub timings: Timings,
+    /// The server, if there was a connection.
+    pub remote: Option<SocketAddr>,
+    /// What TLS agreed on.
+    pub tls: Option<TlsFacts>,
+    /// Whether this was the request that asks a server for its challenge, so that 401 is the expected answer.
+    pub asks_for_challenge: bool,
+    /// The response, or why there is none.
+    pub outcome: Result<Response, HttpError>,
+}
+
+/// How long the phases of an exchange took (k6 spec §2.2). A phase that failed took until the failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timings {
+    /// When the request wanted a connection.
+    pub started: Instant,
+    /// When the last byte of the response was read, or the failure was known.
+    pub ended: Instant,
+    /// Until there was a connection; contains looking the name up and the next two.
+    pub blocked: Duration,
+    /// The TCP connection; zero when there was one already.
+    pub connecting: Duration,
+    /// The TLS handshake; zero when there was a connection already.
+    pub tls_handshaking: Duration,
+    /// From there until the request was written.
+    pub sending: Duration,
+    /// Until the first byte of the response.
+    pub waiting: Duration,
+    /// Until its last byte.
+    pub receiving: Duration,
+}
+
+/// What TLS agreed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFacts {
+    /// The version.
+    pub version: TlsVersion,
+    /// The IANA name of the cipher suite.
+    pub cipher_suite: String,
+}
+
+/// What was spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.0.
+    Http10,
+    /// HTTP/1.1.
+    Http11,
+    /// HTTP/2.
+    Http2,
+}
+
+/// A response, read whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// What was spoken.
+    pub protocol: Protocol,
+    /// The status, 100 to 999.
+    pub status: u16,
+    /// What the server says about the status; often empty. HTTP/2 has none, so it is the standard's.
+    pub reason: Cow<'static, str>,
+    /// The fields of the head.
+    pub headers: Headers,
+    /// The body, without content codings; empty when it was not kept.
+    pub body: Vec<u8>,
+}
+
+impl Timings {
+    /// Sending, waiting and receiving.
+    pub fn duration(&self) -> Duration {
+        self.sending + self.waiting + self.receiving
+    }
+}
+
+impl Protocol {
+    /// As k6 writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http10 => "HTTP/1.0",
+            Self::Http11 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2.0",
+        }
+    }
+}
+
+/// The reason, kept without an allocation where it is the standard's.
+pub(super) fn reason(status: u16, given: Option<&str>) -> Cow<'static, str> {
+    let standard = StatusCode::from_u16(status)
+        .ok()
+        .and_then(|status| status.canonical_reason());
+    match (given, standard) {
+        (None, standard) => Cow::Borrowed(standard.unwrap_or_default()),
+        (Some(given), Some(standard)) if given == standard => Cow::Borrowed(standard),
+        (Some(given), _) => Cow::Owned(given.to_owned()),
+    }
+}
+
+/// An exchange under way. It is outside of what a timeout may drop, so that nothing of it is lost.
+#[derive(Debug)]
+pub(super) struct Underway {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) request_head: Vec<u8>,
+    pub(super) remote: Option<SocketAddr>,
+    pub(super) tls: Option<TlsFacts>,
+    pub(super) asks_for_challenge: bool,
+    pub(super) marks: Marks,
+}
+
+/// When the phases ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marks {
+    pub(super) started: Instant,
+    pub(super) connecting: Duration,
+    pub(super) tls_handshaking: Duration,
+    pub(super) connected: Option<Instant>,
+    pub(super) sent: Option<Instant>,
+    pub(super) first_byte: Option<Instant>,
+}
+
+impl Marks {
+    pub(super) fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            connecting: Duration::ZERO,
+            tls_handshaking: Duration::ZERO,
+            connected: None,
+            sent: None,
+            first_byte: None,
+        }
+    }
+
+    fn timings(&self, ended: Instant) -> Timings {
+        let connected = self.connected.unwrap_or(ended);
+        // A server may answer before it has read the request; then sending ends with that.
+        let answered = self.first_byte.unwrap_or(ended);
+        let sent = self
+            .sent
+            .unwrap_or(answered)
+            .clamp(connected, answered.max(connected));
+        let answered = answered.max(sent);
+        Timings {
+            started: self.started,
+            ended,
+            blocked: connected - self.started,
+            connecting: self.connecting,
+            tls_handshaking: self.tls_handshaking,
+            sending: sent - connected,
+            waiting: answered - sent,
+            receiving: ended.saturating_duration_since(answered),
+        }
+    }
+}
+
+impl Underway {
+    pub(super) fn new(method: Method, url: Url) -> Self {
+        Self {
+            method,
+            url,
+            request_head: Vec::new(),
+            remote: None,
+            tls: None,
+            asks_for_challenge: false,
+            marks: Marks::start(),
+        }
+    }
+
+    pub(super) fn end(self, ended: Instant, outcome: Result<Response, HttpError>) -> Exchange {
+        Exchange {
+            timings: self.marks.timings(ended),
+            method: self.method,
+            url: self.url,
+            request_head: self.request_head,
+            remote: self.remote,
+            tls: self.tls,
+            asks_for_challenge: self.asks_for_challenge,
+            outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_follow_each_other() {
+        let started = Instant::now();
+        let at = |ms: u64| started + Duration::from_millis(ms);
+        let check =
+            |connected: Option<u64>, sent: Option<u64>, first_byte: Option<u64>, expected: [u64; 4]| {
+                let marks = Marks {
+                    started,
+                    connected: connected.map(at),
+                    sent: sent.map(at),
+                    first_byte: first_byte.map(at),
+                    ..Marks::start()
+                };
+                let timings = marks.timings(at(100));
+                let phases = [
+                    timings.blocked,
+                    timings.sending,
+                    timings.waiting,
+                    timings.receiving,
+                ];
+                assert_eq!(phases.map(|phase| phase.as_millis() as u64), expected);
+                assert_eq!(phases.iter().sum::<Duration>(), timings.ended - timings.started);
+            };
+        check(Some(10), Some(30), Some(60), [10, 20, 30, 40]);
+        check(None, None, None, [100, 0, 0, 0]);
+        check(Some(10), None, None, [10, 90, 0, 0]);
+        check(Some(10), Some(30), None, [10, 20, 70, 0]);
+        // An answer before the end of the request.
+        check(Some(10), None, Some(60), [10, 50, 0, 40]);
+        check(Some(10), Some(70), Some(60), [10, 50, 0, 40]);
+    }
+}

@@ -1,0 +1,187 @@
+//! A connection that speaks HTTP/2 (RFC 9113), shared by the requests that are under way.
+//!
+//! Nobody else drives it: each request that is polled drives the whole connection, and wakes the others when
+//! something came for them.
+
+use std::{
+    cell::RefCell,
+    future::{Future, poll_fn, ready},
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll, Wake, Waker},
+    time::Instant,
+};
+
+use bytes::Bytes;
+use h2::{
+    RecvStream, SendStream,
+    client::{Builder, SendRequest},
+};
+
+use super::{
+    Headers, HttpError, Protocol, Response, TlsFacts,
+    connection::Connection,
+    exchange::{Marks, reason},
+    response_reader::{MAX_HEAD_BYTES, Sink},
+};
+use crate::stream::Stream;
+
+/// How much a server may send ahead, per stream and in all: what Go's client allows a stream, so that a large body
+/// does not wait for our word. Bounded, because what was read is taken at once.
+const WINDOW_BYTES: u32 = 4 << 20;
+
+/// Name and value of a usual field.
+const USUAL_FIELD_BYTES: usize = 48;
+
+/// An open connection.
+pub(super) struct Http2 {
+    requests: SendRequest<Bytes>,
+    /// `None` when it has ended.
+    driver: RefCell<Option<h2::client::Connection<Stream, Bytes>>>,
+    waiting: Arc<Waiting>,
+    pub(super) remote: SocketAddr,
+    pub(super) tls: Option<TlsFacts>,
+}
+
+/// The requests that wait for the connection.
+#[derive(Default)]
+struct Waiting(Mutex<Vec<Waker>>);
+
+impl Wake for Waiting {
+    fn wake(self: Arc<Self>) {
+        let wakers = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Http2 {
+    /// Begins with the preface; the server's answer to it is not waited for.
+    pub(super) async fn open(connection: Connection) -> Result<Self, HttpError> {
+        let (remote, tls) = (connection.remote, connection.tls.clone());
+        let (requests, driver) = Builder::new()
+            .enable_push(false)
+            .initial_window_size(WINDOW_BYTES)
+            .initial_connection_window_size(WINDOW_BYTES)
+            .max_header_list_size(MAX_HEAD_BYTES as u32)
+            .handshake(connection.into_stream())
+            .await?;
+        Ok(Self {
+            requests,
+            driver: RefCell::new(Some(driver)),
+            waiting: Arc::default(),
+            remote,
+            tls,
+        })
+    }
+
+    /// Whether another request can begin, after what arrived meanwhile has been read.
+    pub(super) async fn is_open(&self) -> bool {
+        let mut requests = self.requests.clone();
+        poll_fn(|cx| {
+            self.drive(cx);
+            let has_ended = self.driver.borrow().is_none();
+            Poll::Ready(!has_ended && !matches!(requests.poll_ready(cx), Poll::Ready(Err(_))))
+        })
+        .await
+    }
+
+    /// Sends a request and reads the response.
+    pub(super) async fn exchange(
+        &self,
+        request: http::Request<()>,
+        body: Vec<u8>,
+        mut sink: Sink,
+        marks: &mut Marks,
+    ) -> Result<Response, HttpError> {
+        let mut requests = self.requests.clone();
+        self.driving(poll_fn(|cx| requests.poll_ready(cx))).await?;
+        let (response, stream) = requests.send_request(request, body.is_empty())?;
+        if !body.is_empty() {
+            self.driving(send(stream, Bytes::from(body))).await?;
+        }
+        // What is queued is written by the next turn of the connection.
+        self.driving(ready(())).await;
+        marks.sent = Some(Instant::now());
+        let (head, body) = self.driving(response).await?.into_parts();
+        marks.first_byte = Some(Instant::now());
+        self.driving(receive(body, &mut sink)).await?;
+        let fields = head.headers.iter();
+        let n_bytes = head.headers.len() * USUAL_FIELD_BYTES;
+        let status = head.status.as_u16();
+        Ok(Response {
+            protocol: Protocol::Http2,
+            status,
+            reason: reason(status, None),
+            headers: Headers::new(
+                n_bytes,
+                fields.map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())),
+            ),
+            body: sink.into_bytes(),
+        })
+    }
+
+    /// Waits for `work` and drives the connection meanwhile.
+    async fn driving<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        poll_fn(|cx| {
+            self.drive(cx);
+            let polled = work.as_mut().poll(cx);
+            if polled.is_pending() {
+                // It may have queued something.
+                self.drive(cx);
+            }
+            polled
+        })
+        .await
+    }
+
+    fn drive(&self, cx: &mut Context<'_>) {
+        let mut wakers = self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
+            wakers.push(cx.waker().clone());
+        }
+        drop(wakers);
+        let waker = Waker::from(Arc::clone(&self.waiting));
+        let mut driver = self.driver.borrow_mut();
+        if let Some(connection) = driver.as_mut()
+            && Pin::new(connection)
+                .poll(&mut Context::from_waker(&waker))
+                .is_ready()
+        {
+            // Each stream has heard of it, with the reason.
+            *driver = None;
+        }
+    }
+}
+
+/// Sends a body as the server gives room for it.
+async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), HttpError> {
+    while !body.is_empty() {
+        stream.reserve_capacity(body.len());
+        let Some(room) = poll_fn(|cx| stream.poll_capacity(cx)).await else {
+            // The server has reset the stream; its response, or the lack of one, says why.
+            return Ok(());
+        };
+        let piece = body.split_to(room?.min(body.len()));
+        stream.send_data(piece, body.is_empty())?;
+    }
+    Ok(())
+}
+
+async fn receive(mut body: RecvStream, sink: &mut Sink) -> Result<(), HttpError> {
+    while let Some(piece) = body.data().await {
+        let piece = piece?;
+        sink.take(&piece)?;
+        body.flow_control().release_capacity(piece.len())?;
+    }
+    Ok(())
+}
+
+impl std::fmt::Debug for Http2 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http2")
+            .field("remote", &self.remote)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,173 @@
+//! The connections of one client: those that wait for a request, and the making of new ones.
+
+use std::{cell::RefCell, net::IpAddr, rc::Rc, sync::Arc, time::Instant};
+
+use url::Url;
+
+use super::{HttpError, Settings, TlsFacts, connection::Connection, exchange::Underway, http2::Http2};
+use crate::{
+    dial::Traffic,
+    stream::Stream,
+    tls::{Application, TlsVersion, suite_name},
+};
+
+/// Connections, and what they are made with.
+#[derive(Debug)]
+pub(super) struct Pool {
+    settings: Arc<Settings>,
+    source: Option<IpAddr>,
+    pub(super) traffic: Rc<Traffic>,
+    /// The one that was used last at the end.
+    idle: RefCell<Vec<(Origin, Connection)>>,
+    /// At most one per origin, shared by requests.
+    http2: RefCell<Vec<(Origin, Rc<Http2>)>>,
+}
+
+/// Whom a connection is to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Origin {
+    is_tls: bool,
+    port: u16,
+    /// Without brackets.
+    host: Box<str>,
+}
+
+/// A connection to send a request over.
+pub(super) enum Lease {
+    Http1(Connection),
+    Http2(Rc<Http2>),
+}
+
+impl Origin {
+    pub(super) fn of(url: &Url) -> Result<Self, HttpError> {
+        let unusable = |reason: &str| HttpError::Url {
+            url: url.to_string(),
+            reason: reason.to_owned(),
+        };
+        let is_tls = match url.scheme() {
+            "http" => false,
+            "https" => true,
+            scheme => return Err(unusable(&format!("unsupported protocol scheme {scheme:?}"))),
+        };
+        let host = url.host_str().filter(|host| !host.is_empty());
+        let host = host.ok_or_else(|| unusable("no host"))?;
+        Ok(Self {
+            is_tls,
+            port: url.port_or_known_default().unwrap_or_default(),
+            host: host.trim_matches(['[', ']']).into(),
+        })
+    }
+}
+
+impl Pool {
+    pub(super) fn new(settings: Arc<Settings>, source: Option<IpAddr>) -> Self {
+        Self {
+            settings,
+            source,
+            traffic: Rc::default(),
+            idle: RefCell::default(),
+            http2: RefCell::default(),
+        }
+    }
+
+    /// A connection that was used before and still stands.
+    pub(super) async fn reuse(&self, origin: &Origin) -> Option<Lease> {
+        let shared = self.http2_to(origin);
+        if let Some(connection) = shared {
+            if connection.is_open().await {
+                return Some(Lease::Http2(connection));
+            }
+            self.http2.borrow_mut().retain(|(other, _)| other != origin);
+        }
+        while let Some(mut connection) = self.take_idle(origin) {
+            if connection.is_idle().await {
+                return Some(Lease::Http1(connection));
+            }
+        }
+        None
+    }
+
+    fn http2_to(&self, origin: &Origin) -> Option<Rc<Http2>> {
+        let all = self.http2.borrow();
+        all.iter()
+            .find(|(other, _)| other == origin)
+            .map(|(_, connection)| Rc::clone(connection))
+    }
+
+    fn take_idle(&self, origin: &Origin) -> Option<Connection> {
+        let mut idle = self.idle.borrow_mut();
+        let position = idle.iter().rposition(|(other, _)| other == origin)?;
+        Some(idle.remove(position).1)
+    }
+
+    /// Connects. Addresses and phases go into `underway` as they are known.
+    pub(super) async fn connect(&self, origin: &Origin, underway: &mut Underway) -> Result<Lease, HttpError> {
+        let dialer = &self.settings.dialer;
+        let address = dialer.locate(&origin.host, origin.port).await?;
+        underway.remote = Some(address);
+        let began = Instant::now();
+        let tcp = dialer.connect(address, self.source, &self.traffic).await?;
+        underway.marks.connecting = began.elapsed();
+        if !origin.is_tls {
+            return Ok(Lease::Http1(Connection::new(Stream::Plain(tcp), address, None)));
+        }
+        let began = Instant::now();
+        let application = if self.settings.http2 {
+            Application::Http2
+        } else {
+            Application::Http1
+        };
+        let shaken = self.settings.tls.connect(&origin.host, application, tcp).await;
+        underway.marks.tls_handshaking = began.elapsed();
+        let stream = shaken?;
+        let (_, session) = stream.get_ref();
+        let is_http2 = session.alpn_protocol() == Some(b"h2");
+        let facts = TlsFacts {
+            version: session
+                .protocol_version()
+                .map_or(TlsVersion::Tls12, TlsVersion::of),
+            cipher_suite: session
+                .negotiated_cipher_suite()
+                .map(suite_name)
+                .unwrap_or_default(),
+        };
+        let connection = Connection::new(Stream::Tls(Box::new(stream)), address, Some(facts));
+        if !is_http2 {
+            return Ok(Lease::Http1(connection));
+        }
+        let connection = Rc::new(Http2::open(connection).await?);
+        if self.settings.reuse_connections {
+            let mut all = self.http2.borrow_mut();
+            if !all.iter().any(|(other, _)| other == origin) {
+                all.push((origin.clone(), Rc::clone(&connection)));
+                let n_over = all.len().saturating_sub(self.settings.max_idle);
+                all.drain(..n_over);
+            }
+        }
+        Ok(Lease::Http2(connection))
+    }
+
+    /// Takes back a connection that can be used again. The oldest give way to it.
+    pub(super) fn put_back(&self, origin: Origin, connection: Connection) {
+        if !self.settings.reuse_connections || self.settings.max_idle == 0 {
+            return;
+        }
+        let mut idle = self.idle.borrow_mut();
+        let n_same = idle.iter().filter(|(other, _)| *other == origin).count();
+        if n_same >= self.settings.max_idle_per_host.max(1)
+            && let Some(position) = idle.iter().position(|(other, _)| *other == origin)
+        {
+            idle.remove(position);
+        }
+        if idle.len() >= self.settings.max_idle {
+            idle.remove(0);
+        }
+        idle.push((origin, connection));
+    }
+
+    /// Closes what nobody uses.
+    pub(super) fn close_idle(&self) {
+        self.idle.borrow_mut().clear();
+        self.http2.borrow_mut().clear();
+    }
+}

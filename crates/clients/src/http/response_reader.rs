@@ -1,0 +1,321 @@
+//! Responses of HTTP/1.1 (RFC 9112), read from whatever pieces the socket gives. No input and output here.
+
+use std::{borrow::Cow, mem::MaybeUninit};
+
+use httparse::{ParserConfig, Status};
+
+use super::{Headers, HttpError, Keep, Protocol, Response, chunked::Chunked, exchange::reason};
+
+/// The largest head of a response. Heads are a few hundred bytes; proxies refuse those over 64 KiB.
+pub(super) const MAX_HEAD_BYTES: usize = 256 << 10;
+
+/// How many fields a head usually has room for, on the stack.
+const N_USUAL_FIELDS: usize = 64;
+
+/// How many fields a head may have.
+const MAX_FIELDS: usize = 1000;
+
+/// What is set aside for a body at once, whatever its announced length: the rest comes as it arrives.
+const MAX_FIRST_CAPACITY: usize = 64 << 10;
+
+/// Reads one response.
+#[derive(Debug)]
+pub(super) struct ResponseReader {
+    state: State,
+    /// The beginning of a head that has not arrived whole.
+    head_bytes: Vec<u8>,
+    is_answer_to_head: bool,
+    head: Option<Head>,
+    sink: Sink,
+    is_persistent: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    Head,
+    Length(u64),
+    Chunked(Chunked),
+    /// Until the server closes the connection.
+    UntilEnd,
+    Done,
+}
+
+#[derive(Debug)]
+struct Head {
+    protocol: Protocol,
+    status: u16,
+    reason: Cow<'static, str>,
+    headers: Headers,
+}
+
+/// Where a body goes.
+#[derive(Debug)]
+pub(super) struct Sink {
+    keep: Keep,
+    max_bytes: usize,
+    bytes: Vec<u8>,
+}
+
+impl Sink {
+    pub(super) fn new(keep: Keep, max_bytes: usize) -> Self {
+        Self {
+            keep,
+            max_bytes,
+            bytes: Vec::new(),
+        }
+    }
+
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), HttpError> {
+        if self.keep == Keep::Nothing {
+            return Ok(());
+        }
+        if self.bytes.len() + bytes.len() > self.max_bytes {
+            return Err(HttpError::TooLarge {
+                what: "body",
+                max_bytes: self.max_bytes,
+            });
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    fn expect(&mut self, n_bytes: u64) {
+        if self.keep == Keep::Body {
+            let n = usize::try_from(n_bytes).unwrap_or(usize::MAX);
+            self.bytes.reserve_exact(n.min(MAX_FIRST_CAPACITY));
+        }
+    }
+}
+
+impl ResponseReader {
+    pub(super) fn new(is_answer_to_head: bool, sink: Sink) -> Self {
+        Self {
+            state: State::Head,
+            head_bytes: Vec::new(),
+            is_answer_to_head,
+            head: None,
+            sink,
+            is_persistent: true,
+        }
+    }
+
+    /// Whether the response is whole.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    /// Whether the connection can take another request.
+    pub(super) fn is_persistent(&self) -> bool {
+        self.is_persistent && self.is_done()
+    }
+
+    /// The next bytes of the connection. Bytes behind the response make the connection useless.
+    pub(super) fn feed(&mut self, mut bytes: &[u8]) -> Result<(), HttpError> {
+        while !bytes.is_empty() {
+            let n_taken = match &mut self.state {
+                State::Head => self.feed_head(bytes)?,
+                State::Length(left) => {
+                    let n = usize::try_from(*left).map_or(bytes.len(), |left| left.min(bytes.len()));
+                    self.sink.take(&bytes[..n])?;
+                    *left -= n as u64;
+                    if *left == 0 {
+                        self.state = State::Done;
+                    }
+                    n
+                }
+                State::Chunked(chunked) => {
+                    let n = chunked.feed(bytes, |data| self.sink.take(data))?;
+                    if chunked.is_done() {
+                        self.state = State::Done;
+                    }
+                    n
+                }
+                State::UntilEnd => {
+                    self.sink.take(bytes)?;
+                    bytes.len()
+                }
+                State::Done => {
+                    self.is_persistent = false;
+                    bytes.len()
+                }
+            };
+            bytes = &bytes[n_taken..];
+        }
+        Ok(())
+    }
+
+    /// The server has closed the connection.
+    pub(super) fn end(&mut self) -> Result<(), HttpError> {
+        match self.state {
+            State::Done => Ok(()),
+            State::UntilEnd => {
+                self.state = State::Done;
+                Ok(())
+            }
+            _ => Err(HttpError::Ended),
+        }
+    }
+
+    /// The response, when it is whole.
+    pub(super) fn into_response(self) -> Result<Response, HttpError> {
+        let head = self.head.ok_or(HttpError::Ended)?;
+        Ok(Response {
+            protocol: head.protocol,
+            status: head.status,
+            reason: head.reason,
+            headers: head.headers,
+            body: self.sink.into_bytes(),
+        })
+    }
+
+    /// Takes from the front of `bytes`; mostly they hold the whole head.
+    fn feed_head(&mut self, bytes: &[u8]) -> Result<usize, HttpError> {
+        if self.head_bytes.is_empty() {
+            if let Some((head, n_bytes)) = parse(bytes)? {
+                self.begin_body(head)?;
+                return Ok(n_bytes);
+            }
+            self.head_bytes.extend_from_slice(bytes);
+            return limit(bytes.len()).map(|()| bytes.len());
+        }
+        let n_before = self.head_bytes.len();
+        self.head_bytes.extend_from_slice(bytes);
+        // Parsing anew for each piece would be quadratic for a server that sends byte by byte.
+        let searched_from = n_before.saturating_sub(3);
+        if !has_empty_line(&self.head_bytes[searched_from..]) {
+            return limit(self.head_bytes.len()).map(|()| bytes.len());
+        }
+        let whole = std::mem::take(&mut self.head_bytes);
+        match parse(&whole)? {
+            Some((head, n_bytes)) => {
+                self.begin_body(head)?;
+                // Without a line's last byte there was no head before.
+                Ok(n_bytes.saturating_sub(n_before))
+            }
+            None => {
+                self.head_bytes = whole;
+                limit(self.head_bytes.len()).map(|()| bytes.len())
+            }
+        }
+    }
+
+    /// RFC 9112 §6.3.
+    fn begin_body(&mut self, head: Head) -> Result<(), HttpError> {
+        match head.status {
+            101 => return Err(HttpError::SwitchingProtocols),
+            // An interim response; the real one follows.
+            100..200 => return Ok(()),
+            _ => {}
+        }
+        let headers = &head.headers;
+        self.is_persistent = match head.protocol {
+            Protocol::Http10 => headers.lists("connection", "keep-alive"),
+            _ => !headers.lists("connection", "close"),
+        };
+        let has_body = !self.is_answer_to_head && !matches!(head.status, 204 | 304);
+        self.state = if !has_body {
+            State::Done
+        } else if headers.get("transfer-encoding").is_some() {
+            if !headers.lists("transfer-encoding", "chunked") {
+                return Err(HttpError::Malformed("a transfer coding that is not chunked"));
+            }
+            State::Chunked(Chunked::default())
+        } else {
+            match content_length(headers)? {
+                Some(0) => State::Done,
+                Some(n_bytes) => {
+                    self.sink.expect(n_bytes);
+                    State::Length(n_bytes)
+                }
+                None => {
+                    self.is_persistent = false;
+                    State::UntilEnd
+                }
+            }
+        };
+        self.head = Some(head);
+        Ok(())
+    }
+}
+
+fn limit(n_bytes: usize) -> Result<(), HttpError> {
+    if n_bytes > MAX_HEAD_BYTES {
+        return Err(HttpError::TooLarge {
+            what: "head",
+            max_bytes: MAX_HEAD_BYTES,
+        });
+    }
+    Ok(())
+}
+
+fn has_empty_line(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|two| two == b"\n\n") || bytes.windows(4).any(|four| four == b"\r\n\r\n")
+}
+
+/// Every field must say the same (RFC 9112 §6.3, number 5).
+fn content_length(headers: &Headers) -> Result<Option<u64>, HttpError> {
+    let mut length = None;
+    for value in headers.get_all("content-length") {
+        let digits = value.iter().all(u8::is_ascii_digit);
+        let text = std::str::from_utf8(value).ok().filter(|_| digits);
+        let number = text.and_then(|text| text.parse::<u64>().ok());
+        let number = number.ok_or(HttpError::Malformed("a bad Content-Length"))?;
+        if length.is_some_and(|other| other != number) {
+            return Err(HttpError::Malformed("two different Content-Length"));
+        }
+        length = Some(number);
+    }
+    Ok(length)
+}
+
+/// The head at the front, and how many bytes it is.
+fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, HttpError> {
+    let mut fields = [const { MaybeUninit::uninit() }; N_USUAL_FIELDS];
+    match parse_into(bytes, &mut fields) {
+        Err(httparse::Error::TooManyHeaders) => {
+            let mut fields = vec![MaybeUninit::uninit(); MAX_FIELDS];
+            parse_into(bytes, &mut fields).map_err(malformed)
+        }
+        parsed => parsed.map_err(malformed),
+    }
+}
+
+fn malformed(error: httparse::Error) -> HttpError {
+    HttpError::Malformed(match error {
+        httparse::Error::Version => "it does not begin with HTTP/1.1 or HTTP/1.0",
+        httparse::Error::Status => "a bad status",
+        httparse::Error::TooManyHeaders => "more than 1,000 header fields",
+        _ => "a bad header field",
+    })
+}
+
+fn parse_into<'b>(
+    bytes: &'b [u8],
+    fields: &mut [MaybeUninit<httparse::Header<'b>>],
+) -> Result<Option<(Head, usize)>, httparse::Error> {
+    let mut head = httparse::Response::new(&mut []);
+    let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut head, bytes, fields)?;
+    let Status::Complete(n_bytes) = parsed else {
+        return Ok(None);
+    };
+    let status = head.code.unwrap_or_default();
+    let fields = head.headers.iter();
+    let head = Head {
+        protocol: if head.version == Some(0) {
+            Protocol::Http10
+        } else {
+            Protocol::Http11
+        },
+        status,
+        reason: reason(status, head.reason),
+        headers: Headers::new(n_bytes, fields.map(|field| (field.name.as_bytes(), field.value))),
+    };
+    Ok(Some((head, n_bytes)))
+}
+
+#[cfg(test)]
+mod tests;

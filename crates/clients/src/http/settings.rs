@@ -1,0 +1,57 @@
+//! What holds for all requests of a run.
+
+use crate::{
+    dial::Dialer,
+    tls::{Tls, TlsError, TlsOptions},
+};
+
+/// k6's default for connections of a user that are kept open.
+const MAX_IDLE: usize = 20;
+
+/// k6's default for those to one host.
+const MAX_IDLE_PER_HOST: usize = 6;
+
+/// The largest body that is kept: far beyond what a load test reads on purpose, and little enough that a mistake does
+/// not take the machine down.
+const MAX_BODY_BYTES: usize = 256 << 20;
+
+/// Settings; one value serves all workers of a run.
+#[derive(Debug)]
+pub struct Settings {
+    /// The way to servers.
+    pub dialer: Dialer,
+    /// TLS for `https`.
+    pub tls: Tls,
+    /// The field `User-Agent` of requests that have none; empty is no such field.
+    pub user_agent: String,
+    /// Whether HTTP/2 is offered to servers over TLS.
+    pub http2: bool,
+    /// Whether connections are used again.
+    pub reuse_connections: bool,
+    /// How many unused connections a user keeps; the oldest is closed for a newer one.
+    pub max_idle: usize,
+    /// How many of them to one host.
+    pub max_idle_per_host: usize,
+    /// The largest body that is kept, in bytes, before and after its content codings are undone. A larger one is an
+    /// error. A body that is not kept may have any size.
+    pub max_body_bytes: usize,
+}
+
+impl Settings {
+    /// k6's defaults.
+    ///
+    /// # Errors
+    /// When no TLS connection could be made with these options.
+    pub fn new(tls: TlsOptions) -> Result<Self, TlsError> {
+        Ok(Self {
+            dialer: Dialer::default(),
+            tls: Tls::new(tls)?,
+            user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned(),
+            http2: true,
+            reuse_connections: true,
+            max_idle: MAX_IDLE,
+            max_idle_per_host: MAX_IDLE_PER_HOST,
+            max_body_bytes: MAX_BODY_BYTES,
+        })
+    }
+}

@@ -1,0 +1,5 @@
+//! The client against a scripted server, byte by byte, and against hyper over TLS.
+
+mod http2;
+mod peer;
+mod scripted;

@@ -1,0 +1,100 @@
+//! What can go wrong with TLS: with the options before a run, and in a handshake.
+
+use std::io;
+
+use rustls::{CertificateError, InvalidMessage};
+
+use super::{TlsVersion, Versions};
+
+/// The options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TlsError {
+    /// An unknown name of a version.
+    #[error(
+        "{0:?} is no version of TLS; expected tls1.2 or tls1.3 (tls1.0 and tls1.1 as the lower end of a range)"
+    )]
+    Version(String),
+    /// The ends are the wrong way round.
+    #[error("the oldest version of TLS ({}) is newer than the newest one ({}); turn them round", .0.min, .0.max)]
+    Range(Versions),
+    /// Nothing of the range is supported.
+    #[error("{0} is not supported, it has been withdrawn (RFC 8996); use tls1.2 or tls1.3")]
+    TooOld(TlsVersion),
+    /// An unknown name of a cipher suite.
+    #[error("the cipher suite {name:?} is not supported; expected one of {known}")]
+    CipherSuite {
+        /// As given.
+        name: String,
+        /// All that are supported.
+        known: String,
+    },
+    /// The versions and the cipher suites exclude each other.
+    #[error("none of the cipher suites belongs to the versions of TLS that are offered; add one for TLS 1.2")]
+    NoCipherSuite,
+    /// A certificate of ours is of no use.
+    #[error("client certificate: {what}: {reason}")]
+    Identity {
+        /// The problem.
+        what: &'static str,
+        /// More of it.
+        reason: String,
+    },
+}
+
+/// A handshake failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HandshakeError {
+    /// The host of the URL cannot stand in a certificate.
+    #[error("tls: {0:?} is neither a host name nor an IP address")]
+    Host(String),
+    /// No authority that we believe vouches for the server.
+    #[error("x509: certificate signed by unknown authority")]
+    UnknownAuthority,
+    /// The certificate is for other hosts.
+    #[error("x509: the certificate is not valid for this host")]
+    WrongHost,
+    /// Something else about the certificate.
+    #[error("x509: {0}")]
+    Certificate(String),
+    /// The server does not speak TLS on this port.
+    #[error("tls: first record does not look like a TLS handshake; is this the port for https?")]
+    NotTls,
+    /// The server ended the connection.
+    #[error("tls: the server ended the connection during the handshake")]
+    Ended,
+    /// The connection broke.
+    #[error("tls: {0}")]
+    Lost(io::ErrorKind),
+    /// Another disagreement.
+    #[error("tls: {0}")]
+    Protocol(String),
+    /// We cannot make any connection.
+    #[error("tls: {0}")]
+    Unusable(String),
+}
+
+impl HandshakeError {
+    /// What rustls or the system said. rustls packs its errors into those of the system.
+    pub(super) fn of_io(error: io::Error) -> Self {
+        let kind = error.kind();
+        match error.downcast::<rustls::Error>() {
+            Ok(error) => Self::of_rustls(&error),
+            Err(_) if kind == io::ErrorKind::UnexpectedEof => Self::Ended,
+            Err(_) => Self::Lost(kind),
+        }
+    }
+
+    fn of_rustls(error: &rustls::Error) -> Self {
+        match error {
+            rustls::Error::InvalidCertificate(reason) => match reason {
+                CertificateError::UnknownIssuer => Self::UnknownAuthority,
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                    Self::WrongHost
+                }
+                reason => Self::Certificate(reason.to_string()),
+            },
+            rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => Self::NotTls,
+            error => Self::Protocol(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What the user asked for with `--out`, checked before the run.
+
+use std::{fmt, io::Write, time::SystemTime};
+
+use plimsoll_load::plan::Plan;
+
+use crate::{
+    OutputError, Running,
+    csv::{Csv, TimeFormat},
+    file::{self, Format, Place},
+    json::Json,
+    opentelemetry::{Collector, OpenTelemetry},
+    prometheus::{Prometheus, PrometheusRw},
+    push::push,
+    series::SeriesStore,
+    settings::Settings,
+};
+
+/// All outputs, as messages list them.
+pub(crate) const NAMES: [&str; 4] = ["json", "csv", "prometheus-rw", "opentelemetry"];
+
+/// Outputs of k6 and its extensions that are not here.
+const NOT_BUILT: [&str; 12] = [
+    "cloud",
+    "web-dashboard",
+    "dashboard",
+    "influxdb",
+    "xk6-influxdb",
+    "statsd",
+    "output-statsd",
+    "datadog",
+    "kafka",
+    "xk6-kafka",
+    "timescaledb",
+    "elasticsearch",
+];
+
+/// Likeness from which a name is suggested. Reason: one wrong letter in a short name, two in a long one.
+const ALIKE: f64 = 0.8;
+
+/// Outputs of a run, before it starts.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    chosen: Vec<Output>,
+}
+
+#[derive(Debug)]
+enum Output {
+    Json(Place),
+    Csv(Place, TimeFormat),
+    Prometheus(Box<PrometheusRw>),
+    OpenTelemetry(Box<OpenTelemetry>),
+}
+
+impl Outputs {
+    /// Reads the values of `--out`, each `name` or `name=argument`, and the variables of the environment that the
+    /// outputs have.
+    ///
+    /// # Errors
+    /// When there is no such output, or what it is given makes no sense.
+    pub fn parse(args: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Self, OutputError> {
+        let chosen = args.iter().map(|arg| Output::parse(arg, Settings(env)));
+        let outputs = Self {
+            chosen: chosen.collect::<Result<_, _>>()?,
+        };
+        outputs.check_places()?;
+        Ok(outputs)
+    }
+
+    /// Whether nobody wants samples; such a run pays nothing for outputs.
+    pub fn is_empty(&self) -> bool {
+        self.chosen.is_empty()
+    }
+
+    /// What each output is, for people: `json (samples.json)`.
+    pub fn descriptions(&self) -> Vec<String> {
+        self.chosen.iter().map(ToString::to_string).collect()
+    }
+
+    /// Opens files and starts a thread for each output. `stdout` is for an output that writes to `-`.
+    ///
+    /// # Errors
+    /// When a file cannot be made, or the system refuses a thread.
+    pub fn start(self, plan: &Plan, stdout: Box<dyn Write + Send>) -> Result<Running, OutputError> {
+        let mut stdout = Some(stdout);
+        let mut running = Running::default();
+        for output in self.chosen {
+            output.start(plan, &mut stdout, &mut running)?;
+        }
+        Ok(running)
+    }
+
+    /// No two outputs write to the same place.
+    fn check_places(&self) -> Result<(), OutputError> {
+        let places: Vec<_> = self.chosen.iter().filter_map(Output::place).collect();
+        for (position, place) in places.iter().enumerate() {
+            if places[..position].contains(place) {
+                let place = match place {
+                    Place::Stdout => "the standard output".to_owned(),
+                    Place::File(name) => format!("`{name}`"),
+                };
+                return Err(OutputError::SamePlace { place });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Output {
+    fn parse(arg: &str, settings: Settings<'_>) -> Result<Self, OutputError> {
+        let (name, argument) = match arg.split_once('=') {
+            Some((name, argument)) => (name, Some(argument)),
+            None => (arg, None),
+        };
+        if argument == Some("") {
+            return Err(OutputError::Argument {
+                output: arg.to_owned(),
+                problem: format!(
+                    "there is nothing after `=`; expected a file, for example `{name}=samples.gz`"
+                ),
+            });
+        }
+        match name {
+            "json" => Ok(Self::Json(Place::named(argument.unwrap_or("-")))),
+            "csv" => {
+                let file = argument
+                    .map(str::to_owned)
+                    .or_else(|| settings.text(&["K6_CSV_FILENAME"]));
+                let place = Place::named(file.as_deref().unwrap_or("file.csv"));
+                Ok(Self::Csv(place, time_format(settings)?))
+            }
+            "prometheus-rw" | "experimental-prometheus-rw" => Ok(Self::Prometheus(Box::new(
+                PrometheusRw::read(argument, settings)?,
+            ))),
+            "opentelemetry" | "experimental-opentelemetry" => match argument {
+                None => Ok(Self::OpenTelemetry(Box::new(OpenTelemetry::read(settings)?))),
+                Some(_) => Err(OutputError::Argument {
+                    output: arg.to_owned(),
+                    problem:
+                        "it takes no argument; the collector is named by OTEL_EXPORTER_OTLP_ENDPOINT, for \
+                              example `http://localhost:4317`"
+                            .to_owned(),
+                }),
+            },
+            _ => Err(unknown(name)),
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Json(place) | Self::Csv(place, _) => Some(place),
+            Self::Prometheus(_) | Self::OpenTelemetry(_) => None,
+        }
+    }
+
+    fn start(
+        self,
+        plan: &Plan,
+        stdout: &mut Option<Box<dyn Write + Send>>,
+        running: &mut Running,
+    ) -> Result<(), OutputError> {
+        let name = self.to_string();
+        match self {
+            Self::Json(place) => start_file(name, "json", &place, Json::new(plan), stdout, running),
+            Self::Csv(place, format) => {
+                start_file(name, "csv", &place, Csv::new(plan, format), stdout, running)
+            }
+            Self::Prometheus(config) => {
+                let store = SeriesStore::new(config.trend_style(), &plan.system_tags);
+                let period = config.period;
+                let database = Prometheus::new(*config);
+                running.spawn_async(name, move |receiver| push(receiver, store, database, period))
+            }
+            Self::OpenTelemetry(config) => {
+                let store = SeriesStore::new(config.trend_style, &plan.system_tags);
+                let (period, start) = (config.period, SystemTime::now());
+                running.spawn_async(name, async move |receiver| {
+                    push(receiver, store, Collector::new(*config, start), period).await
+                })
+            }
+        }
+    }
+}
+
+fn start_file(
+    name: String,
+    output: &'static str,
+    place: &Place,
+    format: impl Format + Send + 'static,
+    stdout: &mut Option<Box<dyn Write + Send>>,
+    running: &mut Running,
+) -> Result<(), OutputError> {
+    let sink = place.open(stdout).map_err(|error| OutputError::File {
+        output,
+        path: place.to_string(),
+        error,
+    })?;
+    running.spawn(name, move |receiver| file::write(receiver, format, sink))
+}
+
+fn time_format(settings: Settings<'_>) -> Result<TimeFormat, OutputError> {
+    let names = TimeFormat::ALL.map(|(name, _)| name).join(", ");
+    let read = |value: &str| {
+        let known = TimeFormat::ALL.iter().find(|(name, _)| *name == value);
+        known.map(|(_, format)| *format)
+    };
+    let format = settings.read(&["K6_CSV_TIME_FORMAT"], &format!("one of {names}"), read)?;
+    Ok(format.unwrap_or_default())
+}
+
+fn unknown(name: &str) -> OutputError {
+    let plain = name.trim_start_matches("xk6-");
+    if NOT_BUILT.contains(&name) || NOT_BUILT.contains(&plain) {
+        return OutputError::NotBuilt {
+            name: name.to_owned(),
+            instead: "many databases take one of these, if need be through an OpenTelemetry collector",
+        };
+    }
+    let nearest = NAMES
+        .iter()
+        .map(|known| (strsim::jaro_winkler(name, known), known))
+        .filter(|(likeness, _)| *likeness > ALIKE)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    OutputError::Unknown {
+        name: name.to_owned(),
+        suggestion: nearest.map_or_else(String::new, |(_, known)| format!(" (did you mean `{known}`?)")),
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(place) => write!(f, "json ({place})"),
+            Self::Csv(place, _) => write!(f, "csv ({place})"),
+            Self::Prometheus(config) => write!(f, "prometheus-rw ({})", config.url),
+            Self::OpenTelemetry(config) => write!(f, "opentelemetry ({})", config.place()),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stdout => "-",
+            Self::File(name) => name,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Requests to a database over HTTP, each with a time limit.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, header::RETRY_AFTER};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use rustls::ClientConfig;
+use tokio::time::timeout;
+
+/// Why a push was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// Whether the same push may be taken later.
+    pub(crate) is_temporary: bool,
+    /// When the server wants it again.
+    pub(crate) retry_after: Option<Duration>,
+    /// What happened, for people.
+    pub(crate) reason: String,
+}
+
+/// The longest answer that is read. Reason: a status with a few words, or OTLP's list of what was refused.
+const MAX_ANSWER: usize = 64 << 10;
+
+/// How much of an answer people see, in characters.
+const EXCERPT: usize = 200;
+
+/// A client of one URL.
+pub(crate) struct Post {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    url: Uri,
+    headers: HeaderMap,
+    limit: Duration,
+}
+
+impl Post {
+    /// Sends `headers` with every request and waits up to `limit` for each answer.
+    pub(crate) fn new(url: Uri, headers: HeaderMap, tls: ClientConfig, limit: Duration) -> Self {
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .build(connector(tls, limit));
+        Self {
+            client,
+            url,
+            headers,
+            limit,
+        }
+    }
+
+    /// The body of the answer, when the server took the request.
+    pub(crate) async fn send(&self, body: Bytes) -> Result<Bytes, Refusal> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.url.clone();
+        *request.headers_mut() = self.headers.clone();
+        let exchange = async {
+            let response = self.client.request(request).await.map_err(|error| text(&error))?;
+            read(response).await
+        };
+        let answer = timeout(self.limit, exchange).await;
+        let answer = answer.unwrap_or_else(|_| Err(format!("no answer within {:?}", self.limit)));
+        let (status, headers, body) = answer.map_err(|reason| Refusal {
+            is_temporary: true,
+            retry_after: None,
+            reason: format!("{}: {reason}", self.url),
+        })?;
+        if status.is_success() {
+            return Ok(body);
+        }
+        Err(Refusal {
+            is_temporary: status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS,
+            retry_after: retry_after(&headers),
+            reason: format!("{} answered {status}: {}", self.url, excerpt(&body)),
+        })
+    }
+}
+
+/// TCP, and TLS where the URL says so.
+fn connector(tls: ClientConfig, limit: Duration) -> HttpsConnector<HttpConnector> {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(limit));
+    HttpsConnectorBuilder::new()
+        .with_tls_config(tls)
+        .https_or_http()
+        .enable_http1()
+        .wrap_connector(tcp)
+}
+
+async fn read(response: Response<Incoming>) -> Result<(StatusCode, HeaderMap, Bytes), String> {
+    let (head, body) = response.into_parts();
+    let body = Limited::new(body, MAX_ANSWER).collect().await;
+    let body = body.map_err(|error| error.to_string())?.to_bytes();
+    Ok((head.status, head.headers, body))
+}
+
+/// Seconds; dates are not worth their parser here, and count as nothing.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let secs = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(secs))
+}
+
+fn excerpt(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(EXCERPT).collect()
+}
+
+/// An error with everything that caused it.
+pub(crate) fn text(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+//! What native code of a module finds around it: the virtual user that its script belongs to.
+
+use std::{
+    cell::{Cell, Ref, RefCell},
+    collections::BTreeMap,
+    future::{Future, poll_fn},
+    pin::pin,
+    rc::Rc,
+    sync::Arc,
+};
+
+use plimsoll_load::{metrics::Recorder, run::RunHandle, vu::IterationContext};
+use rquickjs::{Ctx, Exception, JsLifetime};
+
+use crate::{
+    coroutine::{Interrupted, Switch},
+    events::{Background, Callback, EventId, Events},
+    metrics::Metrics,
+    program::Program,
+};
+
+/// What the script is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Its modules are evaluated.
+    Init,
+    /// `setup`.
+    Setup,
+    /// The function of a scenario.
+    Iteration,
+    /// `teardown`.
+    Teardown,
+    /// `handleSummary`.
+    Summary,
+}
+
+/// The native side of one script in one virtual user.
+pub(crate) struct Host {
+    /// The script and what all its virtual users share.
+    pub(crate) program: Arc<Program>,
+    /// k6's `__VU`: 0 outside of virtual users.
+    pub(crate) vu: u32,
+    /// Timers and the like.
+    pub(crate) events: Events,
+    switch: Rc<Switch>,
+    background: Background,
+    stage: Cell<Stage>,
+    work: RefCell<Option<Work>>,
+    ended: RefCell<Vec<Box<dyn FnOnce()>>>,
+    aborted: RefCell<Option<String>>,
+    is_at_work: Cell<bool>,
+}
+
+/// What is being done: an iteration, setup or teardown.
+pub(crate) struct Work {
+    /// The iteration; `None` in setup and teardown.
+    pub(crate) iteration: Option<IterationContext>,
+    /// The run that it is a part of.
+    pub(crate) run: RunHandle,
+    /// Has the tags of the run and of the scenario.
+    base: Recorder,
+    /// The same with those of [`Self::tags`].
+    current: Recorder,
+    /// Tags that the script gave its virtual user, and `group`.
+    tags: BTreeMap<String, String>,
+}
+
+impl Work {
+    /// Work that records with `recorder`.
+    pub(crate) fn new(iteration: Option<IterationContext>, recorder: Recorder, run: RunHandle) -> Self {
+        Self {
+            iteration,
+            run,
+            current: recorder.clone(),
+            base: recorder,
+            tags: BTreeMap::new(),
+        }
+    }
+}
+
+#[derive(JsLifetime)]
+struct OfContext(Rc<Host>);
+
+impl Host {
+    /// The host of a new context.
+    pub(crate) fn new(program: Arc<Program>, vu: u32, switch: Rc<Switch>) -> Rc<Self> {
+        Rc::new(Self {
+            program,
+            vu,
+            switch,
+            events: Events::default(),
+            background: Background::default(),
+            stage: Cell::new(Stage::Init),
+            work: RefCell::default(),
+            ended: RefCell::default(),
+            aborted: RefCell::default(),
+            is_at_work: Cell::new(false),
+        })
+    }
+
+    /// Makes `self` the host of `ctx`; once, before anything else is done with it.
+    pub(crate) fn install(self: &Rc<Self>, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        ctx.store_userdata(OfContext(Rc::clone(self)))
+            .map(drop)
+            .map_err(|error| Exception::throw_internal(ctx, &error.to_string()))
+    }
+
+    /// The host of a context.
+    pub(crate) fn of(ctx: &Ctx<'_>) -> Rc<Self> {
+        let host = ctx
+            .userdata::<OfContext>()
+            .expect("every context gets a host before any script");
+        Rc::clone(&host.0)
+    }
+
+    /// Blocks the script until `future` is ready. Background futures go on meanwhile; callbacks of events do not run.
+    ///
+    /// # Errors
+    /// When the script has to end: return the error at once.
+    pub(crate) fn park<F: Future>(&self, ctx: &Ctx<'_>, future: F) -> rquickjs::Result<F::Output> {
+        if self.stage() == Stage::Init {
+            let text = "this call waits, which the init context cannot; call it in an exported function";
+            return Err(Exception::throw_message(ctx, text));
+        }
+        let mut future = pin!(future);
+        let with_background = poll_fn(|cx| {
+            self.background.poll(cx);
+            future.as_mut().poll(cx)
+        });
+        self.switch
+            .park(with_background)
+            .map_err(|interrupted| Exception::throw_message(ctx, &interrupted.to_string()))
+    }
+
+    /// `future` goes on whenever the script waits, until it is ready or the iteration ends.
+    #[expect(dead_code, reason = "for the modules of protocols")]
+    pub(crate) fn background(&self, future: impl Future<Output = ()> + 'static) {
+        self.background.push(future);
+    }
+
+    /// When `future` is ready, its callback is run, once the script waits for nothing else; the iteration lasts as
+    /// long.
+    ///
+    /// # Errors
+    /// An exception when too much is pending.
+    pub(crate) fn event(
+        &self,
+        ctx: &Ctx<'_>,
+        future: impl Future<Output = Callback> + 'static,
+    ) -> rquickjs::Result<EventId> {
+        self.events
+            .push(future)
+            .map_err(|error| Exception::throw_range(ctx, &error.to_string()))
+    }
+
+    /// As [`Self::event`], under an id of [`Events::new_id`].
+    ///
+    /// # Errors
+    /// Likewise.
+    pub(crate) fn event_as(
+        &self,
+        ctx: &Ctx<'_>,
+        id: EventId,
+        future: impl Future<Output = Callback> + 'static,
+    ) -> rquickjs::Result<()> {
+        self.events
+            .push_as(id, future)
+            .map_err(|error| Exception::throw_range(ctx, &error.to_string()))
+    }
+
+    /// `action` is done when the iteration ends, however it ends: for what a module keeps per iteration.
+    #[expect(dead_code, reason = "for the modules of protocols")]
+    pub(crate) fn at_end(&self, action: impl FnOnce() + 'static) {
+        self.ended.borrow_mut().push(Box::new(action));
+    }
+
+    /// Lets other virtual users of the worker run when this one has had its share.
+    ///
+    /// # Errors
+    /// When the script has to end: return the error at once.
+    pub(crate) fn take_turns(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        if self.switch.take_turns() {
+            return Err(Exception::throw_message(ctx, &Interrupted.to_string()));
+        }
+        Ok(())
+    }
+
+    /// Whether the script has to end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.switch.is_interrupted()
+    }
+
+    /// The script ends its run: nothing that it waits for matters any more.
+    pub(crate) fn abort(&self, reason: String) {
+        self.aborted.replace(Some(reason));
+        self.switch.interrupt();
+    }
+
+    /// Why the script ended its run, if it did.
+    pub(crate) fn take_abort(&self) -> Option<String> {
+        self.aborted.take()
+    }
+
+    /// Whether a task is under way.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.is_at_work.get()
+    }
+
+    /// What the script is called for.
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage.get()
+    }
+
+    /// What is being done.
+    ///
+    /// # Errors
+    /// An exception that says that `what` does not work in the init context, k6's words for the time before an
+    /// iteration.
+    pub(crate) fn work(&self, ctx: &Ctx<'_>, what: &str) -> rquickjs::Result<Ref<'_, Work>> {
+        Ref::filter_map(self.work.borrow(), Option::as_ref).map_err(|_| {
+            let place = match self.stage() {
+                Stage::Summary => "handleSummary",
+                _ => "the init context",
+            };
+            let text = format!(
+                "{what} does not work in {place}; call it in an exported function, for example \
+                 `export default function () {{ … }}`"
+            );
+            Exception::throw_message(ctx, &text)
+        })
+    }
+
+    /// Where samples go now, with the tags of the virtual user; built-in and custom metrics alike.
+    ///
+    /// # Errors
+    /// As for [`Self::work`].
+    pub(crate) fn recorder(&self, ctx: &Ctx<'_>, what: &str) -> rquickjs::Result<Recorder> {
+        Ok(self.work(ctx, what)?.current.clone())
+    }
+
+    /// The ids of all metrics.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        self.program.metrics()
+    }
+
+    /// The value of a tag of the virtual user.
+    pub(crate) fn tag(&self, name: &str) -> Option<String> {
+        let work = self.work.borrow();
+        work.as_ref().and_then(|work| work.tags.get(name).cloned())
+    }
+
+    /// All tags of the virtual user, without those of its run and scenario.
+    pub(crate) fn tags(&self) -> BTreeMap<String, String> {
+        self.work
+            .borrow()
+            .as_ref()
+            .map(|work| work.tags.clone())
+            .unwrap_or_default()
+    }
+
+    /// Gives all further samples a tag, or takes it away.
+    pub(crate) fn set_tag(&self, name: &str, value: Option<String>) {
+        let mut work = self.work.borrow_mut();
+        let Some(work) = work.as_mut() else { return };
+        match value {
+            Some(value) => work.tags.insert(name.to_owned(), value),
+            None => work.tags.remove(name),
+        };
+        let tags = work
+            .tags
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
+        work.current = work.base.with_tags(tags);
+    }
+
+    /// Begins a piece of work.
+    pub(crate) fn begin(&self, stage: Stage, work: Option<Work>) {
+        self.stage.set(stage);
+        self.work.replace(work);
+        self.is_at_work.set(true);
+        if let Some(group) = stage.group().filter(|_| self.program.has_system_tag("group")) {
+            self.set_tag("group", Some(group.to_owned()));
+        }
+    }
+
+    /// Ends it: nothing goes on that belongs to it.
+    pub(crate) fn end(&self) {
+        self.background.clear();
+        self.events.clear();
+        let actions = self.ended.take();
+        actions.into_iter().for_each(|action| action());
+        self.work.replace(None);
+        self.is_at_work.set(false);
+    }
+}
+
+impl Stage {
+    /// The group of samples that belong to no group of the script (k6 spec §3.6).
+    fn group(self) -> Option<&'static str> {
+        match self {
+            Self::Setup => Some("::setup"),
+            Self::Teardown => Some("::teardown"),
+            Self::Iteration => Some(""),
+            Self::Init | Self::Summary => None,
+        }
+    }
+}

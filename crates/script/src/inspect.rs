@@ -1,0 +1,150 @@
+//! Values as people read them in a log: `{ a: 1, b: "x" }`.
+
+use rquickjs::{ArrayBuffer, Object, Value};
+
+use crate::bytes;
+
+/// Objects within objects that are shown: enough for data, and an end for what has none.
+const MAX_DEPTH: usize = 16;
+
+/// What is shown of one value in all.
+const MAX_CHARS: usize = 64 << 10;
+
+/// The value in one line.
+pub(crate) fn inspect(value: &Value<'_>) -> String {
+    let mut inspector = Inspector {
+        text: String::new(),
+        around: Vec::new(),
+    };
+    inspector.value(value);
+    if inspector.text.len() > MAX_CHARS {
+        let end = inspector.text.floor_char_boundary(MAX_CHARS);
+        inspector.text.truncate(end);
+        inspector.text.push('…');
+    }
+    inspector.text
+}
+
+struct Inspector<'js> {
+    text: String,
+    /// The objects that are being shown, outermost first.
+    around: Vec<Value<'js>>,
+}
+
+impl<'js> Inspector<'js> {
+    fn value(&mut self, value: &Value<'js>) {
+        if self.text.len() > MAX_CHARS {
+            return;
+        }
+        if let Some(text) = value.as_string().and_then(|text| text.to_string().ok()) {
+            self.text.push_str(&serde_json::Value::String(text).to_string());
+        } else if let Some(object) = value.as_object() {
+            self.object(object);
+        } else {
+            self.text.push_str(&plain(value));
+        }
+    }
+
+    fn object(&mut self, object: &Object<'js>) {
+        if self.around.contains(object.as_value()) {
+            return self.text.push_str("[Circular]");
+        }
+        if self.around.len() == MAX_DEPTH {
+            return self.text.push('…');
+        }
+        self.around.push(object.as_value().clone());
+        self.content(object);
+        self.around.pop();
+    }
+
+    fn content(&mut self, object: &Object<'js>) {
+        if object.as_value().is_function() {
+            self.text.push_str("[object Function]");
+        } else if let Some(exception) = object.as_exception() {
+            self.text
+                .push_str(exception.message().as_deref().unwrap_or("Error"));
+        } else if let Some(array) = object.as_array() {
+            self.items(array.iter::<Value<'js>>().filter_map(Result::ok));
+        } else if let Some(buffer) = ArrayBuffer::from_value(object.as_value().clone()) {
+            self.bytes(&bytes::copy(buffer.as_value()).unwrap_or_default());
+        } else if let Some(date) = iso_date(object) {
+            self.text.push_str(&date);
+        } else if let Some(name) = typed_array(object) {
+            let length = object.get::<_, usize>("length").unwrap_or(0);
+            self.text.push_str(&format!("{name}({length}) "));
+            let items = (0..length).filter_map(|index| object.get::<_, Value<'js>>(index as u32).ok());
+            self.items(items);
+        } else {
+            self.properties(object);
+        }
+    }
+
+    fn items(&mut self, items: impl Iterator<Item = Value<'js>>) {
+        let mut separator = "[ ";
+        for item in items {
+            self.text.push_str(separator);
+            self.value(&item);
+            separator = ", ";
+        }
+        self.text.push_str(if separator == "[ " { "[]" } else { " ]" });
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let hex: Vec<_> = bytes
+            .iter()
+            .take(MAX_CHARS / 3)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let text = format!(
+            "{{ [Uint8Contents]: <{}>, byteLength: {} }}",
+            hex.join(" "),
+            bytes.len()
+        );
+        self.text.push_str(&text);
+    }
+
+    fn properties(&mut self, object: &Object<'js>) {
+        let mut separator = "{ ";
+        for (name, value) in object.props::<String, Value<'js>>().filter_map(Result::ok) {
+            self.text.push_str(separator);
+            self.text.push_str(&name);
+            self.text.push_str(": ");
+            self.value(&value);
+            separator = ", ";
+        }
+        self.text.push_str(if separator == "{ " { "{}" } else { " }" });
+    }
+}
+
+/// What is neither text nor an object.
+fn plain(value: &Value<'_>) -> String {
+    match (value.as_number(), value.as_bool()) {
+        (Some(number), _) => value
+            .ctx()
+            .json_stringify(number)
+            .ok()
+            .flatten()
+            .and_then(|text| text.to_string().ok())
+            .filter(|_| number.is_finite())
+            .unwrap_or_else(|| number.to_string()),
+        (_, Some(truth)) => truth.to_string(),
+        _ if value.is_null() => "null".to_owned(),
+        _ => value.type_name().to_owned(),
+    }
+}
+
+fn iso_date(object: &Object<'_>) -> Option<String> {
+    let constructor: Object<'_> = object.get("constructor").ok()?;
+    (constructor.get::<_, String>("name").ok()? == "Date").then_some(())?;
+    let to_iso: rquickjs::Function<'_> = object.get("toISOString").ok()?;
+    to_iso.call((rquickjs::function::This(object.clone()),)).ok()
+}
+
+fn typed_array(object: &Object<'_>) -> Option<String> {
+    object.get::<_, ArrayBuffer<'_>>("buffer").ok()?;
+    let constructor: Object<'_> = object.get("constructor").ok()?;
+    constructor
+        .get("name")
+        .ok()
+        .filter(|name: &String| name.ends_with("Array"))
+}

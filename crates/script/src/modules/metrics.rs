@@ -1,0 +1,149 @@
+//! `k6/metrics`: the metrics that a script makes itself.
+
+use plimsoll_load::metrics::{Contains, RegisterError};
+use rquickjs::{
+    Class, Coerced, Ctx, Exception, FromJs as _, Function, JsLifetime, Object, Result, Value, class::Trace,
+    function::Opt,
+};
+
+use super::{Module, same};
+use crate::{
+    host::{Host, Stage},
+    metrics::Custom,
+    tags,
+};
+
+pub(super) const MODULE: Module = Module {
+    id: "k6/metrics",
+    build,
+    api: &[
+        same("Counter"),
+        same("Gauge"),
+        same("Rate"),
+        same("Trend"),
+        same("Counter.add"),
+        same("Counter.name"),
+    ],
+};
+
+/// Which constructor was called.
+#[derive(Clone, Copy)]
+enum Kind {
+    Counter,
+    Gauge,
+    Rate,
+    Trend,
+}
+
+/// What a constructor makes.
+#[derive(Trace, JsLifetime)]
+#[rquickjs::class]
+struct Metric {
+    #[qjs(get)]
+    name: String,
+    #[qjs(skip_trace)]
+    id: Custom,
+}
+
+#[rquickjs::methods]
+impl Metric {
+    /// Adds a sample; false when the value is none.
+    fn add<'js>(&self, ctx: Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>) -> Result<bool> {
+        let host = Host::of(&ctx);
+        let mut recorder = host.recorder(&ctx, "adding to a metric")?;
+        let number = value.0.as_ref().map_or(Ok(None), |value| number(&ctx, value))?;
+        let Some(number) = number else {
+            return self.refuse(&ctx, &host, value.0);
+        };
+        if let Some(tags) = tags.0.filter(|tags| !tags.is_null() && !tags.is_undefined()) {
+            recorder = recorder.with_tags(tags::pairs(&tags::read(&ctx, &tags, "the tags of add()")?));
+        }
+        match self.id {
+            Custom::Counter(id) => recorder.add(id, number),
+            Custom::Gauge(id) => recorder.set(id, number),
+            Custom::Rate(id) => recorder.rate(id, number != 0.0),
+            Custom::Trend(id) => recorder.record_number(id, number),
+        }
+        Ok(true)
+    }
+}
+
+impl Metric {
+    fn refuse(&self, ctx: &Ctx<'_>, host: &Host, value: Option<Value<'_>>) -> Result<bool> {
+        let found = value.map_or("nothing".to_owned(), |value| crate::inspect::inspect(&value));
+        let text = format!("the metric `{}` was given {found}; expected a number", self.name);
+        if host.program.option("throw") == Some(&serde_json::Value::Bool(true)) {
+            return Err(Exception::throw_type(ctx, &text));
+        }
+        tracing::warn!("{text}");
+        Ok(false)
+    }
+}
+
+/// Truth values are 1 and 0, texts are read as numbers.
+fn number<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<f64>> {
+    if value.is_null() || value.is_undefined() || value.is_object() {
+        return Ok(None);
+    }
+    let number = Coerced::<f64>::from_js(ctx, value.clone())?.0;
+    Ok(Some(number).filter(|number| !number.is_nan()))
+}
+
+fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let exports = Object::new(ctx.clone())?;
+    let kinds = [
+        ("Counter", Kind::Counter),
+        ("Gauge", Kind::Gauge),
+        ("Rate", Kind::Rate),
+        ("Trend", Kind::Trend),
+    ];
+    for (name, kind) in kinds {
+        let constructor = Function::new(
+            ctx.clone(),
+            move |ctx: Ctx<'js>, name: Opt<Value<'js>>, is_time: Opt<bool>| {
+                create(&ctx, kind, name.0, is_time.0.unwrap_or(false))
+            },
+        )?;
+        exports.set(name, constructor.with_name(name)?.with_constructor(true))?;
+    }
+    Ok(exports)
+}
+
+fn create<'js>(
+    ctx: &Ctx<'js>,
+    kind: Kind,
+    name: Option<Value<'js>>,
+    is_time: bool,
+) -> Result<Class<'js, Metric>> {
+    let host = Host::of(ctx);
+    if host.stage() != Stage::Init {
+        let text = "metrics must be made in the init context, outside of functions";
+        return Err(Exception::throw_message(ctx, text));
+    }
+    let name = name
+        .and_then(Value::into_string)
+        .map(|name| name.to_string())
+        .transpose()?;
+    let name = name.ok_or_else(|| {
+        Exception::throw_type(ctx, "a metric needs a name, for example new Trend('rtt', true)")
+    })?;
+    let contains = if is_time {
+        Contains::Time
+    } else {
+        Contains::Default
+    };
+    let register =
+        |metrics: &mut plimsoll_load::metrics::Registry| -> std::result::Result<Custom, RegisterError> {
+            Ok(match kind {
+                Kind::Counter => Custom::Counter(metrics.counter(&name, contains)?),
+                Kind::Gauge => Custom::Gauge(metrics.gauge(&name, contains)?),
+                Kind::Rate => Custom::Rate(metrics.rate(&name)?),
+                Kind::Trend => Custom::Trend(metrics.trend_of(&name, contains)?),
+            })
+        };
+    let id = host
+        .program
+        .custom_metric(&name, register)
+        .map_err(|text| Exception::throw_message(ctx, &text))?;
+    Class::instance(ctx.clone(), Metric { name, id })
+}

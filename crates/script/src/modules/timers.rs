@@ -1,0 +1,130 @@
+//! `k6/timers`, which are the global timers, too.
+
+use std::time::Duration;
+
+use rquickjs::{
+    Ctx, Exception, Function, Object, Persistent, Result, Value,
+    function::{Opt, Rest},
+};
+use tokio::time::{Instant, sleep_until};
+
+use super::{Module, same};
+use crate::{
+    events::{Callback, EventId},
+    host::Host,
+};
+
+pub(super) const MODULE: Module = Module {
+    id: "k6/timers",
+    build,
+    api: &[
+        same("setTimeout"),
+        same("clearTimeout"),
+        same("setInterval"),
+        same("clearInterval"),
+    ],
+};
+
+/// What a timer calls.
+#[derive(Clone)]
+struct Action {
+    function: Persistent<Function<'static>>,
+    arguments: Vec<Persistent<Value<'static>>>,
+}
+
+/// Makes the timers global.
+pub(crate) fn install<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> Result<()> {
+    globals.set("setTimeout", Function::new(ctx.clone(), set_timeout)?)?;
+    globals.set("setInterval", Function::new(ctx.clone(), set_interval)?)?;
+    globals.set("clearTimeout", Function::new(ctx.clone(), clear)?)?;
+    globals.set("clearInterval", Function::new(ctx.clone(), clear)?)
+}
+
+fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let exports = Object::new(ctx.clone())?;
+    install(ctx, &exports)?;
+    Ok(exports)
+}
+
+fn set_timeout<'js>(
+    ctx: Ctx<'js>,
+    function: Value<'js>,
+    delay: Opt<Value<'js>>,
+    arguments: Rest<Value<'js>>,
+) -> Result<u32> {
+    let action = Action::new(&ctx, "setTimeout", function, arguments)?;
+    let at = Instant::now() + delay_of(&delay);
+    let timer = async move {
+        sleep_until(at).await;
+        Box::new(move |ctx: &Ctx<'_>| action.call(ctx)) as Callback
+    };
+    Ok(Host::of(&ctx).event(&ctx, timer)?.0)
+}
+
+fn set_interval<'js>(
+    ctx: Ctx<'js>,
+    function: Value<'js>,
+    delay: Opt<Value<'js>>,
+    arguments: Rest<Value<'js>>,
+) -> Result<u32> {
+    let action = Action::new(&ctx, "setInterval", function, arguments)?;
+    // Zero would never let anything else happen.
+    let period = delay_of(&delay).max(Duration::from_millis(1));
+    let host = Host::of(&ctx);
+    let id = host.events.new_id();
+    tick(&ctx, id, Instant::now() + period, period, action)?;
+    Ok(id.0)
+}
+
+/// Waits for one tick of an interval; each tick orders the next one, so that ticks do not pile up behind a slow script.
+fn tick(ctx: &Ctx<'_>, id: EventId, at: Instant, period: Duration, action: Action) -> Result<()> {
+    let timer = async move {
+        sleep_until(at).await;
+        Box::new(move |ctx: &Ctx<'_>| {
+            tick(ctx, id, (at + period).max(Instant::now()), period, action.clone())?;
+            action.call(ctx)
+        }) as Callback
+    };
+    Host::of(ctx).event_as(ctx, id, timer)
+}
+
+fn clear(ctx: Ctx<'_>, id: Opt<Value<'_>>) {
+    let id = id.0.and_then(|id| id.as_number());
+    if let Some(id) = id.filter(|id| *id >= 1.0) {
+        Host::of(&ctx).events.cancel(EventId(id as u32));
+    }
+}
+
+/// Milliseconds; what is no number is 0, as in browsers.
+fn delay_of(delay: &Opt<Value<'_>>) -> Duration {
+    let millis = delay.0.as_ref().and_then(Value::as_number).unwrap_or(0.0);
+    Duration::try_from_secs_f64(millis.max(0.0) / 1_000.0).unwrap_or(Duration::ZERO)
+}
+
+impl Action {
+    fn new<'js>(
+        ctx: &Ctx<'js>,
+        caller: &str,
+        function: Value<'js>,
+        arguments: Rest<Value<'js>>,
+    ) -> Result<Self> {
+        let type_name = function.type_name();
+        let function = function.into_function().ok_or_else(|| {
+            let text = format!("{caller} needs a function as its first argument, found {type_name}");
+            Exception::throw_type(ctx, &text)
+        })?;
+        let arguments = arguments.0.into_iter();
+        Ok(Self {
+            function: Persistent::save(ctx, function),
+            arguments: arguments
+                .map(|argument| Persistent::save(ctx, argument))
+                .collect(),
+        })
+    }
+
+    fn call(self, ctx: &Ctx<'_>) -> Result<()> {
+        let arguments = self.arguments.into_iter().map(|argument| argument.restore(ctx));
+        let arguments = arguments.collect::<Result<Vec<_>>>()?;
+        self.function.restore(ctx)?.call((Rest(arguments),))
+    }
+}

@@ -1,0 +1,216 @@
+//! A script that was read and compiled once; what all its virtual users share.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::PathBuf,
+    sync::{Arc, Mutex, OnceLock},
+};
+
+use plimsoll_load::{
+    metrics::{RegisterError, Registry},
+    plan,
+};
+use serde_json::Value;
+
+use crate::{
+    metrics::{Custom, Metrics},
+    source::{self, Resolved, Source, SourceKind, Sources, Specifier},
+};
+
+/// The whole of a script.
+#[derive(Debug)]
+pub struct Program {
+    /// The module that is run.
+    pub(crate) entry: String,
+    /// All modules, by name.
+    pub(crate) modules: HashMap<String, SourceModule>,
+    /// `__ENV`.
+    pub(crate) env: BTreeMap<String, String>,
+    /// Where relative paths begin that no module gives.
+    pub(crate) directory: PathBuf,
+    compiled: Mutex<HashMap<String, Arc<[u8]>>>,
+    /// What `open` has read.
+    files: Mutex<OpenedFiles>,
+    /// While the script is read the first time, when it makes its metrics.
+    reading: Mutex<Option<(Registry, Metrics)>>,
+    metrics: OnceLock<Metrics>,
+    options: OnceLock<Options>,
+}
+
+/// Contents by the module that opened them and the path as it has it.
+type OpenedFiles = HashMap<(Specifier, String), Arc<[u8]>>;
+
+/// The options as all layers together have them.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// As scripts and protocols read them.
+    pub values: plan::Options,
+    /// Which tags samples get by themselves.
+    pub system_tags: BTreeSet<String>,
+    /// All of them as JSON, for `exec.test.options` and the script's own `options`.
+    pub consolidated: String,
+}
+
+/// One file of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceModule {
+    /// What is compiled.
+    pub text: Arc<str>,
+    /// What people wrote.
+    pub original: Arc<str>,
+    /// Whether it is a CommonJS module.
+    pub is_common_js: bool,
+    /// What its imports stand for, by the text between the quotes.
+    pub imports: HashMap<String, String>,
+}
+
+impl SourceModule {
+    fn of(source: Source) -> Self {
+        let imports = source.imports.into_iter().map(|import| {
+            let name = match import.resolved {
+                Resolved::Builtin(id) => id,
+                Resolved::Module(specifier) => specifier.as_str().to_owned(),
+            };
+            (import.written, name)
+        });
+        Self {
+            imports: imports.collect(),
+            text: source.text,
+            original: source.original,
+            is_common_js: source.kind == SourceKind::CommonJs,
+        }
+    }
+}
+
+impl Program {
+    /// A script that was read from files. `directory` is what people take paths to be relative to.
+    pub fn from_sources(sources: Sources, env: BTreeMap<String, String>, directory: PathBuf) -> Self {
+        let modules = sources.modules.into_iter();
+        let modules = modules.map(|source| (source.specifier.as_str().to_owned(), SourceModule::of(source)));
+        Self::new(
+            sources.entry.as_str().to_owned(),
+            modules.collect(),
+            env,
+            directory,
+        )
+    }
+
+    /// A script that was read and not compiled yet.
+    pub fn new(
+        entry: String,
+        modules: HashMap<String, SourceModule>,
+        env: BTreeMap<String, String>,
+        directory: PathBuf,
+    ) -> Self {
+        let mut registry = Registry::new();
+        let metrics = Metrics::register(&mut registry).expect("the names of an empty registry are free");
+        Self {
+            entry,
+            modules,
+            env,
+            directory,
+            compiled: Mutex::default(),
+            files: Mutex::default(),
+            reading: Mutex::new(Some((registry, metrics))),
+            metrics: OnceLock::new(),
+            options: OnceLock::new(),
+        }
+    }
+
+    /// Bytecode of a module, once somebody has compiled it.
+    pub(crate) fn compiled(&self, name: &str) -> Option<Arc<[u8]>> {
+        self.compiled.lock().ok()?.get(name).cloned()
+    }
+
+    pub(crate) fn keep_compiled(&self, name: &str, bytecode: Vec<u8>) {
+        if let Ok(mut compiled) = self.compiled.lock() {
+            compiled.insert(name.to_owned(), bytecode.into());
+        }
+    }
+
+    /// What `open(path)` gives in the module of this name, read once for all virtual users.
+    ///
+    /// # Errors
+    /// For people: the file cannot be read.
+    pub(crate) fn file(&self, module: Option<&str>, path: &str) -> Result<Arc<[u8]>, String> {
+        let module = module
+            .and_then(Specifier::parse)
+            .or_else(|| Specifier::parse(&self.entry));
+        let module = module.ok_or("only modules can open files")?;
+        let mut files = self.files.lock().map_err(|_| "another virtual user panicked")?;
+        let key = (module.clone(), path.to_owned());
+        if let Some(content) = files.get(&key) {
+            return Ok(Arc::clone(content));
+        }
+        let content: Arc<[u8]> = source::open(&module, path)
+            .map_err(|error| error.to_string())?
+            .into();
+        files.insert(key, Arc::clone(&content));
+        Ok(content)
+    }
+
+    /// All metrics; empty ids do not exist, so this waits for nobody: they are set before the first virtual user.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        self.metrics
+            .get()
+            .expect("metrics are set when the script was read the first time")
+    }
+
+    /// Ends the first reading of the script: no further metrics can be made.
+    pub(crate) fn finish_reading(&self) -> Option<Registry> {
+        let (registry, metrics) = self.reading.lock().ok()?.take()?;
+        self.metrics.get_or_init(|| metrics);
+        Some(registry)
+    }
+
+    /// The metric of this name: made while the script is read the first time, found later.
+    ///
+    /// # Errors
+    /// For people: the name is no metric's, or is new too late.
+    pub(crate) fn custom_metric(
+        &self,
+        name: &str,
+        register: impl FnOnce(&mut Registry) -> Result<Custom, RegisterError>,
+    ) -> Result<Custom, String> {
+        let mut reading = self.reading.lock().map_err(|_| "another virtual user panicked")?;
+        if let Some((registry, metrics)) = &mut *reading {
+            let metric = register(registry).map_err(|error| error.to_string())?;
+            metrics.add(name, metric);
+            return Ok(metric);
+        }
+        self.metrics().custom(name).ok_or_else(|| {
+            format!(
+                "the metric `{name}` is new: it was not made when the script was read the first time (with `__VU` 0); \
+                 make metrics always, not under a condition"
+            )
+        })
+    }
+
+    /// The options of all layers.
+    pub(crate) fn options(&self) -> &Options {
+        static NONE: OnceLock<Options> = OnceLock::new();
+        self.options
+            .get()
+            .unwrap_or_else(|| NONE.get_or_init(Options::default))
+    }
+
+    pub(crate) fn set_options(&self, options: Options) {
+        self.options.get_or_init(|| options);
+    }
+
+    /// An option.
+    pub(crate) fn option(&self, key: &str) -> Option<&Value> {
+        self.options().values.get(key)
+    }
+
+    /// Whether samples get this tag by themselves.
+    pub(crate) fn has_system_tag(&self, name: &str) -> bool {
+        self.options().system_tags.contains(name)
+    }
+
+    /// A stack, or a name of a module, as people know it: files relative to where they are.
+    pub(crate) fn displayed(&self, stack: &str) -> String {
+        let prefix = format!("file://{}/", self.directory.display());
+        stack.replace(&prefix, "").replace("file://", "")
+    }
+}

@@ -1,0 +1,211 @@
+//! A script, from its text to the virtual users of a run.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use plimsoll_load::{
+    metrics::{Recorder, Registry},
+    run::RunHandle,
+    vu::{Iteration, IterationContext, IterationError, Lifecycle, StageFuture, Vu, VuFactory, VuId},
+};
+use serde_json::Value;
+
+use crate::{
+    error::ScriptError,
+    host::{Stage, Work},
+    program::{Options, Program},
+    task::{Description, Files, Output, Task},
+    vm::Vm,
+};
+
+/// A script that was read: its modules were evaluated once.
+#[derive(Debug)]
+pub struct Script {
+    program: Arc<Program>,
+    description: Description,
+    registry: Registry,
+}
+
+impl Script {
+    /// Compiles and evaluates the modules of a program, as k6 does before everything else (`__VU` is 0).
+    ///
+    /// # Errors
+    /// What a module throws, a syntax error, or that nothing is exported.
+    pub fn read(program: Program) -> Result<Self, ScriptError> {
+        let program = Arc::new(program);
+        let (_vm, output) = Vm::new(&program, 0)?;
+        let Output::Script(description) = output else {
+            return Err(ScriptError::new("the script was not evaluated"));
+        };
+        if description.functions.is_empty() {
+            return Err(ScriptError::new(
+                "the script exports no function; expected at least `export default function () { … }`",
+            ));
+        }
+        let registry = program.finish_reading().unwrap_or_default();
+        Ok(Self {
+            program,
+            description,
+            registry,
+        })
+    }
+
+    /// What it exports as `options`; null when nothing.
+    ///
+    /// # Errors
+    /// When it is not what JSON can say.
+    pub fn options(&self) -> Result<Value, serde_json::Error> {
+        let options = self.description.options.as_deref();
+        options.map_or(Ok(Value::Null), serde_json::from_str)
+    }
+
+    /// The names of the functions that it exports.
+    pub fn functions(&self) -> &BTreeSet<String> {
+        &self.description.functions
+    }
+
+    /// Prepares a run with the options of all layers together.
+    pub fn users(self, options: Options) -> Users {
+        self.program.set_options(options);
+        let data = Arc::default();
+        Users {
+            registry: self.registry,
+            factory: Arc::new(Factory {
+                program: Arc::clone(&self.program),
+                data: Arc::clone(&data),
+            }),
+            stages: Stages {
+                has_setup: self.description.functions.contains("setup"),
+                has_teardown: self.description.functions.contains("teardown"),
+                has_summary: self.description.functions.contains("handleSummary"),
+                program: self.program,
+                data,
+            },
+        }
+    }
+}
+
+/// What a run needs of a script.
+pub struct Users {
+    /// All metrics.
+    pub registry: Registry,
+    /// Makes the virtual users.
+    pub factory: Arc<dyn VuFactory>,
+    /// What is done around the run.
+    pub stages: Stages,
+}
+
+/// What `setup` returned, as JSON; set once.
+type SetupData = std::sync::OnceLock<Arc<str>>;
+
+/// `setup`, `teardown` and `handleSummary`. Each has a runtime of its own, as in k6.
+pub struct Stages {
+    program: Arc<Program>,
+    data: Arc<SetupData>,
+    has_setup: bool,
+    has_teardown: bool,
+    has_summary: bool,
+}
+
+struct Factory {
+    program: Arc<Program>,
+    data: Arc<SetupData>,
+}
+
+struct ScriptVu {
+    vm: Vm,
+    data: Arc<SetupData>,
+}
+
+impl VuFactory for Factory {
+    fn create(&self, vu: VuId) -> Result<Box<dyn Vu>, String> {
+        let (vm, _) = Vm::new(&self.program, vu.get()).map_err(|error| error.to_string())?;
+        Ok(Box::new(ScriptVu {
+            vm,
+            data: Arc::clone(&self.data),
+        }))
+    }
+}
+
+impl Vu for ScriptVu {
+    fn iterate<'a>(&'a mut self, context: &'a mut IterationContext) -> Iteration<'a> {
+        let task = Task::Iterate {
+            function: context.scenario.exec.clone(),
+            data: self.data.get().cloned(),
+        };
+        let work = Work::new(
+            Some(context.clone()),
+            context.metrics.clone(),
+            context.run.clone(),
+        );
+        Box::pin(async move {
+            match self.vm.perform(Stage::Iteration, Some(work), task).await {
+                Ok(_) => Ok(()),
+                Err(error) if error.is_interruption => Err(IterationError::Interrupted),
+                Err(error) => {
+                    tracing::error!(target: "script", "{error}");
+                    Err(IterationError::new(error.reason()))
+                }
+            }
+        })
+    }
+}
+
+impl Lifecycle for Stages {
+    fn setup(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
+        Box::pin(async move {
+            if !self.has_setup {
+                return Ok(());
+            }
+            let work = Work::new(None, metrics, run);
+            let output = self.perform(Stage::Setup, Some(work), Task::Setup).await;
+            if let Output::Data(Some(data)) = output.map_err(|error| error.to_string())? {
+                self.data.get_or_init(|| data.into());
+            }
+            Ok(())
+        })
+    }
+
+    fn teardown(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
+        Box::pin(async move {
+            if !self.has_teardown {
+                return Ok(());
+            }
+            let work = Work::new(None, metrics, run);
+            let data = self.data.get().cloned();
+            let output = self
+                .perform(Stage::Teardown, Some(work), Task::Teardown { data })
+                .await;
+            output.map(drop).map_err(|error| error.to_string())
+        })
+    }
+}
+
+impl Stages {
+    /// What `setup` returned, as JSON.
+    pub fn setup_data(&self) -> Option<Arc<str>> {
+        self.data.get().cloned()
+    }
+
+    /// Calls `handleSummary` with its argument: what to write, by name (`stdout`, `stderr` or a path). `None` when the
+    /// script has no such function or it returned nothing.
+    ///
+    /// # Errors
+    /// What it threw.
+    pub async fn handle_summary(&self, data: &Value) -> Result<Option<Files>, ScriptError> {
+        if !self.has_summary {
+            return Ok(None);
+        }
+        let task = Task::Summarize {
+            data: data.to_string(),
+        };
+        match self.perform(Stage::Summary, None, task).await? {
+            Output::Files(files) => Ok(files),
+            _ => Ok(None),
+        }
+    }
+
+    async fn perform(&self, stage: Stage, work: Option<Work>, task: Task) -> Result<Output, ScriptError> {
+        let (mut vm, _) = Vm::new(&self.program, 0)?;
+        vm.perform(stage, work, task).await
+    }
+}

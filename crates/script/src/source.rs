@@ -1,0 +1,89 @@
+//! From an entry file to the sources of all modules that it needs (k6 spec §2.8).
+//!
+//! There is no JavaScript engine in here: what is found and checked here is compiled elsewhere, once, and a mistake in
+//! an import is known before anything has run.
+
+mod ecmascript;
+mod error;
+mod file;
+mod graph;
+mod jslib;
+mod location;
+mod nearest;
+mod remote;
+mod specifier;
+#[cfg(test)]
+mod test_folder;
+
+pub use self::{
+    error::{Problem, SourceError},
+    file::{FileError, OpenError, open},
+    graph::{Entry, LoadOptions, load},
+    location::{Excerpt, Location},
+    remote::{FetchError, RemoteError, cache_folder},
+    specifier::{Resolved, Specifier, Unresolved, resolve},
+};
+
+use std::sync::Arc;
+
+/// The longest source of a module. Bundles with all their libraries have a few megabytes; parsing needs a multiple.
+pub const MAX_SOURCE_BYTES: usize = 16 * 1024 * 1024;
+
+/// All modules of a script.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// The module that the run begins with.
+    pub entry: Specifier,
+    /// Each module once, the entry first, then in the order in which imports name them. Cycles are in order.
+    pub modules: Vec<Source>,
+    /// What somebody who looks for the reason of a surprise should know.
+    pub notices: Vec<String>,
+}
+
+/// One module.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name, by which `imports` of others and [`resolve`] call it.
+    pub specifier: Specifier,
+    /// How it is to be run.
+    pub kind: SourceKind,
+    /// JavaScript. Lines and columns are those of `original`, except inside of what TypeScript has to generate.
+    pub text: Arc<str>,
+    /// What was read, for excerpts in errors.
+    pub original: Arc<str>,
+    /// What it asks for, in the order of the text. Every [`Resolved::Module`] of an `import` is among the modules; one
+    /// of a `require` only if its file exists, because it need never run.
+    pub imports: Vec<Import>,
+}
+
+/// How a module is to be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// As an ECMAScript module: it has `import`, `export` or an `await` outside of functions.
+    EsModule,
+    /// As the body of a `function (module, exports, require)`.
+    CommonJs,
+}
+
+/// An `import`, `export … from` or `require` with a literal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// As it stands in the source.
+    pub written: String,
+    /// What it means.
+    pub resolved: Resolved,
+    /// Where the specifier stands.
+    pub location: Location,
+    /// What of the module the source names: imported names, and properties of what was imported as a default or as a
+    /// namespace. Not complete: a name may also be computed.
+    pub names: Vec<ImportedName>,
+}
+
+/// Something of another module, by its name there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedName {
+    /// `check` in both `import { check as c } from "k6"` and `k6.check(…)`.
+    pub name: String,
+    /// Where it is named first.
+    pub location: Location,
+}

@@ -1,0 +1,91 @@
+//! What the syntax of a source says: ES module or CommonJS, and what it imports.
+//!
+//! Syntax comes from a real parser ([decision 6](../../../docs/decisions/0006-parsing-scripts.md)), so that text in
+//! comments, strings and templates is never taken for an import.
+
+mod imports;
+mod parser;
+mod typescript;
+
+use std::sync::Arc;
+
+use self::parser::{Language, Parsed};
+use super::{ImportedName, Location, Problem, SourceError, SourceKind, Specifier};
+
+/// A source whose syntax is in order.
+#[derive(Debug)]
+pub(super) struct Module {
+    pub(super) kind: SourceKind,
+    /// What the engine gets.
+    pub(super) text: Arc<str>,
+    pub(super) requests: Vec<Request>,
+}
+
+/// A specifier that a source names.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) written: String,
+    pub(super) location: Location,
+    pub(super) names: Vec<ImportedName>,
+    /// `require`, which may never run.
+    pub(super) is_require: bool,
+}
+
+/// Parses the source of the module `name`.
+pub(super) fn read(name: &Specifier, source: &Arc<str>) -> Result<Module, SourceError> {
+    parser::with_stack(source.len(), || {
+        javascript(name, source).and_then(|text| module(name, source, text))
+    })
+    .unwrap_or_else(|error| Err(SourceError::without_place(Problem::Parser(error))))
+}
+
+fn javascript(name: &Specifier, source: &Arc<str>) -> Result<Arc<str>, SourceError> {
+    if !name.is_typescript() {
+        return Ok(engine_text(source));
+    }
+    let erased = with_tree_of_kind(source, Language::TypeScript, |tree, _| {
+        tree.mistake()
+            .map_or_else(|| typescript::erase(source, tree.program()), Err)
+    });
+    erased
+        .map(|text| engine_text(&text.into()))
+        .map_err(|(problem, offset)| SourceError::at_offset(problem, name, source, offset))
+}
+
+fn module(name: &Specifier, source: &str, text: Arc<str>) -> Result<Module, SourceError> {
+    let read = with_tree_of_kind(&text, Language::JavaScript, |tree, kind| match tree.mistake() {
+        Some(mistake) => Err(mistake),
+        None => Ok((kind, imports::find(name, &text, tree)?)),
+    });
+    match read {
+        Ok((kind, requests)) => Ok(Module { kind, text, requests }),
+        Err((problem, offset)) => {
+            let location = Location::at(&name.to_string(), &text, offset);
+            Err(SourceError::at(problem, location, source))
+        }
+    }
+}
+
+/// As k6: what is no module by its syntax is CommonJS. What has `import` or `export` and a mistake is a module with a
+/// mistake, so the mistake is shown and not what it looks like as CommonJS.
+fn with_tree_of_kind<T>(text: &str, language: Language, read: impl Fn(&Parsed<'_>, SourceKind) -> T) -> T {
+    let as_module = parser::with_tree(text, language, SourceKind::EsModule, |tree| {
+        tree.is_module().then(|| read(tree, SourceKind::EsModule))
+    });
+    as_module.unwrap_or_else(|| {
+        parser::with_tree(text, language, SourceKind::CommonJs, |tree| {
+            read(tree, SourceKind::CommonJs)
+        })
+    })
+}
+
+/// A hashbang is for the shell; as a comment it is also valid inside of a function.
+fn engine_text(source: &Arc<str>) -> Arc<str> {
+    match source.strip_prefix("#!") {
+        Some(rest) => format!("//{rest}").into(),
+        None => Arc::clone(source),
+    }
+}
+
+#[cfg(test)]
+mod tests;

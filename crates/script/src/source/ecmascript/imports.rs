@@ -1,0 +1,174 @@
+//! What a syntax tree imports.
+
+use std::collections::HashMap;
+
+use oxc_ast::ast::{
+    Argument, ArrowFunctionExpression, AwaitExpression, CallExpression, ExportAllDeclaration,
+    ExportFromDeclaration, Expression, ForOfStatement, Function, ImportDeclaration,
+    ImportDeclarationSpecifier, ImportExpression, Program, PropertyDefinition, StaticBlock,
+    StaticMemberExpression, StringLiteral, VariableDeclaration,
+};
+use oxc_ast_visit::{VisitJs, walk_js};
+use oxc_span::{GetSpan, Span};
+use oxc_syntax::scope::ScopeFlags;
+
+use super::{Request, parser::Parsed};
+use crate::source::{ImportedName, Location, Problem, Specifier};
+
+/// The requests of a module in the order of its text, or what is refused and its byte.
+pub(super) fn find(
+    name: &Specifier,
+    source: &str,
+    tree: &Parsed<'_>,
+) -> Result<Vec<Request>, (Problem, usize)> {
+    let mut finder = Finder {
+        file: name.to_string(),
+        source,
+        requests: Vec::new(),
+        wholes: HashMap::new(),
+        problem: None,
+    };
+    finder.visit_program(tree.program());
+    match finder.problem {
+        Some((problem, span)) => Err((problem, span.start as usize)),
+        None => Ok(finder.requests),
+    }
+}
+
+struct Finder<'s> {
+    file: String,
+    source: &'s str,
+    requests: Vec<Request>,
+    /// Requests by the local name of their default or namespace.
+    wholes: HashMap<String, usize>,
+    /// The first thing that is not supported.
+    problem: Option<(Problem, Span)>,
+}
+
+impl Finder<'_> {
+    fn request(&mut self, specifier: &StringLiteral<'_>, is_require: bool, names: Vec<ImportedName>) {
+        self.requests.push(Request {
+            written: specifier.value.to_string(),
+            location: self.location(specifier.span),
+            names,
+            is_require,
+        });
+    }
+
+    fn location(&self, span: Span) -> Location {
+        Location::at(&self.file, self.source, span.start as usize)
+    }
+
+    fn name(&self, name: &str, span: Span) -> ImportedName {
+        ImportedName {
+            name: name.to_owned(),
+            location: self.location(span),
+        }
+    }
+
+    fn refuse(&mut self, problem: Problem, span: Span) {
+        self.problem.get_or_insert((problem, span));
+    }
+}
+
+impl<'a> VisitJs<'a> for Finder<'_> {
+    fn visit_import_declaration(&mut self, import: &ImportDeclaration<'a>) {
+        if let Some(clause) = &import.with_clause {
+            self.refuse(Problem::ImportAttributes, clause.span);
+        }
+        let mut names = Vec::new();
+        for specifier in import.specifiers.iter().flatten() {
+            match specifier {
+                ImportDeclarationSpecifier::ImportSpecifier(named) if named.imported.name() != "default" => {
+                    names.push(self.name(&named.imported.name(), named.imported.span()));
+                }
+                whole => {
+                    self.wholes.insert(whole.name().to_string(), self.requests.len());
+                }
+            }
+        }
+        self.request(&import.source, false, names);
+    }
+
+    fn visit_export_from_declaration(&mut self, export: &ExportFromDeclaration<'a>) {
+        if let Some(clause) = &export.with_clause {
+            self.refuse(Problem::ImportAttributes, clause.span);
+        }
+        let locals = export.specifiers.iter().map(|specifier| &specifier.local);
+        let names = locals
+            .filter(|local| local.name() != "default")
+            .map(|local| self.name(&local.name(), local.span()))
+            .collect();
+        self.request(&export.source, false, names);
+    }
+
+    fn visit_export_all_declaration(&mut self, export: &ExportAllDeclaration<'a>) {
+        if let Some(clause) = &export.with_clause {
+            self.refuse(Problem::ImportAttributes, clause.span);
+        }
+        self.request(&export.source, false, Vec::new());
+    }
+
+    fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
+        self.refuse(Problem::DynamicImport, import.span);
+    }
+
+    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+        if let Expression::Identifier(callee) = &call.callee
+            && callee.name == "require"
+            && let [Argument::StringLiteral(specifier)] = call.arguments.as_slice()
+        {
+            self.request(specifier, true, Vec::new());
+        }
+        walk_js::walk_call_expression(self, call);
+    }
+
+    fn visit_static_member_expression(&mut self, member: &StaticMemberExpression<'a>) {
+        if let Expression::Identifier(object) = &member.object
+            && let Some(&index) = self.wholes.get(object.name.as_str())
+            && self.requests[index]
+                .names
+                .iter()
+                .all(|known| known.name != member.property.name.as_str())
+        {
+            let name = self.name(&member.property.name, member.property.span);
+            self.requests[index].names.push(name);
+        }
+        walk_js::walk_static_member_expression(self, member);
+    }
+}
+
+/// Whether there is an `await` that belongs to the module itself.
+pub(super) fn awaits_outside_of_functions(program: &Program<'_>) -> bool {
+    let mut search = TopLevelAwait { is_found: false };
+    search.visit_program(program);
+    search.is_found
+}
+
+struct TopLevelAwait {
+    is_found: bool,
+}
+
+impl<'a> VisitJs<'a> for TopLevelAwait {
+    fn visit_await_expression(&mut self, _: &AwaitExpression<'a>) {
+        self.is_found = true;
+    }
+
+    fn visit_for_of_statement(&mut self, statement: &ForOfStatement<'a>) {
+        self.is_found |= statement.r#await;
+        walk_js::walk_for_of_statement(self, statement);
+    }
+
+    fn visit_variable_declaration(&mut self, declaration: &VariableDeclaration<'a>) {
+        self.is_found |= declaration.kind.is_await();
+        walk_js::walk_variable_declaration(self, declaration);
+    }
+
+    fn visit_function(&mut self, _: &Function<'a>, _: ScopeFlags) {}
+
+    fn visit_arrow_function_expression(&mut self, _: &ArrowFunctionExpression<'a>) {}
+
+    fn visit_property_definition(&mut self, _: &PropertyDefinition<'a>) {}
+
+    fn visit_static_block(&mut self, _: &StaticBlock<'a>) {}
+}

@@ -1,0 +1,190 @@
+//! The graph of modules: each is read and parsed once, however often and in whatever cycles it is imported.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    io,
+    path::{Path, PathBuf, absolute},
+    sync::Arc,
+};
+
+use super::{
+    FileError, Import, Location, Problem, Resolved, Source, SourceError, Sources, Specifier,
+    ecmascript::{self, Request},
+    file, jslib,
+    remote::Remote,
+    resolve,
+};
+
+/// What a script begins with.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// A file; a relative path begins at the working directory.
+    File(PathBuf),
+    /// Text from elsewhere, such as standard input.
+    Text {
+        /// The file that it stands for: imports and `open` are relative to it. It need not exist.
+        path: PathBuf,
+        /// The source.
+        text: String,
+    },
+}
+
+/// How modules are found.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions<'a> {
+    /// The ids of the modules that the program itself has.
+    pub builtins: &'a [&'a str],
+    /// Where fetched modules are kept; without it they are fetched again for every run.
+    pub cache: Option<PathBuf>,
+    /// Whether the network is not to be used: what is not in the cache is missing.
+    pub is_offline: bool,
+}
+
+/// Reads the entry and all modules that it needs. Files are read and parsed on this thread, before a run begins.
+///
+/// # Errors
+/// The first mistake: a file that is not there, an import that means nothing, a syntax error.
+pub async fn load(entry: Entry, options: &LoadOptions<'_>) -> Result<Sources, SourceError> {
+    let remote = Remote::new(options.cache.clone(), options.is_offline, None);
+    load_with(entry, options.builtins, remote).await
+}
+
+/// The same with remote modules from where the caller says.
+pub(super) async fn load_with(
+    entry: Entry,
+    builtins: &[&str],
+    remote: Remote,
+) -> Result<Sources, SourceError> {
+    let (specifier, text) = read_entry(entry).map_err(SourceError::without_place)?;
+    let mut graph = Graph {
+        builtins,
+        remote,
+        notices: Vec::new(),
+        known: HashSet::from([specifier.clone()]),
+        wanted: VecDeque::new(),
+        modules: Vec::new(),
+    };
+    graph.add(specifier.clone(), text.into())?;
+    while let Some(wanted) = graph.wanted.pop_front() {
+        match graph.read(&wanted.specifier).await {
+            Ok(text) => graph.add(wanted.specifier, text.into())?,
+            // It may never run, as in a library that asks for modules of Node.js only under Node.js.
+            Err(_) if wanted.is_require => {
+                graph.known.remove(&wanted.specifier);
+            }
+            Err(error) => {
+                let importer = &graph.modules[wanted.importer].original;
+                return Err(SourceError::at(error, wanted.location, importer));
+            }
+        }
+    }
+    Ok(Sources {
+        entry: specifier,
+        modules: graph.modules,
+        notices: graph.notices,
+    })
+}
+
+fn read_entry(entry: Entry) -> Result<(Specifier, String), FileError> {
+    let named = |path: &Path| {
+        let unreadable = |cause| FileError::Unreadable {
+            path: path.to_owned(),
+            cause,
+        };
+        let path = absolute(path).map_err(unreadable)?;
+        Specifier::of_file(&path).ok_or_else(|| unreadable(io::ErrorKind::InvalidInput.into()))
+    };
+    match entry {
+        Entry::File(path) => Ok((named(&path)?, file::read_source(&path)?)),
+        Entry::Text { path, text } => Ok((named(&path)?, text)),
+    }
+}
+
+struct Graph<'o> {
+    builtins: &'o [&'o str],
+    remote: Remote,
+    notices: Vec<String>,
+    /// What is read, or is going to be.
+    known: HashSet<Specifier>,
+    wanted: VecDeque<Wanted>,
+    modules: Vec<Source>,
+}
+
+/// A module that is yet to be read.
+struct Wanted {
+    specifier: Specifier,
+    /// The first module that imports it, and where.
+    importer: usize,
+    location: Location,
+    is_require: bool,
+}
+
+impl Graph<'_> {
+    async fn read(&mut self, module: &Specifier) -> Result<String, Problem> {
+        if let Some(path) = module.to_path() {
+            return Ok(file::read_source(&path)?);
+        }
+        if let Some(text) = jslib::equivalent(module) {
+            self.notices.push(format!(
+                "{module} is not fetched: there is an embedded equivalent"
+            ));
+            return Ok(text);
+        }
+        let fetched = self.remote.read(module).await?;
+        self.notices.extend(fetched.notices);
+        Ok(fetched.text)
+    }
+
+    /// Takes a module in, and asks for what it imports.
+    fn add(&mut self, specifier: Specifier, original: Arc<str>) -> Result<(), SourceError> {
+        let module = ecmascript::read(&specifier, &original)?;
+        let importer = self.modules.len();
+        let mut imports = Vec::new();
+        for request in module.requests {
+            let resolved = match resolve(&specifier, &request.written, self.builtins) {
+                Ok(resolved) => resolved,
+                Err(_) if request.is_require => continue,
+                Err(error) => return Err(SourceError::at(error, request.location, &original)),
+            };
+            self.want(&resolved, &request, importer);
+            imports.push(Import {
+                written: request.written,
+                resolved,
+                location: request.location,
+                names: request.names,
+            });
+        }
+        self.modules.push(Source {
+            specifier,
+            kind: module.kind,
+            text: module.text,
+            original,
+            imports,
+        });
+        Ok(())
+    }
+
+    fn want(&mut self, resolved: &Resolved, request: &Request, importer: usize) {
+        let Resolved::Module(specifier) = resolved else {
+            return;
+        };
+        let wanted = Wanted {
+            specifier: specifier.clone(),
+            importer,
+            location: request.location.clone(),
+            is_require: request.is_require,
+        };
+        if self.known.insert(specifier.clone()) {
+            self.wanted.push_back(wanted);
+        } else if !request.is_require
+            && let Some(same) = self.wanted.iter_mut().find(|same| same.specifier == *specifier)
+            && same.is_require
+        {
+            // Now it has to be there.
+            *same = wanted;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

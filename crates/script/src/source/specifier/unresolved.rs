@@ -1,0 +1,66 @@
+//! Why the text of an import means nothing here, and what to write instead.
+
+/// Why an import cannot be resolved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unresolved {
+    /// It begins with `k6`, and neither k6 nor this program has such a module.
+    #[error("there is no module {written:?}{hint}")]
+    UnknownBuiltin {
+        /// As it stands in the source.
+        written: String,
+        /// What was meant, or what there is.
+        hint: String,
+    },
+    /// k6 has it, and this program has not.
+    #[error("k6's module {written:?} is not supported; {instead}")]
+    Unsupported {
+        /// As it stands in the source.
+        written: String,
+        /// What to use instead.
+        instead: String,
+    },
+    /// Neither a path nor a URL.
+    #[error(
+        "{written:?} is neither a path nor a URL, and there are no packages here (no node_modules); a file begins with \
+         \"./\", as in \"./lib/users.js\", and a package has to be bundled into one file first, for example with \
+         esbuild"
+    )]
+    Bare {
+        /// As it stands in the source.
+        written: String,
+    },
+    /// Fetched code has the rights of the script, so it has to come over a connection that nobody can change.
+    #[error("{written:?} is not fetched without TLS; write https:// instead of http://")]
+    Http {
+        /// As it stands in the source.
+        written: String,
+    },
+    /// Some other scheme.
+    #[error("{written:?} cannot be fetched; a URL begins with https:// or file://")]
+    Scheme {
+        /// As it stands in the source.
+        written: String,
+    },
+    /// It looks like a URL.
+    #[error(
+        "{written:?} is not a valid URL ({reason}); an example is \"https://jslib.k6.io/k6-utils/1.6.0/index.js\""
+    )]
+    Url {
+        /// As it stands in the source.
+        written: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A fetched module has no business with files of this machine.
+    #[error("{written:?} is a file, and a fetched module may import only what is fetched as well")]
+    FileFromRemote {
+        /// As it stands in the source.
+        written: String,
+    },
+    /// Data.
+    #[error("{written:?} is data, not a module; read it with JSON.parse(open({written:?}))")]
+    Json {
+        /// As it stands in the source.
+        written: String,
+    },
+}

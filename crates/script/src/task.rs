@@ -1,0 +1,215 @@
+//! What a runtime is asked to do, and how the script's event loop is drained around it.
+
+use std::{collections::BTreeSet, rc::Rc, sync::Arc};
+
+use rquickjs::{Ctx, Error, Exception, Function, Object, Result, Value, promise::PromiseState};
+
+use crate::{bytes, error::ScriptError, host::Host, rejections};
+
+/// One thing to do.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// Call the function of a scenario.
+    Iterate {
+        /// Its name among the exports.
+        function: String,
+        /// What `setup` returned, as JSON; `None` is undefined.
+        data: Option<Arc<str>>,
+    },
+    /// Call `setup`.
+    Setup,
+    /// Call `teardown`.
+    Teardown {
+        /// As above.
+        data: Option<Arc<str>>,
+    },
+    /// Call `handleSummary`.
+    Summarize {
+        /// Its argument, as JSON.
+        data: String,
+    },
+}
+
+/// Contents by name: `stdout`, `stderr` or a path.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// What came out of it.
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// Nothing that matters.
+    Nothing,
+    /// What a script is, once it was evaluated.
+    Script(Description),
+    /// What `setup` returned, as JSON.
+    Data(Option<String>),
+    /// What `handleSummary` returned: texts and bytes by name. `None` when it returned nothing.
+    Files(Option<Files>),
+}
+
+/// What a script exports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Description {
+    /// The names of its functions.
+    pub(crate) functions: BTreeSet<String>,
+    /// Its `options`, as JSON.
+    pub(crate) options: Option<String>,
+}
+
+impl Task {
+    /// What a script exports, after it was evaluated.
+    pub(crate) fn describe<'js>(
+        ctx: &Ctx<'js>,
+        host: &Rc<Host>,
+        exports: &Object<'js>,
+    ) -> std::result::Result<Output, ScriptError> {
+        let describe = || {
+            let mut functions = BTreeSet::new();
+            for entry in exports.props::<String, Value<'js>>() {
+                let (name, value) = entry?;
+                if value.is_function() && name != "options" {
+                    functions.insert(name);
+                }
+            }
+            let options: Value<'js> = exports.get("options")?;
+            if options.is_function() {
+                return Err(Exception::throw_type(
+                    ctx,
+                    "`options` is a function; export an object",
+                ));
+            }
+            Ok(Output::Script(Description {
+                functions,
+                options: json(ctx, options)?,
+            }))
+        };
+        describe().map_err(|error| ScriptError::caught(ctx, &error, &host.program))
+    }
+
+    /// Does it. `data` keeps what `setup` returned, read once.
+    pub(crate) fn perform<'js>(
+        self,
+        ctx: &Ctx<'js>,
+        host: &Rc<Host>,
+        exports: &Object<'js>,
+        data: &mut Option<Value<'js>>,
+    ) -> std::result::Result<Output, ScriptError> {
+        let result = self.call(ctx, host, exports, data);
+        result.map_err(|error| {
+            let mut error = ScriptError::caught(ctx, &error, &host.program);
+            if let Some(reason) = host.take_abort() {
+                error = ScriptError::new(reason);
+                error.is_interruption = true;
+            }
+            error.is_interruption |= host.is_interrupted();
+            error
+        })
+    }
+
+    fn call<'js>(
+        self,
+        ctx: &Ctx<'js>,
+        host: &Rc<Host>,
+        exports: &Object<'js>,
+        data: &mut Option<Value<'js>>,
+    ) -> Result<Output> {
+        let function = |name: &str| exports.get::<_, Function<'js>>(name);
+        match self {
+            Self::Iterate {
+                function: name,
+                data: json,
+            } => {
+                host.program.prepare_iteration(ctx, host)?;
+                let data = read_once(ctx, data, json.as_deref())?;
+                settle(ctx, host, function(&name)?.call((data,))?)?;
+                Ok(Output::Nothing)
+            }
+            Self::Setup => {
+                let returned = settle(ctx, host, function("setup")?.call(())?)?;
+                Ok(Output::Data(json(ctx, returned)?))
+            }
+            Self::Teardown { data: json } => {
+                let data = read_once(ctx, data, json.as_deref())?;
+                settle(ctx, host, function("teardown")?.call((data,))?)?;
+                Ok(Output::Nothing)
+            }
+            Self::Summarize { data } => {
+                let data = ctx.json_parse(data)?;
+                let returned = settle(ctx, host, function("handleSummary")?.call((data,))?)?;
+                files(&returned).map(Output::Files)
+            }
+        }
+    }
+}
+
+/// Waits for everything that the script has begun, then gives what its promise came to.
+fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Value<'js>> {
+    loop {
+        while ctx.execute_pending_job() {
+            host.take_turns(ctx)?;
+        }
+        rejections::check(ctx, &returned)?;
+        if host.events.is_empty() {
+            break;
+        }
+        if let Some(callback) = host.park(ctx, host.events.next())? {
+            callback(ctx)?;
+        }
+    }
+    if host.is_interrupted() {
+        return Err(Exception::throw_message(ctx, "interrupted"));
+    }
+    let Some(promise) = returned.as_promise() else {
+        return Ok(returned);
+    };
+    match promise.state() {
+        PromiseState::Pending => Err(Exception::throw_message(
+            ctx,
+            "the promise that the function returned never settles: no timer, request or socket is left that could \
+             resolve it",
+        )),
+        PromiseState::Resolved | PromiseState::Rejected => promise.result().unwrap_or(Err(Error::Unknown)),
+    }
+}
+
+/// What `setup` returned, read from its JSON the first time.
+fn read_once<'js>(ctx: &Ctx<'js>, known: &mut Option<Value<'js>>, json: Option<&str>) -> Result<Value<'js>> {
+    if let Some(known) = known {
+        return Ok(known.clone());
+    }
+    let value = match json {
+        Some(json) => ctx.json_parse(json)?,
+        None => Value::new_undefined(ctx.clone()),
+    };
+    Ok(known.insert(value).clone())
+}
+
+/// A value as JSON; `None` for what JSON cannot say.
+fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<String>> {
+    ctx.json_stringify(value)?
+        .map(|json| json.to_string())
+        .transpose()
+}
+
+/// The files of `handleSummary`.
+fn files(returned: &Value<'_>) -> Result<Option<Files>> {
+    let Some(object) = returned.as_object() else {
+        return Ok(None);
+    };
+    let mut files = Vec::new();
+    for entry in object.props::<String, Value<'_>>() {
+        let (name, content) = entry?;
+        if let Some(text) = content.as_string() {
+            files.push((name, text.to_string()?.into_bytes()));
+        } else if let Some(bytes) = bytes::copy(&content) {
+            files.push((name, bytes));
+        } else if !content.is_undefined() {
+            let text = format!(
+                "handleSummary returned a {} for `{name}`; expected text, for example JSON.stringify(data), or an \
+                 ArrayBuffer",
+                content.type_name()
+            );
+            return Err(Exception::throw_type(returned.ctx(), &text));
+        }
+    }
+    Ok(Some(files))
+}

@@ -1,0 +1,258 @@
+//! One runtime with one script in it, on a stack of its own.
+
+use std::{
+    cell::RefCell,
+    future::poll_fn,
+    io,
+    rc::Rc,
+    sync::Arc,
+    task::{Poll, Waker},
+    time::{Duration, Instant},
+};
+
+use rquickjs::{Context, Ctx, Object, Runtime, Value, context::intrinsic};
+
+use crate::{
+    coroutine::{Coroutine, Switch, Turn},
+    error::ScriptError,
+    globals,
+    host::{Host, Stage, Work},
+    loading::{self, ModuleLoader},
+    program::Program,
+    rejections,
+    task::{Output, Task},
+};
+
+/// How deep a script may call: twice QuickJS's default, for parsers that recurse.
+const SCRIPT_STACK_BYTES: usize = 512 << 10;
+
+/// Room for the native code that the deepest call of a script calls. Only what is used takes memory.
+const NATIVE_STACK_BYTES: usize = 512 << 10;
+
+/// What the heap of one virtual user may take: a script that builds a gigabyte is a mistake, and ten thousand
+/// virtual users share the machine.
+const MAX_HEAP_BYTES: usize = 1 << 30;
+
+/// How long reading a script may take (k6 has no limit; an endless loop must end somewhere).
+const MAX_INIT: Duration = Duration::from_secs(60);
+
+/// A script in its runtime. It does one task after the other.
+pub(crate) struct Vm {
+    program: Arc<Program>,
+    vu: u32,
+    coroutine: Coroutine,
+    exchange: Rc<Exchange>,
+}
+
+/// What goes in and out of the stack.
+#[derive(Default)]
+struct Exchange {
+    host: RefCell<Option<Rc<Host>>>,
+    task: RefCell<Option<Task>>,
+    result: RefCell<Option<Result<Output, ScriptError>>>,
+}
+
+impl Vm {
+    /// A runtime in which the modules of `program` have been evaluated, as virtual user `vu` (0 for none).
+    ///
+    /// # Errors
+    /// When the script fails, or waits for something, which it cannot do before the run.
+    pub(crate) fn new(program: &Arc<Program>, vu: u32) -> Result<(Self, Output), ScriptError> {
+        let exchange = Rc::new(Exchange::default());
+        let (inner, own) = (Rc::clone(&exchange), Arc::clone(program));
+        let coroutine = Coroutine::new(SCRIPT_STACK_BYTES + NATIVE_STACK_BYTES, move |switch| {
+            live(&switch, &inner, &own, vu);
+        })
+        .map_err(|error| no_stack(&error))?;
+        let mut vm = Self {
+            program: Arc::clone(program),
+            vu,
+            coroutine,
+            exchange,
+        };
+        let output = vm.initialize()?;
+        Ok((vm, output))
+    }
+
+    fn initialize(&mut self) -> Result<Output, ScriptError> {
+        let begin = Instant::now();
+        loop {
+            match self.coroutine.resume(Waker::noop()) {
+                Turn::Idle | Turn::Ended => return self.take_result(),
+                Turn::Busy if begin.elapsed() < MAX_INIT => {}
+                Turn::Busy => {
+                    return Err(ScriptError::new(format!(
+                        "the init context takes longer than {MAX_INIT:?}; is there an endless loop outside of the \
+                         functions?"
+                    )));
+                }
+                Turn::Pending => {
+                    return Err(ScriptError::new(
+                        "the init context waits for something that needs time; do that in setup() or in the function",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Does a task. When the future is dropped before it is ready, the script is interrupted and has ended by then.
+    ///
+    /// # Errors
+    /// What the script threw.
+    pub(crate) async fn perform(
+        &mut self,
+        stage: Stage,
+        work: Option<Work>,
+        task: Task,
+    ) -> Result<Output, ScriptError> {
+        if self.exchange.host.borrow().is_none() {
+            // It could not be stopped the last time.
+            (*self, _) = Self::new(&self.program, self.vu)?;
+        }
+        if let Some(host) = &*self.exchange.host.borrow() {
+            host.begin(stage, work);
+        }
+        self.exchange.task.replace(Some(task));
+        let running = Running(self);
+        poll_fn(|cx| match running.0.coroutine.resume(cx.waker()) {
+            Turn::Pending => Poll::Pending,
+            Turn::Busy => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Turn::Idle | Turn::Ended => Poll::Ready(()),
+        })
+        .await;
+        running.0.take_result()
+    }
+
+    fn take_result(&self) -> Result<Output, ScriptError> {
+        let result = self.exchange.result.borrow_mut().take();
+        result.unwrap_or_else(|| Err(ScriptError::new("interrupted")))
+    }
+}
+
+/// A task under way.
+struct Running<'a>(&'a mut Vm);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // Once a result is there or was taken, the script idles already.
+        let is_under_way = || {
+            self.0
+                .exchange
+                .host
+                .borrow()
+                .as_ref()
+                .is_some_and(|host| host.is_at_work())
+        };
+        while is_under_way() {
+            self.0.coroutine.switch().interrupt();
+            if self.0.coroutine.resume(Waker::noop()) == Turn::Ended {
+                return;
+            }
+        }
+    }
+}
+
+/// The whole life of a runtime, on the stack of its coroutine: QuickJS takes the stack's limits from where it is made.
+fn live(switch: &Rc<Switch>, exchange: &Exchange, program: &Arc<Program>, vu: u32) {
+    let context = match make(switch, program) {
+        Ok(context) => context,
+        Err(error) => {
+            let text = format!("cannot make a runtime for the script: {error}");
+            exchange.result.replace(Some(Err(ScriptError::new(text))));
+            return;
+        }
+    };
+    context.with(|ctx| {
+        let host = Host::new(Arc::clone(program), vu, Rc::clone(switch));
+        exchange.host.replace(Some(Rc::clone(&host)));
+        let exports = initialize(&ctx, &host);
+        let output = exports
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|exports| Task::describe(&ctx, &host, exports));
+        exchange.result.replace(Some(output));
+        let Ok(exports) = exports else { return host.end() };
+        let mut data = None;
+        loop {
+            switch.idle();
+            let Some(task) = exchange.task.take() else { break };
+            let result = task.perform(&ctx, &host, &exports, &mut data);
+            host.end();
+            let has_stopped = !switch.is_interrupted() || forget_jobs(&ctx);
+            switch.recover();
+            exchange.result.replace(Some(result));
+            if !has_stopped {
+                break;
+            }
+        }
+        host.end();
+    });
+    exchange.host.replace(None);
+}
+
+/// Jobs of promises that an interrupted script left are run until none is left. Each is interrupted itself sooner or
+/// later: QuickJS looks for interrupts every 10,000 calls. False when that took too many.
+fn forget_jobs(ctx: &Ctx<'_>) -> bool {
+    const MOST: usize = 100_000;
+    (0..MOST).any(|_| !ctx.execute_pending_job())
+}
+
+fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context> {
+    let runtime = Runtime::new()?;
+    runtime.set_max_stack_size(SCRIPT_STACK_BYTES);
+    runtime.set_memory_limit(MAX_HEAP_BYTES);
+    let loader = ModuleLoader(Arc::clone(program));
+    runtime.set_loader(loader.clone(), loader);
+    let switch = Rc::clone(switch);
+    rejections::watch(&runtime);
+    runtime.set_interrupt_handler(Some(Box::new(move || switch.take_turns())));
+    Context::custom::<intrinsic::All>(&runtime)
+}
+
+/// Evaluates the modules and gives the exports of the entry.
+fn initialize<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>, ScriptError> {
+    let evaluate = || {
+        host.install(ctx)?;
+        loading::install(ctx)?;
+        rejections::install(ctx)?;
+        globals::install(ctx, host)?;
+        let program = &host.program;
+        let is_common_js = program
+            .modules
+            .get(&program.entry)
+            .is_some_and(|entry| entry.is_common_js);
+        if is_common_js {
+            return loading::run_common_js(ctx, &program.entry)?.get("exports");
+        }
+        let (module, evaluated) = program.module(ctx, &program.entry)?.eval()?;
+        evaluated.finish::<()>()?;
+        module.namespace()
+    };
+    // The options that count are those of all layers together; a script sees them in its own object, as in k6.
+    let evaluate = || {
+        let exports: Object<'js> = evaluate()?;
+        let consolidated = &host.program.options().consolidated;
+        if let Some(own) = exports
+            .get::<_, Value<'js>>("options")?
+            .as_object()
+            .filter(|_| !consolidated.is_empty())
+        {
+            let all: Object<'js> = ctx.json_parse(consolidated.as_str())?.get()?;
+            for entry in all.props::<String, Value<'js>>() {
+                let (name, value) = entry?;
+                own.set(name, value)?;
+            }
+        }
+        Ok(exports)
+    };
+    evaluate().map_err(|error| ScriptError::caught(ctx, &error, &host.program))
+}
+
+fn no_stack(error: &io::Error) -> ScriptError {
+    ScriptError::new(format!(
+        "the system has no room for the stack of another virtual user ({error}); use fewer, or raise vm.max_map_count"
+    ))
+}

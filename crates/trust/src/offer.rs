@@ -1,0 +1,61 @@
+//! What a client offers at the beginning of a TLS connection.
+
+use std::sync::Arc;
+
+use rustls::{
+    ClientConfig, ConfigBuilder, RootCertStore, SupportedCipherSuite, SupportedProtocolVersion,
+    client::WantsClientCert,
+    crypto::{CryptoProvider, ring},
+    version::{TLS12, TLS13},
+};
+
+use crate::any_certificate::AnyCertificate;
+
+/// Versions and cipher suites. The default is TLS 1.2 and 1.3 with all that `ring` has.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// The versions; not empty.
+    pub versions: Vec<&'static SupportedProtocolVersion>,
+    /// The cipher suites, the preferred one first; each version needs one.
+    pub cipher_suites: Vec<SupportedCipherSuite>,
+}
+
+impl Default for Offer {
+    fn default() -> Self {
+        Self {
+            versions: vec![&TLS13, &TLS12],
+            cipher_suites: ring::ALL_CIPHER_SUITES.to_vec(),
+        }
+    }
+}
+
+impl Offer {
+    /// To servers that one of these authorities vouches for.
+    ///
+    /// # Errors
+    /// When a version has no cipher suite, or there is no version.
+    pub fn believing(
+        &self,
+        authorities: RootCertStore,
+    ) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, rustls::Error> {
+        Ok(self.builder()?.with_root_certificates(authorities))
+    }
+
+    /// To servers that are taken for whoever they say they are.
+    ///
+    /// # Errors
+    /// As for [`Self::believing`].
+    pub fn believing_anybody(&self) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, rustls::Error> {
+        let builder = self.builder()?;
+        let verifier = Arc::new(AnyCertificate(Arc::clone(builder.crypto_provider())));
+        Ok(builder.dangerous().with_custom_certificate_verifier(verifier))
+    }
+
+    fn builder(&self) -> Result<ConfigBuilder<ClientConfig, rustls::WantsVerifier>, rustls::Error> {
+        let provider = CryptoProvider {
+            cipher_suites: self.cipher_suites.clone(),
+            ..ring::default_provider()
+        };
+        ClientConfig::builder_with_provider(Arc::new(provider)).with_protocol_versions(&self.versions)
+    }
+}
