@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     metrics::{Custom, Metrics},
+    network::{Network, NetworkError},
     source::{self, Resolved, Source, SourceKind, Sources, Specifier},
 };
 
@@ -35,6 +36,7 @@ pub struct Program {
     reading: Mutex<Option<(Registry, Metrics)>>,
     metrics: OnceLock<Metrics>,
     options: OnceLock<Options>,
+    network: OnceLock<Result<Arc<Network>, NetworkError>>,
 }
 
 /// Contents by the module that opened them and the path as it has it.
@@ -114,6 +116,7 @@ impl Program {
             reading: Mutex::new(Some((registry, metrics))),
             metrics: OnceLock::new(),
             options: OnceLock::new(),
+            network: OnceLock::new(),
         }
     }
 
@@ -196,6 +199,17 @@ impl Program {
 
     pub(crate) fn set_options(&self, options: Options) {
         self.options.get_or_init(|| options);
+    }
+
+    /// The way to servers, as the options want it.
+    ///
+    /// # Errors
+    /// When an option cannot be used.
+    pub(crate) fn network(&self) -> Result<&Arc<Network>, NetworkError> {
+        let network = self
+            .network
+            .get_or_init(|| Network::of(&self.options().values).map(Arc::new));
+        network.as_ref().map_err(Clone::clone)
     }
 
     /// An option.
