@@ -32,10 +32,10 @@ const PROTOCOL_VERSION: &str = "v1";
 /// The largest reply when nothing is said about it: gRPC's own default.
 const DEFAULT_MAX_REPLY_BYTES: usize = 4 << 20;
 
-/// One of the two ways.
+/// One of the two ways; the larger one in a box.
 pub(crate) enum Transport {
     Grpc(Grpc),
-    Http(Http),
+    Http(Box<Http>),
 }
 
 /// What both ways need to know.
@@ -73,7 +73,7 @@ impl Transport {
     ) -> Result<Self, StartError> {
         Ok(match target {
             Target::Grpc(hosts) => Self::Grpc(Grpc::new(hosts, options, place)?),
-            Target::Http(url) => Self::Http(Http::new(url.clone(), options, place)?),
+            Target::Http(url) => Self::Http(Box::new(Http::new(url.clone(), options, place)?)),
         })
     }
 
