@@ -17,7 +17,6 @@ pub(crate) struct Metrics {
     /// Bytes on sockets.
     pub data: Data,
     /// Requests.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub http: Http,
     /// WebSocket sessions.
     pub websocket: WebSocket,
