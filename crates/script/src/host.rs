@@ -113,7 +113,8 @@ impl Host {
         Rc::clone(&host.0)
     }
 
-    /// Blocks the script until `future` is ready. Background futures go on meanwhile; callbacks of events do not run.
+    /// Blocks the script until `future` is ready. Background futures go on meanwhile, each time before `future` is
+    /// polled, so that it sees what they have brought; callbacks of events do not run.
     ///
     /// # Errors
     /// When the script has to end: return the error at once.
@@ -133,7 +134,6 @@ impl Host {
     }
 
     /// `future` goes on whenever the script waits, until it is ready or the iteration ends.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub(crate) fn background(&self, future: impl Future<Output = ()> + 'static) {
         self.background.push(future);
     }

@@ -20,6 +20,7 @@ mod metrics;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 pub mod modules;
+mod network;
 mod program;
 mod rejections;
 mod script;
@@ -27,6 +28,7 @@ pub mod source;
 mod tags;
 mod task;
 mod vm;
+mod websocket;
 
 pub use self::{
     error::ScriptError,

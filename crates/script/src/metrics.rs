@@ -13,13 +13,11 @@ pub(crate) struct Metrics {
     /// What every run records.
     pub execution: Execution,
     /// Bytes on sockets.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub data: Data,
     /// Requests.
-    #[expect(dead_code, reason = "for the modules of protocols")]
+    #[expect(dead_code, reason = "for the module of the protocol")]
     pub http: Http,
     /// WebSocket sessions.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub websocket: WebSocket,
     /// Those that the script made, by name.
     custom: HashMap<String, Custom>,

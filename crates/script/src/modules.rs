@@ -6,6 +6,8 @@ mod execution;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
+mod websockets;
+mod ws;
 
 /// A module of the host.
 pub(crate) struct Module {
@@ -40,7 +42,15 @@ pub enum K6 {
 }
 
 /// All modules.
-const MODULES: &[Module] = &[k6::MODULE, execution::MODULE, metrics::MODULE, timers::MODULE];
+const MODULES: &[Module] = &[
+    k6::MODULE,
+    execution::MODULE,
+    metrics::MODULE,
+    timers::MODULE,
+    websockets::MODULE,
+    websockets::EXPERIMENTAL,
+    ws::MODULE,
+];
 
 /// Modules that k6 has and this program has not: what to do instead.
 const ABSENT: &[(&str, &str)] = &[
@@ -91,5 +101,21 @@ const fn differs(name: &'static str, how: &'static str) -> Api {
     Api {
         name,
         k6: K6::Differs(how),
+    }
+}
+
+/// Likewise.
+const fn beyond(name: &'static str, what: &'static str) -> Api {
+    Api {
+        name,
+        k6: K6::Beyond(what),
+    }
+}
+
+/// Likewise.
+const fn absent(name: &'static str, instead: &'static str) -> Api {
+    Api {
+        name,
+        k6: K6::Absent(instead),
     }
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     metrics::{Custom, Metrics},
+    network::Network,
     source::{self, Resolved, Source, SourceKind, Sources, Specifier},
 };
 
@@ -35,6 +36,7 @@ pub struct Program {
     reading: Mutex<Option<(Registry, Metrics)>>,
     metrics: OnceLock<Metrics>,
     options: OnceLock<Options>,
+    network: OnceLock<Result<Network, String>>,
 }
 
 /// Contents by the module that opened them and the path as it has it.
@@ -114,6 +116,7 @@ impl Program {
             reading: Mutex::new(Some((registry, metrics))),
             metrics: OnceLock::new(),
             options: OnceLock::new(),
+            network: OnceLock::new(),
         }
     }
 
@@ -196,6 +199,15 @@ impl Program {
 
     pub(crate) fn set_options(&self, options: Options) {
         self.options.get_or_init(|| options);
+    }
+
+    /// What connections are made with.
+    ///
+    /// # Errors
+    /// For people: an option cannot be used.
+    pub(crate) fn network(&self) -> Result<&Network, String> {
+        let read = || Network::new(&self.options().values, &self.env);
+        self.network.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
     /// An option.
