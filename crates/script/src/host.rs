@@ -7,6 +7,7 @@ use std::{
     pin::pin,
     rc::Rc,
     sync::Arc,
+    task::Poll,
 };
 
 use plimsoll_load::{metrics::Recorder, run::RunHandle, vu::IterationContext};
@@ -15,6 +16,7 @@ use rquickjs::{Ctx, Exception, JsLifetime};
 use crate::{
     coroutine::{Interrupted, Switch},
     events::{Background, Callback, EventId, Events},
+    interlude::{Interlude, Interludes},
     metrics::Metrics,
     program::Program,
 };
@@ -44,6 +46,7 @@ pub(crate) struct Host {
     pub(crate) events: Events,
     switch: Rc<Switch>,
     background: Background,
+    interludes: Interludes,
     stage: Cell<Stage>,
     work: RefCell<Option<Work>>,
     ended: RefCell<Vec<Box<dyn FnOnce()>>>,
@@ -90,6 +93,7 @@ impl Host {
             switch,
             events: Events::default(),
             background: Background::default(),
+            interludes: Interludes::default(),
             stage: Cell::new(Stage::Init),
             work: RefCell::default(),
             ended: RefCell::default(),
@@ -131,6 +135,30 @@ impl Host {
         self.switch
             .park(with_background)
             .map_err(|interrupted| Exception::throw_message(ctx, &interrupted.to_string()))
+    }
+
+    /// As [`Self::park`], for calls during which a script expects its callbacks: interludes run while it waits.
+    ///
+    /// # Errors
+    /// As for [`Self::park`].
+    pub(crate) fn wait<F: Future>(&self, ctx: &Ctx<'_>, future: F) -> rquickjs::Result<F::Output> {
+        let mut future = pin!(future);
+        loop {
+            let done_or_due = poll_fn(|cx| match future.as_mut().poll(cx) {
+                Poll::Ready(output) => Poll::Ready(Some(output)),
+                Poll::Pending if self.interludes.is_due() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            });
+            match self.park(ctx, done_or_due)? {
+                Some(output) => return Ok(output),
+                None => self.interludes.run(ctx)?,
+            }
+        }
+    }
+
+    /// `interlude` is run whenever it is due and the script waits, until the iteration ends.
+    pub(crate) fn add_interlude(&self, interlude: Rc<dyn Interlude>) {
+        self.interludes.add(interlude);
     }
 
     /// `future` goes on whenever the script waits, until it is ready or the iteration ends.
@@ -286,6 +314,7 @@ impl Host {
     /// Ends it: nothing goes on that belongs to it.
     pub(crate) fn end(&self) {
         self.background.clear();
+        self.interludes.clear();
         self.events.clear();
         let actions = self.ended.take();
         actions.into_iter().for_each(|action| action());

@@ -13,6 +13,7 @@ mod events;
 mod globals;
 mod host;
 mod inspect;
+mod interlude;
 mod loading;
 mod metrics;
 #[expect(
@@ -21,6 +22,7 @@ mod metrics;
 )]
 pub mod modules;
 mod network;
+mod or_null;
 mod program;
 mod rejections;
 mod script;

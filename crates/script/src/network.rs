@@ -1,239 +1,167 @@
-//! Options that say how connections are made (k6 spec §3.2), for the clients of all protocols.
+//! The way of a script's clients to their servers, from the options of a run (k6 spec §3.2): names, source addresses,
+//! TLS, who we say that we are.
 
-use std::{
-    collections::BTreeMap,
-    str::FromStr,
-    sync::Mutex,
-    time::{Duration, Instant},
-};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use plimsoll_clients::{
-    dial::{HostPattern, Overrides, Resolver, SourceAddresses},
-    http::Settings,
-    tls::{Believe, Identity, TlsOptions, TlsVersion, Versions},
+    dial::{Dialer, HostPattern, Network as Block, Overrides, Resolver, SourceAddresses},
+    tls::{Believe, Identity, Tls, TlsOptions, TlsVersion, Versions},
 };
 use plimsoll_load::plan::{Options, parse_duration};
 use serde_json::Value;
 
-/// What all virtual users of a run make connections with.
+/// One value serves all virtual users, which share what is known of names.
 #[derive(Debug)]
 pub(crate) struct Network {
-    /// Where to and under which rules, with which TLS; the other fields are for HTTP.
-    pub(crate) settings: std::sync::Arc<Settings>,
-    /// Where connections come from.
-    pub(crate) sources: Option<SourceAddresses>,
-    /// When requests may start (`rps`).
-    #[cfg_attr(not(test), expect(dead_code, reason = "for requests over HTTP"))]
-    pub(crate) pace: Option<Pace>,
+    /// From a name to an address.
+    pub(crate) dialer: Arc<Dialer>,
+    /// For `https` and `wss`.
+    pub(crate) tls: Arc<Tls>,
+    /// The field `User-Agent` of requests that have none; empty is no such field.
+    pub(crate) user_agent: String,
+    sources: Option<SourceAddresses>,
 }
 
-/// Lets requests start one after the other, at most so many per second; shared by all workers.
-#[derive(Debug)]
-pub(crate) struct Pace {
-    period: Duration,
-    next: Mutex<Option<Instant>>,
+/// An option that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("option `{option}`: {reason}")]
+pub(crate) struct NetworkError {
+    option: &'static str,
+    reason: String,
 }
+
+/// As for k6's option `dns`.
+const DEFAULT_TTL: Duration = Duration::from_secs(300);
 
 impl Network {
-    /// Reads the options. `env` is `__ENV`.
+    /// What the options ask for.
     ///
     /// # Errors
-    /// For people: the first option that cannot be used.
-    pub(crate) fn new(options: &Options, env: &BTreeMap<String, String>) -> Result<Self, String> {
-        let read = Read(options);
-        let mut settings =
-            Settings::new(read.tls()?).map_err(|error| format!("the options for TLS: {error}"))?;
-        settings.dialer.overrides = read.overrides()?;
-        settings.dialer.blocked_hosts = read.list("blockHostnames")?;
-        settings.dialer.blocked_networks = read.list("blacklistIPs")?;
-        settings.dialer.resolver = read.resolver()?;
-        if let Some(user_agent) = read.text("userAgent") {
-            settings.user_agent = user_agent.to_owned();
-        }
-        settings.reuse_connections = !read.is_on("noConnectionReuse");
-        settings.max_idle = read.count("batch").unwrap_or(settings.max_idle);
-        settings.max_idle_per_host = read.count("batchPerHost").unwrap_or(settings.max_idle_per_host);
-        // Go's switch, which k6's users know.
-        settings.http2 = !env
-            .get("GODEBUG")
-            .is_some_and(|debug| debug.contains("http2client=0"));
-        let sources = read.text("localIPs").map(str::parse).transpose();
+    /// The first option that cannot be used.
+    pub(crate) fn of(options: &Options) -> Result<Self, NetworkError> {
+        let get = |option| options.get(option).filter(|value| !value.is_null());
+        let sources = get("localIPs").and_then(Value::as_str);
+        let user_agent = get("userAgent").and_then(Value::as_str);
         Ok(Self {
-            settings: settings.into(),
-            sources: sources.map_err(|error| format!("the option `localIPs`: {error}"))?,
-            pace: read.number("rps").and_then(Pace::new),
+            dialer: Arc::new(dialer(&get)?),
+            tls: Arc::new(tls(&get)?),
+            user_agent: user_agent
+                .unwrap_or(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
+                .to_owned(),
+            sources: sources.map(str::parse).transpose().map_err(of("localIPs"))?,
         })
+    }
+
+    /// Where the connections of a virtual user come from; `None` leaves the choice to the system.
+    pub(crate) fn source_of(&self, vu: u32) -> Option<IpAddr> {
+        let sources = self.sources.as_ref()?;
+        Some(sources.of_user(u64::from(vu.saturating_sub(1))))
     }
 }
 
-/// Options that were checked for their form already.
-struct Read<'a>(&'a Options);
+fn dialer<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Dialer, NetworkError> {
+    let pairs = get("hosts").and_then(Value::as_object).into_iter().flatten();
+    let pairs = pairs.filter_map(|(host, address)| Some((host.as_str(), address.as_str()?)));
+    let hosts = texts(get("blockHostnames")).map(str::parse::<HostPattern>);
+    let blocks = texts(get("blacklistIPs")).map(str::parse::<Block>);
+    Ok(Dialer {
+        overrides: Overrides::parse(pairs).map_err(of("hosts"))?,
+        blocked_hosts: hosts.collect::<Result<_, _>>().map_err(of("blockHostnames"))?,
+        blocked_networks: blocks.collect::<Result<_, _>>().map_err(of("blacklistIPs"))?,
+        resolver: resolver(get("dns"))?,
+    })
+}
 
-impl Read<'_> {
-    fn text(&self, key: &str) -> Option<&str> {
-        self.0.get(key).and_then(Value::as_str)
-    }
-
-    fn is_on(&self, key: &str) -> bool {
-        self.0.get(key).and_then(Value::as_bool).unwrap_or(false)
-    }
-
-    fn number(&self, key: &str) -> Option<f64> {
-        self.0.get(key).and_then(Value::as_f64)
-    }
-
-    fn count(&self, key: &str) -> Option<usize> {
-        let number = self.0.get(key).and_then(Value::as_u64)?;
-        usize::try_from(number).ok()
-    }
-
-    fn list<T: FromStr<Err: std::fmt::Display>>(&self, key: &str) -> Result<Vec<T>, String> {
-        let items = self.0.get(key).and_then(Value::as_array).into_iter().flatten();
-        let items = items.filter_map(Value::as_str).map(str::parse);
-        let items: Result<_, _> = items.collect();
-        items.map_err(|error| format!("the option `{key}`: {error}"))
-    }
-
-    fn overrides(&self) -> Result<Overrides, String> {
-        let entries = self
-            .0
-            .get("hosts")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten();
-        let entries = entries.filter_map(|(from, to)| Some((from.as_str(), to.as_str()?)));
-        Overrides::parse(entries).map_err(|error| format!("the option `hosts`: {error}"))
-    }
-
-    /// An object, or a text such as `ttl=5m,select=random,policy=preferIPv4`.
-    fn resolver(&self) -> Result<Resolver, String> {
-        let mut resolver = Resolver::default();
-        let fields: Vec<(String, String)> = match self.0.get("dns") {
-            Some(Value::String(text)) => {
-                let fields = text.split(',').filter_map(|field| field.split_once('='));
-                fields
-                    .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
-                    .collect()
+/// `dns` is an object in a script, and `ttl=5m,select=first` on the command line.
+fn resolver(dns: Option<&Value>) -> Result<Resolver, NetworkError> {
+    let part = |name: &str| -> Option<String> {
+        match dns? {
+            Value::String(text) => {
+                let parts = text.split(',').filter_map(|part| part.split_once('='));
+                let mut found = parts.filter(|(key, _)| key.trim() == name);
+                found.next().map(|(_, value)| value.trim().to_owned())
             }
-            Some(Value::Object(fields)) => {
-                let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                fields
-                    .iter()
-                    .map(|(name, value)| (name.clone(), text(value)))
-                    .collect()
-            }
-            _ => return Ok(resolver),
-        };
-        let bad = |error: &dyn std::fmt::Display| format!("the option `dns`: {error}");
-        for (name, value) in fields {
-            match name.as_str() {
-                "ttl" if value == "inf" => resolver.ttl = Duration::MAX,
-                "ttl" => resolver.ttl = parse_duration(&value).map_err(|error| bad(&error))?,
-                "select" => resolver.select = value.parse().map_err(|error| bad(&error))?,
-                "policy" => resolver.policy = value.parse().map_err(|error| bad(&error))?,
-                _ => {
-                    return Err(bad(&format!(
-                        "unknown field {name:?}; expected ttl, select or policy"
-                    )));
-                }
-            }
+            Value::Object(parts) => parts.get(name).map(|value| match value {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            }),
+            _ => None,
         }
-        Ok(resolver)
-    }
+    };
+    let ttl = match part("ttl").as_deref() {
+        None => DEFAULT_TTL,
+        // Longer than any run.
+        Some("inf") => Duration::MAX,
+        Some(text) => parse_duration(text).map_err(of("dns"))?,
+    };
+    let select = part("select").map(|text| text.parse()).transpose();
+    let policy = part("policy").map(|text| text.parse()).transpose();
+    Ok(Resolver::new(
+        ttl,
+        select.map_err(of("dns"))?.unwrap_or_default(),
+        policy.map_err(of("dns"))?.unwrap_or_default(),
+    ))
+}
 
-    fn tls(&self) -> Result<TlsOptions, String> {
-        Ok(TlsOptions {
-            believe: if self.is_on("insecureSkipTLSVerify") {
-                Believe::Anybody
-            } else {
-                Believe::System
-            },
-            versions: self.tls_versions()?,
-            cipher_suites: self
-                .0
-                .get("tlsCipherSuites")
-                .and_then(Value::as_array)
-                .map(|names| {
-                    let names = names.iter().filter_map(Value::as_str);
-                    names.map(str::to_owned).collect()
-                }),
-            identities: self.tls_identities()?,
-        })
-    }
+fn tls<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Tls, NetworkError> {
+    let suites = get("tlsCipherSuites").and_then(Value::as_array);
+    let skips = get("insecureSkipTLSVerify") == Some(&Value::Bool(true));
+    let identities = get("tlsAuth").and_then(Value::as_array).into_iter().flatten();
+    let options = TlsOptions {
+        believe: if skips { Believe::Anybody } else { Believe::System },
+        versions: versions(get("tlsVersion"))?,
+        cipher_suites: suites.map(|_| texts(get("tlsCipherSuites")).map(str::to_owned).collect()),
+        identities: identities.map(identity).collect::<Result<_, _>>()?,
+    };
+    Tls::new(options).map_err(of("tls…"))
+}
 
-    /// A version, or an object with `min` and `max`.
-    fn tls_versions(&self) -> Result<Versions, String> {
-        let parse = |value: &Value| -> Result<TlsVersion, String> {
-            let text = value.as_str().unwrap_or_default();
-            text.parse()
-                .map_err(|error| format!("the option `tlsVersion`: {error}"))
+/// One text for both ends, or `{ min, max }`.
+fn versions(value: Option<&Value>) -> Result<Versions, NetworkError> {
+    let all = Versions::default();
+    let end = |name: &str, default: TlsVersion| {
+        let text = match value {
+            Some(Value::Object(ends)) => ends.get(name).and_then(Value::as_str),
+            Some(Value::String(text)) => Some(text.as_str()),
+            _ => None,
         };
-        let mut versions = Versions::default();
-        match self.0.get("tlsVersion") {
-            Some(Value::Object(range)) => {
-                if let Some(min) = range.get("min") {
-                    versions.min = parse(min)?;
-                }
-                if let Some(max) = range.get("max") {
-                    versions.max = parse(max)?;
-                }
-            }
-            Some(value) if !value.is_null() => {
-                versions.min = parse(value)?;
-                versions.max = versions.min;
-            }
-            _ => {}
-        }
-        Ok(versions)
-    }
+        text.filter(|text| !text.is_empty())
+            .map_or(Ok(default), str::parse)
+            .map_err(of("tlsVersion"))
+    };
+    Ok(Versions {
+        min: end("min", all.min)?,
+        max: end("max", all.max)?,
+    })
+}
 
-    fn tls_identities(&self) -> Result<Vec<Identity>, String> {
-        let entries = self
-            .0
-            .get("tlsAuth")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let identities = entries.map(|entry| {
-            let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-            if !text("password").is_empty() {
-                return Err("the option `tlsAuth`: keys with a password are not supported; decrypt the key first, for \
-                            example with `openssl pkey`"
-                    .to_owned());
-            }
-            let domains = entry.get("domains").and_then(Value::as_array).into_iter().flatten();
-            let domains: Result<Vec<HostPattern>, _> =
-                domains.filter_map(Value::as_str).map(str::parse).collect();
-            Ok(Identity {
-                domains: domains.map_err(|error| format!("the option `tlsAuth`: {error}"))?,
-                certificates: text("cert").to_owned(),
-                key: text("key").to_owned(),
-            })
+fn identity(value: &Value) -> Result<Identity, NetworkError> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    if !text("password").is_empty() {
+        return Err(NetworkError {
+            option: "tlsAuth",
+            reason: "keys with a password are not supported; write the key without one, for example with \
+                     `openssl pkey -in key.pem -out plain.pem`"
+                .to_owned(),
         });
-        identities.collect()
     }
+    let domains = texts(value.get("domains")).map(str::parse);
+    Ok(Identity {
+        domains: domains.collect::<Result<_, _>>().map_err(of("tlsAuth"))?,
+        certificates: text("cert").to_owned(),
+        key: text("key").to_owned(),
+    })
 }
 
-impl Pace {
-    /// So many per second; `None` for no limit.
-    fn new(per_second: f64) -> Option<Self> {
-        let period = Duration::try_from_secs_f64(1.0 / per_second).ok()?;
-        (per_second > 0.0).then(|| Self {
-            period,
-            next: Mutex::default(),
-        })
-    }
+fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    let values = value.and_then(Value::as_array).into_iter().flatten();
+    values.filter_map(Value::as_str)
+}
 
-    /// When the request that asks now may start.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for requests over HTTP"))]
-    pub(crate) fn reserve(&self, now: Instant) -> Instant {
-        let mut next = self
-            .next
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let start = next.map_or(now, |next| next.max(now));
-        *next = Some(start + self.period);
-        start
+fn of<E: std::fmt::Display>(option: &'static str) -> impl Fn(E) -> NetworkError {
+    move |error| NetworkError {
+        option,
+        reason: error.to_string(),
     }
 }
 
@@ -243,68 +171,67 @@ mod tests {
 
     use super::*;
 
-    fn network(options: &Value) -> Result<Network, String> {
-        Network::new(&Options::from_json(options).unwrap().options, &BTreeMap::new())
+    fn network(options: &Value) -> Result<Network, NetworkError> {
+        Network::of(&Options::from_json(options).unwrap().options)
     }
 
-    #[test]
-    fn options_say_how_connections_are_made() {
+    #[tokio::test]
+    async fn options_say_where_hosts_are() {
         let network = network(&json!({
-            "hosts": { "*.test": "127.0.0.1:8080" },
-            "blockHostnames": ["*.blocked"],
+            "hosts": { "a.example": "127.0.0.1:8080", "*.b.example": "127.0.0.2" },
+            "blockHostnames": ["*.evil.example"],
             "blacklistIPs": ["10.0.0.0/8"],
-            "dns": { "ttl": "0", "select": "first", "policy": "onlyIPv4" },
+            "dns": { "ttl": "0", "select": "first", "policy": "any" },
+            "localIPs": "127.0.0.5-127.0.0.6",
             "userAgent": "me",
-            "noConnectionReuse": true,
-            "batch": 7,
-            "batchPerHost": 3,
-            "tlsVersion": { "min": "tls1.2" },
-            "localIPs": "127.0.0.2",
-            "rps": 4,
         }))
         .unwrap();
-        let settings = &network.settings;
-        let found = settings.dialer.overrides.find("a.test", 80).unwrap();
-        assert_eq!(found, "127.0.0.1:8080".parse().unwrap());
-        assert!(settings.dialer.blocked_hosts[0].matches("x.blocked"));
-        assert_eq!(settings.dialer.blocked_networks.len(), 1);
-        assert_eq!(settings.dialer.resolver.ttl, Duration::ZERO);
+        let check = async |host: &str, expected: &str| {
+            let found = match network.dialer.locate(host, 80).await {
+                Ok(address) => address.to_string(),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(found, expected, "{host}");
+        };
+        check("a.example", "127.0.0.1:8080").await;
+        check("x.b.example", "127.0.0.2:80").await;
+        check(
+            "x.evil.example",
+            "hostname (x.evil.example) is in a blocked pattern",
+        )
+        .await;
+        check("10.1.1.1", "IP (10.1.1.1) is in a blacklisted range (10.0.0.0/8)").await;
+        let sources: Vec<_> = (1..=3).filter_map(|vu| network.source_of(vu)).collect();
         assert_eq!(
-            (settings.user_agent.as_str(), settings.reuse_connections),
-            ("me", false)
+            sources,
+            ["127.0.0.5", "127.0.0.6", "127.0.0.5"].map(|ip| ip.parse::<IpAddr>().unwrap())
         );
-        assert_eq!((settings.max_idle, settings.max_idle_per_host), (7, 3));
-        assert_eq!(network.sources.unwrap().of_user(0).to_string(), "127.0.0.2");
-        let (pace, now) = (network.pace.unwrap(), Instant::now());
-        let starts: Vec<_> = (0..3).map(|_| pace.reserve(now) - now).collect();
-        assert_eq!(starts, [0, 250, 500].map(Duration::from_millis));
+        assert_eq!(network.user_agent, "me");
     }
 
     #[test]
-    fn options_that_cannot_be_used_are_named() {
+    fn without_options_there_are_k6s_defaults() {
+        let network = network(&json!({})).unwrap();
+        assert_eq!(network.source_of(1), None);
+        assert!(network.user_agent.starts_with("plimsoll/"));
+    }
+
+    #[test]
+    fn bad_options_are_named() {
         let check = |options: Value, expected: &str| {
-            let error = network(&options).expect_err(expected);
-            assert!(error.contains(expected), "{error}");
+            let error = network(&options).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error} instead of {expected}");
         };
-        check(json!({ "hosts": { "a": "b" } }), "`hosts`: \"b\" is no address");
-        check(
-            json!({ "blacklistIPs": ["x"] }),
-            "`blacklistIPs`: \"x\" is no network",
-        );
-        check(
-            json!({ "blockHostnames": ["a b"] }),
-            "`blockHostnames`: \"a b\" is no host name",
-        );
-        check(json!({ "dns": "ttl=5m,select=last" }), "`dns`: \"last\"");
-        check(json!({ "dns": { "tll": "5m" } }), "unknown field \"tll\"");
+        check(json!({ "hosts": { "a": "b" } }), "option `hosts`: \"b\"");
+        check(json!({ "dns": "ttl=1x" }), "option `dns`: ");
+        check(json!({ "dns": { "select": "last" } }), "\"last\" is no `select`");
+        check(json!({ "localIPs": "x" }), "option `localIPs`: ");
         check(json!({ "tlsVersion": "tls1.1" }), "tls1.1 is not supported");
-        check(json!({ "tlsVersion": "ssl" }), "`tlsVersion`: \"ssl\"");
-        check(json!({ "tlsAuth": [{ "password": "x" }] }), "with a password");
         check(
-            json!({ "tlsAuth": [{ "cert": "x", "key": "y" }] }),
-            "the certificate is no PEM",
+            json!({ "tlsVersion": { "min": "ssl3.0" } }),
+            "\"ssl3.0\" is no version",
         );
-        check(json!({ "localIPs": "nowhere" }), "`localIPs`");
-        assert!(network(&json!({})).unwrap().pace.is_none());
+        check(json!({ "tlsAuth": [{ "password": "x" }] }), "openssl pkey");
+        check(json!({ "tlsCipherSuites": ["x"] }), "\"x\" is not supported");
     }
 }

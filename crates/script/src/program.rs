@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{
     metrics::{Custom, Metrics},
-    network::Network,
+    network::{Network, NetworkError},
     source::{self, Resolved, Source, SourceKind, Sources, Specifier},
 };
 
@@ -36,7 +36,7 @@ pub struct Program {
     reading: Mutex<Option<(Registry, Metrics)>>,
     metrics: OnceLock<Metrics>,
     options: OnceLock<Options>,
-    network: OnceLock<Result<Network, String>>,
+    network: OnceLock<Result<Arc<Network>, NetworkError>>,
 }
 
 /// Contents by the module that opened them and the path as it has it.
@@ -201,13 +201,15 @@ impl Program {
         self.options.get_or_init(|| options);
     }
 
-    /// What connections are made with.
+    /// The way to servers, as the options want it.
     ///
     /// # Errors
-    /// For people: an option cannot be used.
-    pub(crate) fn network(&self) -> Result<&Network, String> {
-        let read = || Network::new(&self.options().values, &self.env);
-        self.network.get_or_init(read).as_ref().map_err(Clone::clone)
+    /// When an option cannot be used.
+    pub(crate) fn network(&self) -> Result<&Arc<Network>, NetworkError> {
+        let network = self
+            .network
+            .get_or_init(|| Network::of(&self.options().values).map(Arc::new));
+        network.as_ref().map_err(Clone::clone)
     }
 
     /// An option.

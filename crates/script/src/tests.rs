@@ -18,6 +18,7 @@ use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
 
 mod lifecycle;
 mod modules;
+mod sources;
 
 /// A program of one ES module.
 pub(crate) fn program(text: &str) -> Program {

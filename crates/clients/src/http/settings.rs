@@ -1,7 +1,5 @@
 //! What holds for all requests of a run.
 
-use std::sync::Arc;
-
 use crate::{
     dial::Dialer,
     tls::{Tls, TlsError, TlsOptions},
@@ -22,8 +20,8 @@ const MAX_BODY_BYTES: usize = 256 << 20;
 pub struct Settings {
     /// The way to servers.
     pub dialer: Dialer,
-    /// TLS for `https`, and for clients of other protocols beside.
-    pub tls: Arc<Tls>,
+    /// TLS for `https`.
+    pub tls: Tls,
     /// The field `User-Agent` of requests that have none; empty is no such field.
     pub user_agent: String,
     /// Whether HTTP/2 is offered to servers over TLS.
@@ -47,7 +45,7 @@ impl Settings {
     pub fn new(tls: TlsOptions) -> Result<Self, TlsError> {
         Ok(Self {
             dialer: Dialer::default(),
-            tls: Arc::new(Tls::new(tls)?),
+            tls: Tls::new(tls)?,
             user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned(),
             http2: true,
             reuse_connections: true,

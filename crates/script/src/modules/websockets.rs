@@ -15,7 +15,7 @@ use self::{
     listeners::{Kind, define_handlers},
     socket::{ReadyState, WebSocket},
 };
-use super::{Api, Module, beyond, differs, same};
+use super::{Api, Module, absent, beyond, differs, same};
 
 pub(super) const MODULE: Module = Module {
     id: "k6/websockets",
@@ -36,7 +36,7 @@ const API: &[Api] = &[
     same("Blob.bytes"),
     same("Blob.size"),
     same("Blob.slice"),
-    super::absent("Blob.stream", "use arrayBuffer() or text()"),
+    absent("Blob.stream", "use arrayBuffer() or text()"),
     same("Blob.text"),
     same("Blob.type"),
     differs("WebSocket", "the param `jar` is refused; `instanceof` works"),

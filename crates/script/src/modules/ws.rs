@@ -47,15 +47,15 @@ fn connect<'js>(ctx: Ctx<'js>, arguments: Rest<Value<'js>>) -> Result<Object<'js
     let host = Host::of(&ctx);
     let recorder = host.recorder(&ctx, "ws.connect()")?;
     let (url, params, callback) = read(&ctx, arguments.0)?;
-    let is_usable = host.program.network();
-    is_usable.map_err(|error| Exception::throw_message(&ctx, &error))?;
+    let network = host.program.network();
+    let network = network.map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
     let dial = Dial {
         url: url.clone(),
         protocols: Vec::new(),
         params,
         flavour: Flavour::Blocking,
     };
-    let session = Session::open(&host, recorder, dial);
+    let session = Session::open(&host, network, recorder, dial);
     let opened = host.park(&ctx, session.opened())?;
     if let Some(error) = &opened.error {
         session.finish();

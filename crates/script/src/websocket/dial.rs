@@ -61,8 +61,6 @@ pub(super) struct Dialled {
 
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("{0}")]
-    Option(String),
     #[error(transparent)]
     Target(#[from] TargetError),
     #[error(transparent)]
@@ -71,12 +69,7 @@ enum Failure {
 
 impl Dial {
     /// Connects for a virtual user; what goes over the connection is added to `traffic`.
-    pub(super) async fn dial(
-        self,
-        network: Result<&Network, String>,
-        vu: u32,
-        traffic: &Rc<Traffic>,
-    ) -> Dialled {
+    pub(super) async fn dial(self, network: &Network, vu: u32, traffic: &Rc<Traffic>) -> Dialled {
         let mut tags = self.tags();
         let options = match self.options(network, vu).await {
             Ok(options) => options,
@@ -125,18 +118,15 @@ impl Dial {
         }
     }
 
-    async fn options(self, network: Result<&Network, String>, vu: u32) -> Result<Options, Failure> {
-        let network = network.map_err(Failure::Option)?;
-        let (settings, sources) = (&network.settings, &network.sources);
+    async fn options(self, network: &Network, vu: u32) -> Result<Options, Failure> {
         let target = Target::parse(&self.url)?;
-        let address = settings.dialer.locate(&target.host(), target.port()).await?;
+        let address = network.dialer.locate(&target.host(), target.port()).await?;
         let mut options = Options::new(target, vec![address]);
-        let index = u64::from(vu.saturating_sub(1));
-        options.local_address = sources.as_ref().map(|sources| sources.of_user(index));
-        options.tls = Some(Arc::clone(&settings.tls));
+        options.local_address = network.source_of(vu);
+        options.tls = Some(Arc::clone(&network.tls));
         options.protocols = self.protocols;
         options.max_message_bytes = MAX_MESSAGE_BYTES;
-        self.params.apply(&mut options, &settings.user_agent);
+        self.params.apply(&mut options, &network.user_agent);
         Ok(options)
     }
 }

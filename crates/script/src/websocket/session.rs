@@ -25,7 +25,7 @@ use super::{
     samples::Samples,
     waiter::Waiter,
 };
-use crate::{host::Host, program::Program};
+use crate::{host::Host, network::Network, program::Program};
 
 /// How much is read at once: nearly always all that is there.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -70,7 +70,7 @@ impl Drop for InBackground {
 
 impl Session {
     /// Begins to connect. `recorder` has the tags of the virtual user.
-    pub(crate) fn open(host: &Host, recorder: Recorder, dial: Dial) -> Rc<Self> {
+    pub(crate) fn open(host: &Host, network: &Arc<Network>, recorder: Recorder, dial: Dial) -> Rc<Self> {
         let session = Rc::new(Self {
             url: dial.url.clone(),
             connection: RefCell::default(),
@@ -89,10 +89,10 @@ impl Session {
             sender: Waiter::default(),
         });
         let guard = InBackground(Rc::clone(&session));
-        let (program, vu) = (Arc::clone(&host.program), host.vu);
+        let (program, network, vu) = (Arc::clone(&host.program), Arc::clone(network), host.vu);
         host.background(async move {
             let session = &guard.0;
-            let dialled = dial.dial(program.network(), vu, &session.traffic).await;
+            let dialled = dial.dial(&network, vu, &session.traffic).await;
             session.begin(dialled, &program, &recorder);
             poll_fn(|cx| session.poll_read(cx)).await;
         });

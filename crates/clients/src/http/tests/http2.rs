@@ -199,13 +199,11 @@ async fn strangers_are_not_believed() {
     let server = Server::bind(&["h2"]).await;
     let client = server.client(|settings| {
         let believe = Believe::Authorities(RootCertStore::empty());
-        settings.tls = Arc::new(
-            crate::tls::Tls::new(TlsOptions {
-                believe,
-                ..TlsOptions::default()
-            })
-            .unwrap(),
-        );
+        settings.tls = crate::tls::Tls::new(TlsOptions {
+            believe,
+            ..TlsOptions::default()
+        })
+        .unwrap();
     });
     let exchange = server
         .during(client.send(&request(Method::GET, ""), None, drop))

@@ -102,9 +102,9 @@ pub(super) fn construct<'js>(
         params,
         flavour: Flavour::Events,
     };
-    host.program.network().map_err(|error| throw(&error))?;
+    let network = host.program.network().map_err(|error| throw(&error))?;
     let socket = WebSocket {
-        session: Session::open(&host, recorder, dial),
+        session: Session::open(&host, network, recorder, dial),
         listeners: Listeners::default(),
         url,
         protocol: RefCell::default(),
