@@ -19,6 +19,7 @@ use crate::{
     interlude::{Interlude, Interludes},
     metrics::Metrics,
     program::Program,
+    recorders::Recorders,
 };
 
 /// What the script is called for.
@@ -46,6 +47,7 @@ pub(crate) struct Host {
     pub(crate) events: Events,
     switch: Rc<Switch>,
     background: Background,
+    recorders: Recorders,
     interludes: Interludes,
     stage: Cell<Stage>,
     work: RefCell<Option<Work>>,
@@ -93,6 +95,7 @@ impl Host {
             switch,
             events: Events::default(),
             background: Background::default(),
+            recorders: Recorders::default(),
             interludes: Interludes::default(),
             stage: Cell::new(Stage::Init),
             work: RefCell::default(),
@@ -197,7 +200,6 @@ impl Host {
     }
 
     /// `action` is done when the iteration ends, however it ends: for what a module keeps per iteration.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub(crate) fn at_end(&self, action: impl FnOnce() + 'static) {
         self.ended.borrow_mut().push(Box::new(action));
     }
@@ -294,11 +296,7 @@ impl Host {
             Some(value) => work.tags.insert(name.to_owned(), value),
             None => work.tags.remove(name),
         };
-        let tags = work
-            .tags
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()));
-        work.current = work.base.with_tags(tags);
+        work.current = self.recorders.with_tags(&work.base, &work.tags);
     }
 
     /// Begins a piece of work.

@@ -24,6 +24,7 @@ pub mod modules;
 mod network;
 mod or_null;
 mod program;
+mod recorders;
 mod rejections;
 mod script;
 pub mod source;

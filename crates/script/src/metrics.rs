@@ -17,7 +17,6 @@ pub(crate) struct Metrics {
     /// Bytes on sockets.
     pub data: Data,
     /// Requests.
-    #[expect(dead_code, reason = "for the module of the protocol")]
     pub http: Http,
     /// WebSocket sessions.
     pub websocket: WebSocket,

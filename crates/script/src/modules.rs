@@ -3,7 +3,11 @@
 use rquickjs::{Ctx, Object, Result};
 
 mod cable;
+mod crypto;
+mod data;
+mod encoding;
 mod execution;
+pub(crate) mod http;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
@@ -45,6 +49,10 @@ pub enum K6 {
 /// All modules.
 const MODULES: &[Module] = &[
     k6::MODULE,
+    http::MODULE,
+    crypto::MODULE,
+    data::MODULE,
+    encoding::MODULE,
     cable::MODULE,
     execution::MODULE,
     metrics::MODULE,
