@@ -166,6 +166,24 @@ impl Histogram {
         Duration::from_micros(us.clamp(self.min_us, self.max_us))
     }
 
+    /// The percentile (0 to 100) as k6 defines it, in microseconds: when it falls between two samples, it lies
+    /// between them by as much (k6 spec §3.5). Each of the two is within 0.1 %, and so is the answer. Zero when empty.
+    pub fn interpolated_us(&self, percent: f64) -> f64 {
+        let Some(last) = self.count().checked_sub(1) else {
+            return 0.0;
+        };
+        let position = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
+        let (lower, upper) = (self.sample_us(position.floor()), self.sample_us(position.ceil()));
+        lower + (upper - lower) * position.fract()
+    }
+
+    /// The sample at `position` of all samples in ascending order, from 0.
+    fn sample_us(&self, position: f64) -> f64 {
+        // Half a sample off the limits of its share, so that the division cannot hit a neighbour.
+        let share = (position + 0.5) / self.count() as f64;
+        self.value_at_quantile(share).as_micros() as f64
+    }
+
     /// How many samples lasted `threshold` or longer, exact to the width of one bucket (0.1 %).
     pub fn n_at_or_above(&self, threshold: Duration) -> u64 {
         let us = micros(threshold.min(HIGHEST));

@@ -11,6 +11,7 @@
 pub mod built_in;
 mod check;
 mod outgoing;
+mod place;
 mod recorder;
 mod registry;
 mod sample;
@@ -19,6 +20,7 @@ mod tags;
 
 pub use self::{
     check::{Check, CheckName},
+    place::Place,
     recorder::Recorder,
     registry::{
         CheckId, Contains, CounterId, Definition, GaugeId, Kind, MetricId, RateId, RegisterError, Registry,

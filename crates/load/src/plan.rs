@@ -58,7 +58,7 @@ const STAGE_TIMEOUT: Duration = Duration::from_secs(60);
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// k6's default for the figures of trends.
-const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
+pub const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 
 /// The tags that k6 adds by default (k6 spec §3.6).
 pub const SYSTEM_TAGS: [&str; 14] = [

@@ -38,6 +38,8 @@ pub struct Rule {
 pub struct Finding {
     /// The metric as the rule names it.
     pub metric: String,
+    /// Which metric that is.
+    pub id: MetricId,
     /// The rule as it was written.
     pub expression: String,
     /// The aggregation as it was written, for example `p(95)`.
@@ -132,6 +134,7 @@ impl Thresholds {
     pub fn findings(&self) -> Vec<Finding> {
         let findings = self.watched.iter().map(|watched| Finding {
             metric: watched.name.clone(),
+            id: watched.metric,
             expression: watched.rule.expression.to_string(),
             aggregation: watched.rule.expression.aggregation.to_string(),
             value: watched.value,

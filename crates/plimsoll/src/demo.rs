@@ -19,7 +19,7 @@ use plimsoll_load::{
     generator,
     histogram::Histogram,
     metrics::Registry,
-    plan::Plan,
+    plan::{self, Plan},
     preflight::{self, Needs},
     run::{self, RunConfig, RunResult},
     watch::{self, Sample, Watch},
@@ -202,6 +202,7 @@ impl Options {
                 peak_rss_bytes,
                 self.users,
             )),
+            trend_stats: &plan::TREND_STATS.map(str::to_owned),
         })
     }
 

@@ -57,20 +57,20 @@ pub fn percentile(histogram: &Histogram, percentile: f64) -> Duration {
 
 /// The figure that k6 calls `stat` (`avg`, `min`, `med`, `max`, `count` or `p(N)`): milliseconds, bytes or plain
 /// numbers. `None` when there is no such figure. For summaries whose figures the user chooses.
+///
+/// Percentiles and the median are k6's: interpolated between the two nearest samples, each of which is known within
+/// 0.1 %. The other figures are exact, samples being rounded to a microsecond (or thousandth).
 pub fn trend_figure(histogram: &Histogram, stat: &str) -> Option<f64> {
     let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
     Some(match stat {
         "avg" => histogram.mean_us() / 1e3,
         "min" => ms(histogram.min()),
-        "med" => ms(percentile(histogram, 50.0)),
+        "med" => histogram.interpolated_us(50.0) / 1e3,
         "max" => ms(histogram.max()),
         "count" => histogram.count() as f64,
         _ => {
             let percent: f64 = stat.strip_prefix("p(")?.strip_suffix(')')?.parse().ok()?;
-            ms(percentile(
-                histogram,
-                (0.0..=100.0).contains(&percent).then_some(percent)?,
-            ))
+            histogram.interpolated_us((0.0..=100.0).contains(&percent).then_some(percent)?) / 1e3
         }
     })
 }
@@ -121,11 +121,11 @@ mod tests {
         for (stat, expected) in [
             ("avg", Some(2.5)),
             ("min", Some(1.0)),
-            ("med", Some(2.0)),
+            ("med", Some(2.5)),
             ("max", Some(4.0)),
             ("count", Some(4.0)),
             ("p(100)", Some(4.0)),
-            ("p(75.5)", Some(4.0)),
+            ("p(75.5)", Some(3.265)),
             ("p(101)", None),
             ("p95", None),
             ("", None),

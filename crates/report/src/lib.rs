@@ -4,7 +4,9 @@
 //! made, so that no two outputs can disagree. How the samples came about is not known here.
 
 mod distribution;
+mod layout;
 pub mod quantity;
+mod script_data;
 mod style;
 pub mod summary;
 mod text;
@@ -12,6 +14,8 @@ mod timestamp;
 
 pub use self::{
     distribution::{Distribution, percentile, trend_figure},
+    layout::{Layout, SummaryMode, SummaryModeError},
+    script_data::{ScriptOptions, path_id},
     style::{Environment, Style},
     summary::Summary,
     text::status_line,

@@ -3,11 +3,84 @@
 //! Digits that are not shown are cut off and not rounded, as in k6, so that `99.999 %` never reads as `100.00%`;
 //! only data sizes are rounded.
 
-use std::time::Duration;
+use std::{fmt, str::FromStr, time::Duration};
+
+use crate::summary::Contains;
 
 const NS_PER_US: u128 = 1_000;
 const NS_PER_MS: u128 = 1_000_000;
 const NS_PER_S: u128 = 1_000_000_000;
+
+/// The one unit of all durations of a summary (k6's `summaryTimeUnit`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// `s`
+    Seconds,
+    /// `ms`
+    Milliseconds,
+    /// `us`
+    Microseconds,
+}
+
+/// A text that names no unit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{found}` is not a unit of durations; expected s, ms or us")]
+pub struct TimeUnitError {
+    /// What was written.
+    pub found: String,
+}
+
+impl FromStr for TimeUnit {
+    type Err = TimeUnitError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "s" => Ok(Self::Seconds),
+            "ms" => Ok(Self::Milliseconds),
+            "us" => Ok(Self::Microseconds),
+            _ => Err(TimeUnitError {
+                found: text.to_owned(),
+            }),
+        }
+    }
+}
+
+/// As `summaryTimeUnit` takes it.
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "us",
+        })
+    }
+}
+
+/// A number as what it means: a duration in milliseconds, bytes, or a plain number. With a unit, durations have it
+/// and two decimals.
+pub fn figure(contains: Contains, value: f64, unit: Option<TimeUnit>) -> String {
+    match contains {
+        Contains::Default => number(value),
+        Contains::Data => bytes(value),
+        Contains::Time => match unit {
+            None => milliseconds(value),
+            Some(TimeUnit::Seconds) => format!("{:.2}s", value / 1e3),
+            Some(TimeUnit::Milliseconds) => format!("{value:.2}ms"),
+            Some(TimeUnit::Microseconds) => format!("{:.2}µs", value * 1e3),
+        },
+    }
+}
+
+fn milliseconds(ms: f64) -> String {
+    // To the nearest nanosecond, which heals 1.1 ms, 1_100_000.0000000002 ns in binary. As the conversion
+    // saturates, any number fits.
+    let magnitude = duration(Duration::from_nanos((ms.abs() * 1e6).round() as u64));
+    if ms < 0.0 {
+        format!("-{magnitude}")
+    } else {
+        magnitude
+    }
+}
 
 /// A duration in the unit that suits it, with at most two decimals: `0s`, `185µs`, `23.54ms`, `1.8s`, `1m2s`,
 /// `1h0m3s`.
@@ -41,6 +114,14 @@ fn trim_decimals(number: String) -> String {
         return number;
     }
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The largest range in which each integer has its own `f64`.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The integer that `number` is, if it is one; for formats that write `8` and not `8.0`.
+pub fn integer(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }
 
 /// A plain number with at most six decimals.

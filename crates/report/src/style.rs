@@ -57,6 +57,11 @@ impl Style {
         self.paint("2", text)
     }
 
+    /// A headline.
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
     /// A figure.
     pub(crate) fn value(self, text: &str) -> String {
         self.paint("36", text)

@@ -5,19 +5,28 @@
 use std::collections::BTreeMap;
 
 use plimsoll_load::{
-    generator::{Evidence, Health},
+    generator::Health,
     metrics::{Check, CheckName, MetricSet},
     run::{Failures, RunEnd, RunResult},
     threshold::Finding,
-    watch::Sample,
 };
 use serde::Serialize;
 
-use crate::{Distribution, Style, text, timestamp};
+use crate::{Layout, Style, text, timestamp};
 
+mod breakdown;
+mod group;
+mod listing;
 mod metric;
+mod resources;
 
-pub use self::metric::{Contains, Metric, Values};
+pub use self::{
+    breakdown::{Breakdown, Section},
+    group::Group,
+    metric::{Contains, Figure, Metric, Values},
+    resources::{Generator, Target},
+};
+pub(crate) use self::{group::SEPARATOR, listing::Entry};
 
 /// Everything there is to say about a run. Text and JSON both come from here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,8 +47,13 @@ pub struct Summary {
     pub vus_max: u32,
     /// The answers to all checks, in the order of their definition.
     pub checks: Vec<CheckResult>,
-    /// All metrics that have samples, by name; a sub-metric's name is `metric{tag:value}`.
+    /// The paths of all groups, `::outer::inner`, in the order in which they appeared.
+    pub groups: Vec<String>,
+    /// All metrics that have samples or thresholds, by name; a sub-metric's name is `metric{tag:value}`.
     pub metrics: BTreeMap<String, Metric>,
+    /// The same by scenario and by group, where that was asked for. Not in the JSON.
+    #[serde(skip)]
+    pub breakdown: Breakdown,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
     /// What the target used, where it was watched.
@@ -101,14 +115,20 @@ pub enum End {
 /// What had to hold, and whether it did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Threshold {
-    /// The metric, or the part of it.
+    /// The metric or the part of it, as it was written.
     pub metric: String,
+    /// Its name in [`Summary::metrics`].
+    pub key: String,
     /// What had to hold.
     pub expression: String,
+    /// What of the metric was compared, for example `p(95)`.
+    pub aggregation: String,
     /// What was compared: milliseconds, bytes, plain numbers or shares. `None` without samples.
     pub value: Option<f64>,
     /// Whether it held at the end.
     pub passed: bool,
+    /// Whether it ended the run.
+    pub aborted: bool,
 }
 
 /// A reason for failed iterations.
@@ -148,73 +168,6 @@ pub struct Losses {
     pub out_of_order: u64,
 }
 
-/// What the watched target used.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Target {
-    /// What was watched: a name for people.
-    pub name: String,
-    /// CPU time of its process tree.
-    pub cpu_seconds: f64,
-    /// CPU time per second.
-    pub cores: f64,
-    /// Highest sampled resident memory.
-    pub rss_max_bytes: u64,
-    /// Growth of the resident memory per virtual user.
-    pub rss_per_user_bytes: u64,
-}
-
-impl Target {
-    /// What was used between two samples, `before` the first of `n_users` came and at the end; `rss_max_bytes` is
-    /// the highest resident memory of all samples between them.
-    pub fn new(name: &str, before: &Sample, end: &Sample, rss_max_bytes: u64, n_users: u32) -> Self {
-        let usage = end.since(before);
-        let growth_bytes = rss_max_bytes.saturating_sub(before.rss_bytes);
-        Self {
-            name: name.to_owned(),
-            cpu_seconds: usage.cpu.as_secs_f64(),
-            cores: usage.cores(),
-            rss_max_bytes,
-            rss_per_user_bytes: growth_bytes / u64::from(n_users.max(1)),
-        }
-    }
-}
-
-/// What the generator used, and its health.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Generator {
-    /// CPU time of this program.
-    pub cpu_seconds: f64,
-    /// CPU time per second.
-    pub cores: f64,
-    /// Busiest second of any worker, as a share of one core.
-    pub busiest_worker_share: f64,
-    /// Idle share of all cores of the machine, where known.
-    pub machine_idle_share: Option<f64>,
-    /// How late its clock ticks fired.
-    pub lateness: Distribution,
-    /// Whether the figures are not the target's alone.
-    pub saturated: bool,
-    /// How that is known.
-    pub reasons: Vec<String>,
-}
-
-impl Generator {
-    /// The evidence with the verdict over it.
-    pub fn new(evidence: &Evidence, health: &Health) -> Self {
-        let seconds = evidence.elapsed.as_secs_f64();
-        let cpu_seconds = evidence.cpu.as_secs_f64();
-        Self {
-            cpu_seconds,
-            cores: if seconds > 0.0 { cpu_seconds / seconds } else { 0.0 },
-            busiest_worker_share: evidence.busiest_share,
-            machine_idle_share: evidence.machine_idle_share,
-            lateness: Distribution::from(&evidence.lateness),
-            saturated: health.saturated,
-            reasons: health.reasons.clone(),
-        }
-    }
-}
-
 /// What a summary is made from.
 #[derive(Clone, Debug)]
 pub struct Parts<'a> {
@@ -230,6 +183,9 @@ pub struct Parts<'a> {
     pub losses: Option<Losses>,
     /// What the target used, where it was watched.
     pub target: Option<Target>,
+    /// Which figures of trends people want to see, under k6's names; see
+    /// [`Plan::summary_trend_stats`](plimsoll_load::plan::Plan::summary_trend_stats).
+    pub trend_stats: &'a [String],
 }
 
 impl Summary {
@@ -242,6 +198,7 @@ impl Summary {
             health,
             losses,
             target,
+            trend_stats,
         } = parts;
         let seconds = run.duration.as_secs_f64();
         Self {
@@ -254,7 +211,11 @@ impl Summary {
                 time_unit: "us",
             },
             end: End::from(&run.end),
-            thresholds: run.thresholds.iter().map(Threshold::from).collect(),
+            thresholds: run
+                .thresholds
+                .iter()
+                .map(|finding| Threshold::new(finding, &run.metrics))
+                .collect(),
             notices: notices(run),
             iterations: Iterations {
                 complete: run.iterations.n_complete,
@@ -268,16 +229,35 @@ impl Summary {
                 .checks()
                 .map(|(name, check)| CheckResult::new(name, check))
                 .collect(),
-            metrics: metrics(&run.metrics, seconds),
+            groups: run.metrics.groups().map(str::to_owned).collect(),
+            metrics: metrics(run, trend_stats),
+            breakdown: Breakdown::new(&run.metrics, seconds, trend_stats),
             losses,
             target,
             generator: Generator::new(&run.generator, health),
         }
     }
 
-    /// The summary for people, in the layout of k6.
+    /// The summary of a native workload for people: how far it came, what k6 shows in its legacy layout, and what
+    /// only this program knows.
     pub fn text(&self, style: Style) -> String {
-        text::render(self, style)
+        text::native(self, style)
+    }
+
+    /// The summary of a script for people, in one of k6's layouts; below it, in a section of its own, what only this
+    /// program knows. Empty when the summary is disabled.
+    pub fn end_of_test(&self, layout: Layout, style: Style) -> String {
+        text::end_of_test(self, layout, style)
+    }
+
+    /// All metrics that k6 would list, in its order.
+    pub(crate) fn listing(&self) -> Vec<Entry<'_>> {
+        Entry::list(&self.metrics, &self.thresholds)
+    }
+
+    /// Groups and checks as a tree.
+    pub fn root_group(&self) -> Group<'_> {
+        Group::tree(&self.groups, &self.checks)
     }
 }
 
@@ -289,6 +269,27 @@ impl CheckResult {
             passes,
             fails,
         }
+    }
+
+    /// How often these checks held, and how often not.
+    pub(crate) fn answers(checks: &[Self]) -> (u64, u64) {
+        let sum = |of: fn(&Self) -> u64| checks.iter().map(of).sum();
+        (sum(|check| check.passes), sum(|check| check.fails))
+    }
+
+    /// Those with the same text together, whatever their group.
+    pub(crate) fn by_name(checks: &[Self]) -> Vec<Self> {
+        let mut merged: Vec<Self> = Vec::new();
+        for check in checks {
+            match merged.iter_mut().find(|known| known.name == check.name) {
+                Some(known) => {
+                    known.passes += check.passes;
+                    known.fails += check.fails;
+                }
+                None => merged.push(check.clone()),
+            }
+        }
+        merged
     }
 }
 
@@ -320,9 +321,21 @@ fn failures(failures: &Failures) -> Vec<Failure> {
         .collect()
 }
 
-fn metrics(set: &MetricSet, seconds: f64) -> BTreeMap<String, Metric> {
-    set.iter()
-        .map(|(definition, value)| (definition.name.clone(), Metric::new(definition, value, seconds)))
+/// Metrics with samples, and those that thresholds are about.
+fn metrics(run: &RunResult, trend_stats: &[String]) -> BTreeMap<String, Metric> {
+    let (set, seconds) = (&run.metrics, run.duration.as_secs_f64());
+    let watched = run
+        .thresholds
+        .iter()
+        .map(|finding| set.registry().definition(finding.id));
+    let unsampled = watched.map(|definition| (definition, Metric::unsampled(definition, trend_stats)));
+    let sampled = set
+        .iter()
+        .map(|(definition, value)| (definition, Metric::new(definition, value, seconds, trend_stats)));
+    // What comes later takes the place of what was there.
+    unsampled
+        .chain(sampled)
+        .map(|(definition, metric)| (definition.name.clone(), metric))
         .collect()
 }
 
@@ -342,13 +355,16 @@ impl From<&RunEnd> for End {
     }
 }
 
-impl From<&Finding> for Threshold {
-    fn from(finding: &Finding) -> Self {
+impl Threshold {
+    fn new(finding: &Finding, metrics: &MetricSet) -> Self {
         Self {
-            metric: finding.metric.clone(),
+            metric: finding.metric.trim().to_owned(),
+            key: metrics.registry().definition(finding.id).name.clone(),
             expression: finding.expression.clone(),
+            aggregation: finding.aggregation.clone(),
             value: finding.value,
             passed: finding.passed,
+            aborted: finding.aborted,
         }
     }
 }

@@ -1,21 +1,25 @@
-//! The end-of-test summary for people, in k6's layout before version 1.0 (k6 spec §4.2, source documents 000 and
-//! 004), which the articles about cables show: status line, tree of checks, one alphabetical list of metrics. Below
-//! it stands what k6 does not know: losses, the target's resources, the generator's health.
+//! The end of a run for people, in k6's layouts (k6 spec §4.2, source documents 000 and 004), and below it what k6
+//! does not know: losses, the target's resources, the generator's health.
 
 use std::time::Duration;
 
-use crate::{Style, Summary};
+use crate::{Layout, Style, Summary, SummaryMode, quantity::TimeUnit};
 
 mod checks;
+mod columns;
 mod conditions;
-mod metrics;
+mod legacy;
+mod results;
+mod sections;
 mod status;
+mod thresholds;
 mod wrap;
 
 pub use self::status::status_line;
+use self::{conditions::Conditions, results::Results};
 
-/// All sections with an empty line between them.
-pub(crate) fn render(summary: &Summary, style: Style) -> String {
+/// Of a native workload: how far it came, and the legacy layout.
+pub(crate) fn native(summary: &Summary, style: Style) -> String {
     let duration = Duration::try_from_secs_f64(summary.metadata.duration_seconds).unwrap_or_default();
     let status = status_line(
         duration,
@@ -26,15 +30,68 @@ pub(crate) fn render(summary: &Summary, style: Style) -> String {
     );
     let sections = [
         format!("{status}\n"),
-        checks::render(&summary.checks, style),
-        metrics::render(&summary.metrics, &summary.thresholds, style),
-        conditions::render(summary, style),
+        checks::tree(&summary.root_group(), style),
+        legacy::list(summary, None, style),
+        Conditions::of_native(summary, style).render(2, style),
     ];
-    sections
-        .into_iter()
-        .filter(|section| !section.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
+    joined(sections, "\n")
+}
+
+/// Of a script: what k6 prints, and below it what only this program knows.
+pub(crate) fn end_of_test(summary: &Summary, layout: Layout, style: Style) -> String {
+    let unit = layout.time_unit;
+    match layout.mode {
+        SummaryMode::Disabled => String::new(),
+        SummaryMode::Legacy => {
+            let sections = [
+                checks::tree(&summary.root_group(), style),
+                legacy::list(summary, unit, style),
+                Conditions::of_script(summary, unit, style).render(2, style),
+            ];
+            joined(sections, "\n")
+        }
+        SummaryMode::Compact => in_sections(
+            summary,
+            &Results::of_run(summary).compact(),
+            Vec::new(),
+            unit,
+            style,
+        ),
+        SummaryMode::Full => {
+            let parts = sections::sections(summary, unit, style);
+            in_sections(summary, &Results::of_run(summary), parts, unit, style)
+        }
+    }
+}
+
+/// k6's newer layouts; `parts` are the sections between its own and ours.
+fn in_sections(
+    summary: &Summary,
+    results: &Results<'_>,
+    parts: Vec<String>,
+    unit: Option<TimeUnit>,
+    style: Style,
+) -> String {
+    const INDENT: usize = 4;
+    let total = results.render(INDENT, unit, style);
+    let conditions = Conditions::of_script(summary, unit, style).render(INDENT, style);
+    let before = [
+        thresholds::section(summary, unit, style),
+        format!("{}\n{total}", title("TOTAL RESULTS", style)),
+    ];
+    let ours = format!("{}\n{conditions}", title("PLIMSOLL", style));
+    joined(before.into_iter().chain(parts).chain([ours]), "\n\n")
+}
+
+/// The sections that have something to say.
+fn joined(sections: impl IntoIterator<Item = String>, separator: &str) -> String {
+    let sections = sections.into_iter().filter(|section| !section.is_empty());
+    sections.collect::<Vec<_>>().join(separator)
+}
+
+/// The headline of a section.
+fn title(text: &str, style: Style) -> String {
+    format!("  █ {}\n", style.strong(text))
 }
 
 /// `text` with spaces after it up to `width` characters; `len` is how wide `text` looks without colour codes.

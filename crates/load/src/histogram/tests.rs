@@ -69,6 +69,26 @@ fn quantiles_are_within_a_thousandth() {
 }
 
 #[test]
+fn percentiles_between_samples_are_interpolated() {
+    let check = |samples_us: &[u64], percent, expected_us: f64| {
+        let found_us = histogram(samples_us).interpolated_us(percent);
+        let is_near = (found_us - expected_us).abs() <= expected_us * 0.001;
+        assert!(is_near, "p({percent}) of {samples_us:?}: {found_us}");
+    };
+    check(&[], 50.0, 0.0);
+    check(&[7], 99.0, 7.0);
+    check(&[100, 200], 50.0, 150.0);
+    check(&[1_000, 2_000, 3_000, 4_000], 50.0, 2_500.0);
+    check(&[1_000, 2_000, 3_000, 4_000], 75.5, 3_265.0);
+    check(&[1_000, 2_000, 3_000, 4_000], 100.0, 4_000.0);
+    check(&[1_000, 2_000, 3_000, 4_000], 0.0, 1_000.0);
+    let uniform: Vec<_> = (0..=100_000).collect();
+    for percent in [0.1, 33.3, 50.0, 95.0, 99.99, 100.0] {
+        check(&uniform, percent, percent * 1_000.0);
+    }
+}
+
+#[test]
 fn a_quantile_never_leaves_the_recorded_range() {
     let one = histogram(&[1_000_001]);
     assert_eq!(one.value_at_quantile(0.5), US(1_000_001));

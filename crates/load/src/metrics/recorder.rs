@@ -3,7 +3,8 @@
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
 use super::{
-    CheckId, CounterId, GaugeId, Kind, MetricSet, RateId, SampleSender, Tags, TrendId, outgoing::Outgoing,
+    CheckId, CounterId, GaugeId, Kind, MetricSet, Place, RateId, Registry, SampleSender, Tags, TrendId,
+    outgoing::Outgoing,
 };
 
 /// A cheap handle of one worker's [`MetricSet`]. It stays on that worker's thread, so recording takes no lock;
@@ -14,7 +15,8 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Recorder {
     sheet: Rc<Sheet>,
-    /// `None` when nobody reads tags: no sub-metric asks for them, and nobody takes samples.
+    /// `None` when nobody reads tags: no sub-metric asks for them, the run is not broken down, and nobody takes
+    /// samples.
     tagged: Option<Rc<Tagged>>,
 }
 
@@ -27,11 +29,13 @@ struct Sheet {
 }
 
 /// Tags and what they select, worked out once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tagged {
     tags: Arc<Tags>,
     /// Positions in the registry's selectors.
     selected: Vec<usize>,
+    /// Where samples belong, when the run is broken down.
+    place: Option<Place>,
 }
 
 impl Recorder {
@@ -43,13 +47,15 @@ impl Recorder {
     /// The same; all samples also go to `queues`.
     pub fn with_queues(set: MetricSet, queues: Vec<SampleSender>) -> Self {
         let outgoing = Outgoing::new(set.shared_registry(), queues);
-        let reads_tags = outgoing.is_some() || !set.registry().selectors().is_empty();
+        let registry = set.registry();
+        let reads_tags = outgoing.is_some() || registry.is_broken_down() || !registry.selectors().is_empty();
+        let tagged = reads_tags.then(|| Rc::new(Tagged::new(Tags::new(), registry)));
         Self {
             sheet: Rc::new(Sheet {
                 set: RefCell::new(set),
                 outgoing,
             }),
-            tagged: reads_tags.then(Rc::default),
+            tagged,
         }
     }
 
@@ -64,13 +70,7 @@ impl Recorder {
                 tags.into_iter()
                     .map(|(name, value)| (name.to_owned(), value.to_owned())),
             );
-            let set = self.sheet.set.borrow();
-            let selectors = set.registry().selectors().iter().enumerate();
-            let selected = selectors.filter(|(_, selector)| selector.selects(&all));
-            Rc::new(Tagged {
-                selected: selected.map(|(position, _)| position).collect(),
-                tags: Arc::new(all),
-            })
+            Rc::new(Tagged::new(all, self.sheet.set.borrow().registry()))
         });
         Self {
             sheet: Rc::clone(&self.sheet),
@@ -83,6 +83,17 @@ impl Recorder {
         self.tagged.is_some()
     }
 
+    /// Whether both write to the same set and have the very same tags, one having been cloned from the other: what was
+    /// worked out for one then holds for both.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let same_tags = match (&self.tagged, &other.tagged) {
+            (Some(own), Some(other)) => Rc::ptr_eq(own, other),
+            (None, None) => true,
+            _ => false,
+        };
+        same_tags && Rc::ptr_eq(&self.sheet, &other.sheet)
+    }
+
     /// Adds `n` to a counter.
     pub fn count(&self, id: CounterId, n: u64) {
         self.add(id, n as f64);
@@ -90,22 +101,19 @@ impl Recorder {
 
     /// Adds an amount to a counter, which may be a fraction.
     pub fn add(&self, id: CounterId, amount: f64) {
-        let mut set = self.sheet.set.borrow_mut();
-        set.add_selected(id, amount, self.selected());
+        self.write(|set, selected| set.add_selected(id, amount, selected));
         self.emit(Kind::Counter, id.0, amount);
     }
 
     /// Sets a gauge.
     pub fn set(&self, id: GaugeId, value: f64) {
-        let mut set = self.sheet.set.borrow_mut();
-        set.set_selected(id, value, self.selected());
+        self.write(|set, selected| set.set_selected(id, value, selected));
         self.emit(Kind::Gauge, id.0, value);
     }
 
     /// Adds one sample to a rate.
     pub fn rate(&self, id: RateId, is_true: bool) {
-        let mut set = self.sheet.set.borrow_mut();
-        set.rate_selected(id, is_true, self.selected());
+        self.write(|set, selected| set.rate_selected(id, is_true, selected));
         self.emit(Kind::Rate, id.0, share(is_true));
     }
 
@@ -125,8 +133,7 @@ impl Recorder {
 
     /// `value` is what the sample says, in full resolution.
     fn record_as(&self, id: TrendId, duration: Duration, value: f64) {
-        let mut set = self.sheet.set.borrow_mut();
-        set.record_selected(id, duration, self.selected());
+        self.write(|set, selected| set.record_selected(id, duration, selected));
         self.emit(Kind::Trend, id.0, value);
     }
 
@@ -137,19 +144,23 @@ impl Recorder {
             set.registry().checks()[id.0].name.clone()
         });
         let tagged = self.with_tags(name.as_deref().map(|name| ("check", name)));
-        let mut set = self.sheet.set.borrow_mut();
-        set.check_selected(id, passed, tagged.selected());
-        tagged.emit_check(&set, passed);
+        tagged.write(|set, selected| set.check_selected(id, passed, selected));
+        tagged.emit_check(passed);
         passed
     }
 
     /// Adds one answer to a check that was not registered before the run; the sample has the tag `check`.
     pub fn check_named(&self, group: &str, name: &str, passed: bool) -> bool {
         let tagged = self.with_tags([("check", name)]);
-        let mut set = self.sheet.set.borrow_mut();
-        set.check_named(group, name, passed, tagged.selected());
-        tagged.emit_check(&set, passed);
+        tagged.write(|set, selected| set.check_named(group, name, passed, selected));
+        tagged.emit_check(passed);
         passed
+    }
+
+    /// Notes that a group was entered, so that reports list it even when nothing else happens in it. Its path is
+    /// `::outer::inner`.
+    pub fn group(&self, path: &str) {
+        self.sheet.set.borrow_mut().group(path);
     }
 
     /// All that was recorded since the last call. Samples that wait go to their queues.
@@ -160,12 +171,21 @@ impl Recorder {
         self.sheet.set.borrow_mut().take()
     }
 
-    fn selected(&self) -> &[usize] {
-        self.tagged.as_ref().map_or(&[], |tagged| &tagged.selected)
+    /// Records to the whole run with the parts that the tags select and, when the run is broken down, to their place.
+    fn write(&self, record: impl Fn(&mut MetricSet, &[usize])) {
+        let mut set = self.sheet.set.borrow_mut();
+        let Some(tagged) = &self.tagged else {
+            return record(&mut set, &[]);
+        };
+        record(&mut set, &tagged.selected);
+        if let Some(place) = tagged.place.as_ref().and_then(|place| set.at(place)) {
+            record(place, &[]);
+        }
     }
 
-    fn emit_check(&self, set: &MetricSet, passed: bool) {
-        if let Some(checks) = set.registry().checks_rate() {
+    fn emit_check(&self, passed: bool) {
+        let checks = self.sheet.set.borrow().registry().checks_rate();
+        if let Some(checks) = checks {
             self.emit(Kind::Rate, checks.0, share(passed));
         }
     }
@@ -173,6 +193,18 @@ impl Recorder {
     fn emit(&self, kind: Kind, position: usize, value: f64) {
         if let (Some(outgoing), Some(tagged)) = (&self.sheet.outgoing, &self.tagged) {
             outgoing.push(kind, position, value, &tagged.tags);
+        }
+    }
+}
+
+impl Tagged {
+    fn new(tags: Tags, registry: &Registry) -> Self {
+        let selectors = registry.selectors().iter().enumerate();
+        let selected = selectors.filter(|(_, selector)| selector.selects(&tags));
+        Self {
+            selected: selected.map(|(position, _)| position).collect(),
+            place: registry.is_broken_down().then(|| Place::of(&tags)),
+            tags: Arc::new(tags),
         }
     }
 }
@@ -227,6 +259,48 @@ mod tests {
                 "rtt{kind:b} 1"
             ]
         );
+    }
+
+    #[test]
+    fn a_run_is_broken_down_by_scenario_and_group() {
+        let mut registry = Registry::new();
+        let reqs = registry.counter("reqs", Contains::Default).unwrap();
+        registry.break_down();
+        let plain = Recorder::new(MetricSet::new(Arc::new(registry)));
+        plain.count(reqs, 1);
+        let chat = plain.with_tags([("scenario", "chat"), ("status", "200")]);
+        chat.count(reqs, 10);
+        let inner = chat.with_tags([("group", "::a::b")]);
+        inner.count(reqs, 100);
+        inner.check_named("::a::b", "fine", true);
+        let mut total = plain.take();
+        inner.count(reqs, 1_000);
+        total.merge(&plain.take());
+        let places: Vec<_> = total
+            .places()
+            .map(|(place, set)| (place.scenario.as_str(), place.group.as_str(), set.counter(reqs)))
+            .collect();
+        assert_eq!(places, [("", "", 1), ("chat", "", 10), ("chat", "::a::b", 1_100)]);
+        let checks: usize = total.places().map(|(_, set)| set.checks().count()).sum();
+        assert_eq!(
+            (total.counter(reqs), total.checks().count(), checks),
+            (1_111, 1, 1)
+        );
+    }
+
+    #[test]
+    fn places_without_end_do_not_grow() {
+        let mut registry = Registry::new();
+        let reqs = registry.counter("reqs", Contains::Default).unwrap();
+        registry.break_down();
+        let plain = Recorder::new(MetricSet::new(Arc::new(registry)));
+        for n in 0..200 {
+            plain
+                .with_tags([("group", n.to_string().as_str())])
+                .count(reqs, 1);
+        }
+        let set = plain.take();
+        assert_eq!((set.counter(reqs), set.places().count()), (200, 50));
     }
 
     #[test]

@@ -113,6 +113,7 @@ pub struct Registry {
     /// Sub-metrics by the kind of their parent and its position among that kind.
     parts: HashMap<(Kind, usize), Vec<Part>>,
     checks: Vec<CheckName>,
+    is_broken_down: bool,
 }
 
 /// A sub-metric as its parent sees it.
@@ -207,6 +208,17 @@ impl Registry {
                 of_kind: self.definitions[id.0].of_kind,
             });
         id
+    }
+
+    /// Makes sets of this registry keep the metrics of each [`Place`](super::Place) besides those of the whole run. Costs
+    /// memory for each, so only for reports that show them.
+    pub fn break_down(&mut self) {
+        self.is_broken_down = true;
+    }
+
+    /// Whether sets keep the metrics of each place.
+    pub(super) fn is_broken_down(&self) -> bool {
+        self.is_broken_down
     }
 
     /// The metric of this name, if there is one.

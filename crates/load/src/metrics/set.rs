@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, mem, sync::Arc, time::Duration};
 
 use super::{
-    Check, CheckId, CheckName, Contains, CounterId, Definition, GaugeId, Kind, MetricId, RateId, Registry,
-    TrendId,
+    Check, CheckId, CheckName, Contains, CounterId, Definition, GaugeId, Kind, MetricId, Place, RateId,
+    Registry, TrendId,
 };
 use crate::histogram::Histogram;
 
 /// Values for every metric and check of a registry. Its size is fixed by the registry, except that a trend gets
-/// its histogram with the first sample, and that up to 1,000 checks may appear during the run.
+/// its histogram with the first sample, and that up to 1,000 checks and as many groups may appear during the run.
 #[derive(Clone, Debug)]
 pub struct MetricSet {
     registry: Arc<Registry>,
@@ -18,12 +18,31 @@ pub struct MetricSet {
     rates: Vec<Rate>,
     trends: Vec<Option<Box<Histogram>>>,
     checks: Vec<Check>,
-    named_checks: BTreeMap<CheckName, Check>,
+    named_checks: BTreeMap<CheckName, NamedCheck>,
+    /// Paths of groups, with how many appeared before each.
+    groups: BTreeMap<String, usize>,
+    /// Empty when the registry is not broken down, and in the sets of places themselves.
+    places: BTreeMap<Place, MetricSet>,
+}
+
+/// A check that appeared during the run.
+#[derive(Clone, Copy, Debug)]
+struct NamedCheck {
+    /// How many appeared before it.
+    position: usize,
+    answers: Check,
 }
 
 /// Checks that may appear during a run. Reason: more than a person reads; a name with an id in it must not make
 /// memory grow with the run. Answers to further ones count in the rate `checks` and under [`FURTHER_CHECKS`].
 const MAX_NAMED_CHECKS: usize = 1_000;
+
+/// Groups that are listed. Reason: as for checks; what happens in further ones is counted all the same.
+const MAX_GROUPS: usize = 1_000;
+
+/// Places that are told apart. Reason: each costs up to 184 KiB for every trend, and a person reads fewer. What is
+/// recorded in further ones is in the metrics of the whole run only.
+const MAX_PLACES: usize = 50;
 
 /// Stands for all checks beyond [`MAX_NAMED_CHECKS`].
 const FURTHER_CHECKS: &str = "(further checks)";
@@ -71,6 +90,8 @@ impl MetricSet {
             trends: vec![None; registry.n_of_kind(Kind::Trend)],
             checks: vec![Check::default(); registry.checks().len()],
             named_checks: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            places: BTreeMap::new(),
             registry,
         }
     }
@@ -157,6 +178,24 @@ impl MetricSet {
         self.rate_of_checks(passed, selected);
     }
 
+    /// Lists a group, with its path: `::outer::inner`.
+    pub(super) fn group(&mut self, path: &str) {
+        if self.groups.len() < MAX_GROUPS && !self.groups.contains_key(path) {
+            self.groups.insert(path.to_owned(), self.groups.len());
+        }
+    }
+
+    /// The metrics of one place. `None` when there are too many places.
+    pub(super) fn at(&mut self, place: &Place) -> Option<&mut Self> {
+        if !self.places.contains_key(place) {
+            if self.places.len() >= MAX_PLACES {
+                return None;
+            }
+            self.places.insert(place.clone(), self.empty());
+        }
+        self.places.get_mut(place)
+    }
+
     fn rate_of_checks(&mut self, passed: bool, selected: &[usize]) {
         if let Some(checks) = self.registry.checks_rate() {
             self.rate_selected(checks, passed, selected);
@@ -175,7 +214,12 @@ impl MetricSet {
         } else {
             name
         };
-        self.named_checks.entry(name).or_default()
+        let position = self.named_checks.len();
+        let new = NamedCheck {
+            position,
+            answers: Check::default(),
+        };
+        &mut self.named_checks.entry(name).or_insert(new).answers
     }
 
     /// Adds all samples of `later`, a set of the same registry. Its gauges are taken as the newer ones.
@@ -204,15 +248,28 @@ impl MetricSet {
         for (ours, theirs) in self.checks.iter_mut().zip(&later.checks) {
             ours.merge(*theirs);
         }
-        for (name, theirs) in &later.named_checks {
-            self.named_check(name.clone()).merge(*theirs);
+        for (name, theirs) in later.named_checks_in_order() {
+            self.named_check(name.clone()).merge(theirs);
+        }
+        for path in later.groups() {
+            self.group(path);
+        }
+        for (place, theirs) in &later.places {
+            if let Some(ours) = self.at(place) {
+                ours.merge(theirs);
+            }
         }
     }
 
     /// All that was recorded since the last call; leaves the set empty.
     pub fn take(&mut self) -> Self {
-        let empty = Self::new(Arc::clone(&self.registry));
-        mem::replace(self, empty)
+        mem::replace(self, self.empty())
+    }
+
+    /// The same metrics without samples.
+    #[must_use]
+    pub fn empty(&self) -> Self {
+        Self::new(Arc::clone(&self.registry))
     }
 
     /// The sum of a counter, without its fraction.
@@ -252,10 +309,28 @@ impl MetricSet {
         })
     }
 
-    /// All checks with their answers: those that were registered in that order, then the others by name.
+    /// All checks with their answers: those that were registered in that order, then the others as they appeared.
     pub fn checks(&self) -> impl Iterator<Item = (&CheckName, Check)> {
         let registered = self.registry.checks().iter().zip(self.checks.iter().copied());
-        registered.chain(self.named_checks.iter().map(|(name, &check)| (name, check)))
+        registered.chain(self.named_checks_in_order())
+    }
+
+    /// The paths of all groups that were entered, as they appeared.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        let mut groups: Vec<_> = self.groups.iter().collect();
+        groups.sort_by_key(|&(_, position)| position);
+        groups.into_iter().map(|(path, _)| path.as_str())
+    }
+
+    /// The metrics of each place, where the registry is [broken down](Registry::break_down).
+    pub fn places(&self) -> impl Iterator<Item = (&Place, &Self)> {
+        self.places.iter()
+    }
+
+    fn named_checks_in_order(&self) -> impl Iterator<Item = (&CheckName, Check)> {
+        let mut named: Vec<_> = self.named_checks.iter().collect();
+        named.sort_by_key(|(_, check)| check.position);
+        named.into_iter().map(|(name, check)| (name, check.answers))
     }
 }
 

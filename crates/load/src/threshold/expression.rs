@@ -174,10 +174,8 @@ impl Aggregation {
             (Self::Average, Value::Trend(histogram)) => histogram.mean_us() / 1e3,
             (Self::Min, Value::Trend(histogram)) => ms(histogram.min()),
             (Self::Max, Value::Trend(histogram)) => ms(histogram.max()),
-            (Self::Median, Value::Trend(histogram)) => ms(histogram.value_at_quantile(0.5)),
-            (Self::Percentile(percent), Value::Trend(histogram)) => {
-                ms(histogram.value_at_quantile(percent / 100.0))
-            }
+            (Self::Median, Value::Trend(histogram)) => histogram.interpolated_us(50.0) / 1e3,
+            (Self::Percentile(percent), Value::Trend(histogram)) => histogram.interpolated_us(percent) / 1e3,
             _ => return None,
         })
     }

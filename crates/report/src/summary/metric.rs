@@ -1,18 +1,33 @@
 //! One metric as a report shows it.
 
-use plimsoll_load::metrics::{self, Definition, Value};
+use plimsoll_load::{
+    histogram::Histogram,
+    metrics::{self, Definition, Gauge, Kind, Value},
+};
 use serde::{Serialize, Serializer};
 
-use crate::Distribution;
+use crate::{Distribution, quantity, trend_figure};
 
 /// A metric with its figures.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metric {
     /// What its numbers mean.
     pub contains: Contains,
     /// Its figures, by type.
     #[serde(flatten)]
     pub values: Values,
+    /// Of a trend: the figures that the user chose, in that order. Not in the JSON, which has the same figures always.
+    #[serde(skip)]
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of a trend under k6's name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// `avg`, `min`, `med`, `max`, `count` or `p(N)`.
+    pub stat: String,
+    /// Milliseconds, bytes or plain numbers.
+    pub value: f64,
 }
 
 /// What the numbers of a metric mean.
@@ -63,7 +78,16 @@ pub enum Values {
 
 impl Metric {
     /// The figures of `value` in a run of so many `seconds`.
-    pub(super) fn new(definition: &Definition, value: Value<'_>, seconds: f64) -> Self {
+    pub(super) fn new(
+        definition: &Definition,
+        value: Value<'_>,
+        seconds: f64,
+        trend_stats: &[String],
+    ) -> Self {
+        let figures = match value {
+            Value::Trend(histogram) => figures(histogram, trend_stats),
+            _ => Vec::new(),
+        };
         let values = match value {
             Value::Counter(count) => Values::Counter {
                 count,
@@ -80,8 +104,37 @@ impl Metric {
         Self {
             contains: definition.contains.into(),
             values,
+            figures,
         }
     }
+
+    /// A metric without samples: all figures are zero.
+    pub(super) fn unsampled(definition: &Definition, trend_stats: &[String]) -> Self {
+        let nothing = Histogram::new();
+        let value = match definition.kind {
+            Kind::Counter => Value::Counter(0.0),
+            Kind::Gauge => Value::Gauge(Gauge {
+                value: 0.0,
+                min: 0.0,
+                max: 0.0,
+            }),
+            Kind::Rate => Value::Rate(metrics::Rate::default()),
+            Kind::Trend => Value::Trend(&nothing),
+        };
+        Self::new(definition, value, 0.0, trend_stats)
+    }
+}
+
+/// The chosen figures; names that stand for none were refused before the run.
+fn figures(histogram: &Histogram, trend_stats: &[String]) -> Vec<Figure> {
+    let figure = |stat: &String| {
+        let value = trend_figure(histogram, stat)?;
+        Some(Figure {
+            stat: stat.clone(),
+            value,
+        })
+    };
+    trend_stats.iter().filter_map(figure).collect()
 }
 
 impl Values {
@@ -104,13 +157,9 @@ impl From<metrics::Contains> for Contains {
     }
 }
 
-/// The largest range in which each integer has its own `f64`.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
 fn integer_if_whole<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if number.fract() == 0.0 && number.abs() <= EXACT {
-        serializer.serialize_i64(*number as i64)
-    } else {
-        serializer.serialize_f64(*number)
+    match quantity::integer(*number) {
+        Some(integer) => serializer.serialize_i64(integer),
+        None => serializer.serialize_f64(*number),
     }
 }

@@ -7,14 +7,41 @@ use std::{
 
 use expect_test::expect;
 use plimsoll_load::{
+    generator::Evidence,
     histogram::Histogram,
     metrics::{self, Registry},
-    run,
+    plan, run,
+    watch::Sample,
 };
 
 use super::*;
 
+pub(crate) mod scripted;
+
 const US: fn(u64) -> Duration = Duration::from_micros;
+
+/// The summary of a run of which nothing else is known.
+pub(crate) fn summary(run: &RunResult) -> Summary {
+    summary_with(run, &trend_stats())
+}
+
+/// The same with other figures of trends.
+pub(crate) fn summary_with(run: &RunResult, trend_stats: &[String]) -> Summary {
+    Summary::new(Parts {
+        plimsoll: "0.1.0",
+        command: Vec::new(),
+        run,
+        health: &Health::default(),
+        losses: None,
+        target: None,
+        trend_stats,
+    })
+}
+
+/// k6's figures of trends.
+pub(crate) fn trend_stats() -> [String; 6] {
+    plan::TREND_STATS.map(str::to_owned)
+}
 
 /// A small chat run with figures that source document 000 also shows.
 pub(crate) fn run() -> RunResult {
@@ -111,6 +138,7 @@ fn json_has_the_documented_fields() {
         health: &Health::default(),
         losses: Some(losses),
         target: Some(target()),
+        trend_stats: &trend_stats(),
     });
     expect![[r#"
         {
@@ -162,6 +190,7 @@ fn json_has_the_documented_fields() {
               "fails": 0
             }
           ],
+          "groups": [],
           "metrics": {
             "checks": {
               "contains": "default",
@@ -280,7 +309,7 @@ fn a_run_of_no_time_has_no_infinite_rates() {
         duration: Duration::ZERO,
         ..run()
     };
-    let metrics = metrics(&run.metrics, run.duration.as_secs_f64());
+    let metrics = metrics(&run, &trend_stats());
     assert_eq!(
         metrics["ws_sessions"].values,
         Values::Counter {

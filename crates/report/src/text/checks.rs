@@ -1,39 +1,51 @@
-//! The tree of checks: what held, what did not and how often, what was never asked.
+//! Checks: what held, what did not and how often, what was never asked.
 
-use std::collections::BTreeMap;
+use crate::{
+    Style,
+    summary::{CheckResult, Group},
+};
 
-use crate::{Style, summary::CheckResult};
-
-/// One line per check, those of a group below its path; failed ones have their figures on a second line.
-pub(super) fn render(checks: &[CheckResult], style: Style) -> String {
-    let mut groups: BTreeMap<&str, String> = BTreeMap::new();
-    for check in checks {
-        groups
-            .entry(&check.group)
-            .or_default()
-            .push_str(&line(check, style));
-    }
-    let sections = groups
-        .into_iter()
-        .map(|(path, lines)| match path.strip_prefix("::") {
-            Some(path) => format!("  █ {}\n\n{lines}", path.replace("::", " › ")),
-            None => lines,
-        });
-    sections.collect::<Vec<_>>().join("\n")
+/// The checks of the root, then each group below its name, further in than what it is inside of.
+pub(super) fn tree(root: &Group<'_>, style: Style) -> String {
+    let mut blocks = Vec::new();
+    add_blocks(root, 2, style, &mut blocks);
+    blocks.join("\n")
 }
 
-fn line(check: &CheckResult, style: Style) -> String {
+fn add_blocks(group: &Group<'_>, indent: usize, style: Style, blocks: &mut Vec<String>) {
+    if !group.checks.is_empty() {
+        let lines = group.checks.iter().map(|check| lines(check, indent, 1, style));
+        blocks.push(lines.collect());
+    }
+    for inner in &group.groups {
+        blocks.push(format!("{}█ {}\n", " ".repeat(indent), inner.name));
+        add_blocks(inner, indent + 2, style, blocks);
+    }
+}
+
+/// All checks in one list.
+pub(super) fn list(checks: &[CheckResult], indent: usize, style: Style) -> String {
+    checks
+        .iter()
+        .map(|check| lines(check, indent, 2, style))
+        .collect()
+}
+
+/// One line, and when it failed one more with its figures, so many columns further in.
+fn lines(check: &CheckResult, indent: usize, further: usize, style: Style) -> String {
     let CheckResult {
         name, passes, fails, ..
     } = check;
+    let [indent, further] = [indent, indent + further].map(|width| " ".repeat(width));
     match (passes, fails) {
-        (0, 0) => format!("  - {name} {}\n", style.faint("(never reached)")),
-        (_, 0) => format!("  {}\n", style.good(&format!("✓ {name}"))),
+        (0, 0) => format!("{indent}- {name} {}\n", style.faint("(never reached)")),
+        (_, 0) => format!("{indent}{}\n", style.good(&format!("✓ {name}"))),
         _ => {
-            let percent = passes * 100 / (passes + fails);
+            // As a product of two counts may not fit into their type.
+            let percent = u128::from(*passes) * 100 / (u128::from(*passes) + u128::from(*fails));
             let figures = format!("↳  {percent}% — ✓ {passes} / ✗ {fails}");
             format!(
-                "  {}\n   {}\n",
+                "{indent}{}\n{further}{}\n",
                 style.bad(&format!("✗ {name}")),
                 style.bad(&figures)
             )

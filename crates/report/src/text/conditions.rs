@@ -3,54 +3,133 @@
 
 use std::time::Duration;
 
-use super::{LEAST_DOTS, dotted, wrap::wrap};
+use super::{LEAST_DOTS, columns, dotted, wrap::wrap};
 use crate::{
-    Style, Summary, quantity,
-    summary::{End, Generator, Iterations, Losses, Target, Threshold},
+    Distribution, Style, Summary,
+    quantity::{self, TimeUnit},
+    summary::{End, Generator, Iterations, Losses, Target, Threshold, Values},
 };
 
 /// A name, a line about it, and sentences below that line.
+#[derive(Debug)]
 struct Condition {
     name: &'static str,
     line: String,
     details: Vec<String>,
 }
 
-/// One block per condition that applies; the generator's always does.
-pub(super) fn render(summary: &Summary, style: Style) -> String {
-    let conditions: Vec<Condition> = [
-        thresholds(&summary.thresholds, style),
-        end(&summary.end, style),
-        notices(&summary.notices, style),
-        failures(&summary.iterations, style),
-        summary.losses.as_ref().map(|losses| deliveries(losses, style)),
-        summary.target.as_ref().map(|found| target(found, style)),
-        Some(generator(&summary.generator, style)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let width = conditions
-        .iter()
-        .map(|condition| condition.name.len())
-        .max()
-        .unwrap_or(0)
-        + LEAST_DOTS;
-    conditions
-        .iter()
-        .map(|condition| condition.render(width, style))
-        .collect()
+/// The conditions that apply; the generator's always does.
+#[derive(Debug)]
+pub(super) struct Conditions(Vec<Condition>);
+
+impl Conditions {
+    /// Of a native workload.
+    pub(super) fn of_native(summary: &Summary, style: Style) -> Self {
+        Self::of([thresholds(&summary.thresholds, style)], summary, style)
+    }
+
+    /// Of a script. What had to hold stands above, in k6's own sections.
+    pub(super) fn of_script(summary: &Summary, unit: Option<TimeUnit>, style: Style) -> Self {
+        let schedule = [
+            dropped(summary, style),
+            trend(summary, "iteration_lateness", "late starts", unit, style),
+            trend(
+                summary,
+                "iteration_duration_scheduled",
+                "duration from the schedule",
+                unit,
+                style,
+            ),
+            closed_model(summary),
+            clock(&summary.generator.lateness, style),
+        ];
+        Self::of(schedule, summary, style)
+    }
+
+    fn of<const N: usize>(first: [Option<Condition>; N], summary: &Summary, style: Style) -> Self {
+        let common = [
+            end(&summary.end, style),
+            notices(&summary.notices, style),
+            failures(&summary.iterations, style),
+            summary.losses.as_ref().map(|losses| deliveries(losses, style)),
+            summary.target.as_ref().map(|found| target(found, style)),
+            Some(generator(&summary.generator, style)),
+        ];
+        Self(first.into_iter().chain(common).flatten().collect())
+    }
+
+    /// One block per condition.
+    pub(super) fn render(&self, indent: usize, style: Style) -> String {
+        let Self(conditions) = self;
+        let names = conditions.iter().map(|condition| condition.name.len());
+        let width = names.max().unwrap_or(0) + LEAST_DOTS;
+        conditions
+            .iter()
+            .map(|condition| condition.render(indent, width, style))
+            .collect()
+    }
 }
 
 impl Condition {
-    fn render(&self, width: usize, style: Style) -> String {
+    fn render(&self, indent: usize, width: usize, style: Style) -> String {
+        let indent = " ".repeat(indent);
+        let (first, rest) = (format!("{indent}  - "), format!("{indent}    "));
         let details = self
             .details
             .iter()
-            .flat_map(|detail| wrap(detail, "    - ", "      ", style.width));
+            .flat_map(|detail| wrap(detail, &first, &rest, style.width));
         let details: String = details.map(|line| line + "\n").collect();
-        format!("  {} {}\n{details}", dotted(self.name, width, style), self.line)
+        format!(
+            "{indent}{} {}\n{details}",
+            dotted(self.name, width, style),
+            self.line
+        )
     }
+}
+
+/// Iterations that the schedule wanted and that did not begin.
+fn dropped(summary: &Summary, style: Style) -> Option<Condition> {
+    let metric = summary.metrics.get("dropped_iterations")?;
+    let Values::Counter { count, .. } = metric.values else {
+        return None;
+    };
+    (count > 0.0).then(|| Condition {
+        name: "dropped iterations",
+        line: style.bad(&quantity::number(count)),
+        details: vec![
+            "the schedule wanted them, and no virtual user was free: allow more of them".to_owned(),
+        ],
+    })
+}
+
+/// A trend that k6 does not have.
+fn trend(
+    summary: &Summary,
+    metric: &str,
+    name: &'static str,
+    unit: Option<TimeUnit>,
+    style: Style,
+) -> Option<Condition> {
+    let metric = summary.metrics.get(metric)?;
+    Some(Condition {
+        name,
+        line: columns::trend_line(metric, unit, style),
+        details: Vec::new(),
+    })
+}
+
+/// What the figures of a run without arrivals cannot show.
+fn closed_model(summary: &Summary) -> Option<Condition> {
+    let is_open = summary.metrics.contains_key("iteration_lateness");
+    (!is_open && summary.iterations.complete > 0).then(|| Condition {
+        name: "model",
+        line: "closed".to_owned(),
+        details: vec![
+            "users wait for the target before they go on, so a stall shows in few samples; an arrival-rate executor \
+             shows it in all that it delayed"
+                .to_owned(),
+        ],
+    })
 }
 
 fn thresholds(thresholds: &[Threshold], style: Style) -> Option<Condition> {
@@ -145,7 +224,7 @@ fn target(target: &Target, style: Style) -> Condition {
 
 fn generator(generator: &Generator, style: Style) -> Condition {
     let verdict = if generator.saturated {
-        style.bad("✗ was the bottleneck: these figures are not the target's alone")
+        style.bad("✗ INVALID: it was the bottleneck")
     } else {
         style.good("✓ was not the bottleneck")
     };
@@ -153,11 +232,31 @@ fn generator(generator: &Generator, style: Style) -> Condition {
         "{verdict}, CPU {}",
         cpu(generator.cpu_seconds, generator.cores, style)
     );
+    let meaning = "these figures are not the target's alone".to_owned();
     Condition {
         name: "generator",
         line,
-        details: generator.reasons.clone(),
+        details: generator
+            .saturated
+            .then_some(meaning)
+            .into_iter()
+            .chain(generator.reasons.clone())
+            .collect(),
     }
+}
+
+/// How late the generator did what it wanted to do.
+fn clock(lateness: &Distribution, style: Style) -> Option<Condition> {
+    let figure = |us| style.value(&quantity::duration(Duration::from_micros(us)));
+    (lateness.count > 0).then(|| Condition {
+        name: "clock",
+        line: format!(
+            "late by p(99)={} max={}",
+            figure(lateness.p99),
+            figure(lateness.max)
+        ),
+        details: Vec::new(),
+    })
 }
 
 fn cpu(seconds: f64, cores: f64, style: Style) -> String {

@@ -1,26 +1,16 @@
 //! Summaries as people read them.
 
-use expect_test::{Expect, expect};
-use plimsoll_load::generator::Health;
-
 use crate::{
     Style, Summary,
     summary::{
-        CheckResult, Contains, End, Losses, Parts, Threshold,
-        tests::{run, target},
+        CheckResult, Contains, End, Losses, Threshold,
+        tests::{run, summary, target},
     },
 };
+use expect_test::{Expect, expect};
 
 fn check(style: Style, change: impl FnOnce(&mut Summary), expected: &Expect) {
-    let run = run();
-    let mut summary = Summary::new(Parts {
-        plimsoll: "0.1.0",
-        command: Vec::new(),
-        run: &run,
-        health: &Health::default(),
-        losses: None,
-        target: None,
-    });
+    let mut summary = summary(&run());
     change(&mut summary);
     expected.assert_eq(&summary.text(style));
 }
@@ -31,25 +21,25 @@ fn reads_as_k6_does() {
         Style::PLAIN,
         |_| {},
         &expect![[r#"
-        running (44.5s), 000/100 VUs, 10 complete and 90 interrupted iterations
+            running (44.5s), 000/100 VUs, 10 complete and 90 interrupted iterations
 
-          ✓ successful connection
-          ✗ received its own message
-           ↳  80% — ✓ 4 / ✗ 1
-          - never asked (never reached)
+              ✓ successful connection
+              ✗ received its own message
+               ↳  80% — ✓ 4 / ✗ 1
+              - never asked (never reached)
 
-          checks............: 90.00% ✓ 9        ✗ 1
-          data_received.....: 826 kB 19 kB/s
-          http_req_failed...: 0.00%  ✓ 0        ✗ 1
-          rtt...............: avg=299.8µs min=185µs med=336µs  max=365µs p(90)=365µs p(95)=365µs
-          vus...............: 11     min=11     max=100
-          ws_connecting.....: avg=29.98s  min=18.5s med=33.61s max=36.5s p(90)=36.5s p(95)=36.5s
-          ws_sessions.......: 10     0.224719/s
+              checks............: 90.00% ✓ 9        ✗ 1
+              data_received.....: 826 kB 19 kB/s
+              http_req_failed...: 0.00%  ✓ 0        ✗ 1
+              rtt...............: avg=299.8µs min=185µs med=336µs  max=365µs p(90)=359µs  p(95)=362µs
+              vus...............: 11     min=11     max=100
+              ws_connecting.....: avg=29.98s  min=18.5s med=33.61s max=36.5s p(90)=35.91s p(95)=36.2s
+              ws_sessions.......: 10     0.224719/s
 
-          failed iterations...: 2
-            - 2 × connection refused
-          generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
-    "#]],
+              failed iterations...: 2
+                - 2 × connection refused
+              generator...........: ✓ was not the bottleneck, CPU 4.45s (0.10 cores)
+        "#]],
     );
 }
 
@@ -57,9 +47,12 @@ fn reads_as_k6_does() {
 fn thresholds_parts_groups_and_plain_numbers_have_their_place() {
     let threshold = |metric: &str, expression: &str, value, passed| Threshold {
         metric: metric.to_owned(),
+        key: metric.replace([' ', '\''], ""),
         expression: expression.to_owned(),
+        aggregation: expression.split('<').next().unwrap().to_owned(),
         value,
         passed,
+        aborted: false,
     };
     let check_in = |group: &str, name: &str| CheckResult {
         group: group.to_owned(),
@@ -74,10 +67,15 @@ fn thresholds_parts_groups_and_plain_numbers_have_their_place() {
             summary
                 .metrics
                 .retain(|name, _| name == "rtt" || name == "ws_sessions");
-            let rtt = summary.metrics["rtt"];
-            summary.metrics.insert("rtt{kind:own,status:ok}".to_owned(), rtt);
+            let rtt = summary.metrics["rtt"].clone();
+            summary
+                .metrics
+                .insert("rtt{kind:own,status:ok}".to_owned(), rtt.clone());
             for (name, contains) in [("rtt_size", Contains::Data), ("rtt_words", Contains::Default)] {
-                let metric = crate::summary::Metric { contains, ..rtt };
+                let metric = crate::summary::Metric {
+                    contains,
+                    ..rtt.clone()
+                };
                 summary.metrics.insert(name.to_owned(), metric);
             }
             summary.thresholds = vec![
@@ -96,15 +94,17 @@ fn thresholds_parts_groups_and_plain_numbers_have_their_place() {
 
               ✓ connected
 
-              █ chat › speak
+              █ chat
 
-              ✓ heard
+                █ speak
 
-            ✓ rtt........................: avg=299.8µs min=185µs med=336µs max=365µs p(90)=365µs p(95)=365µs
-            ✗   { kind:own,status:ok }...: avg=299.8µs min=185µs med=336µs max=365µs p(90)=365µs p(95)=365µs
-              rtt_size...................: avg=0 B     min=0 B   med=0 B   max=0 B   p(90)=0 B   p(95)=0 B
-              rtt_words..................: avg=0.2998  min=0.185 med=0.336 max=0.365 p(90)=0.365 p(95)=0.365
-              ws_sessions................: 10 0.224719/s
+                  ✓ heard
+
+            ✓ rtt...........................: avg=299.8µs min=185µs med=336µs max=365µs p(90)=359µs p(95)=362µs
+              ✗ { kind:'own', status:ok }...: avg=299.8µs min=185µs med=336µs max=365µs p(90)=359µs p(95)=362µs
+              rtt_size......................: avg=0 B     min=0 B   med=0 B   max=0 B   p(90)=0 B   p(95)=0 B
+              rtt_words.....................: avg=0.2998  min=0.185 med=0.336 max=0.365 p(90)=0.359 p(95)=0.362
+              ws_sessions...................: 10 0.224719/s
 
               thresholds...: ✗ 1 of 3 crossed
                 - rtt{ kind:'own', status:ok }: max<0.3, found 0.365
@@ -147,7 +147,8 @@ fn losses_target_and_a_saturated_generator_stand_below() {
 
               deliveries...: 99 of 100 received, 1 lost, 0 duplicated, 2 out of order
               target.......: plimsoll serve, CPU 1m0s (1.50 cores), RSS up to 12 MB (20 kB per user)
-              generator....: ✗ was the bottleneck: these figures are not the target's alone, CPU 4.45s (0.10 cores)
+              generator....: ✗ INVALID: it was the bottleneck, CPU 4.45s (0.10 cores)
+                - these figures are not the target's alone
                 - a worker was busy all the time; use more workers,
                   another machine, or less load
         "#]],
@@ -175,8 +176,8 @@ fn colours_do_not_move_columns() {
               - never asked [2m(never reached)[0m
 
               data_received[2m...:[0m [36m826 kB[0m [36m19 kB/s[0m
-              rtt[2m.............:[0m avg=[36m299.8µs[0m min=[36m185µs[0m med=[36m336µs[0m  max=[36m365µs[0m p(90)=[36m365µs[0m p(95)=[36m365µs[0m
-              ws_connecting[2m...:[0m avg=[36m29.98s[0m  min=[36m18.5s[0m med=[36m33.61s[0m max=[36m36.5s[0m p(90)=[36m36.5s[0m p(95)=[36m36.5s[0m
+              rtt[2m.............:[0m avg=[36m299.8µs[0m min=[36m185µs[0m med=[36m336µs[0m  max=[36m365µs[0m p(90)=[36m359µs[0m  p(95)=[36m362µs[0m
+              ws_connecting[2m...:[0m avg=[36m29.98s[0m  min=[36m18.5s[0m med=[36m33.61s[0m max=[36m36.5s[0m p(90)=[36m35.91s[0m p(95)=[36m36.2s[0m
               ws_sessions[2m.....:[0m [36m10[0m     [36m0.224719/s[0m
 
               failed iterations[2m...:[0m [31m2[0m
@@ -185,3 +186,6 @@ fn colours_do_not_move_columns() {
         "#]],
     );
 }
+
+mod layouts;
+mod printed;

@@ -159,3 +159,27 @@ fn a_rate_without_samples_is_zero() {
         0.25f64.to_bits()
     );
 }
+
+#[test]
+fn checks_and_groups_keep_the_order_in_which_they_appeared() {
+    let registry = metrics().registry;
+    let mut total = MetricSet::new(Arc::clone(&registry));
+    for (group, name) in [("::b", "z"), ("::a", "a"), ("::b", "z"), ("", "m")] {
+        let mut delta = MetricSet::new(Arc::clone(&registry));
+        delta.group(group);
+        delta.check_named(group, name, true, &[]);
+        total.merge(&delta);
+    }
+    let names: Vec<_> = total.checks().map(|(check, _)| check.name.as_str()).collect();
+    assert_eq!(names, ["connected", "z", "a", "m"]);
+    assert_eq!(total.groups().collect::<Vec<_>>(), ["::b", "::a", ""]);
+}
+
+#[test]
+fn groups_without_end_do_not_grow() {
+    let mut set = MetricSet::new(metrics().registry);
+    for n in 0..2 * MAX_GROUPS {
+        set.group(&format!("::{n}"));
+    }
+    assert_eq!(set.groups().count(), MAX_GROUPS);
+}

@@ -1,0 +1,23 @@
+//! Where in a script something was recorded, for reports that break a run down.
+
+use super::Tags;
+
+/// A group of a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The scenario's name; empty outside of scenarios.
+    pub scenario: String,
+    /// The group's path, `::outer::inner`; empty outside of groups.
+    pub group: String,
+}
+
+impl Place {
+    /// Where samples with these tags belong. Tags that are switched off tell nothing apart.
+    pub(super) fn of(tags: &Tags) -> Self {
+        let tag = |name: &str| tags.get(name).cloned().unwrap_or_default();
+        Self {
+            scenario: tag("scenario"),
+            group: tag("group"),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Metrics as k6 lists them: in its order, and under the names that thresholds gave to parts of them.
+
+use std::collections::BTreeMap;
+
+use super::{Metric, Threshold};
+
+/// A metric, or a part of one, with what had to hold of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry<'a> {
+    /// Its whole name; a part is named as the threshold on it is written.
+    pub(crate) name: &'a str,
+    /// Its figures.
+    pub(crate) metric: &'a Metric,
+    /// What had to hold.
+    pub(crate) thresholds: Vec<&'a Threshold>,
+}
+
+/// Metrics that k6 does not have. They are listed among its own only when a threshold is about them, so that what
+/// scripts and their users read is what they know.
+pub(crate) const BEYOND_K6: [&str; 2] = ["iteration_duration_scheduled", "iteration_lateness"];
+
+impl<'a> Entry<'a> {
+    /// All of these metrics that k6 would list, in its order.
+    pub(crate) fn list(metrics: &'a BTreeMap<String, Metric>, thresholds: &'a [Threshold]) -> Vec<Self> {
+        let entries = metrics.iter().map(|(key, metric)| {
+            let thresholds: Vec<_> = thresholds
+                .iter()
+                .filter(|threshold| threshold.key == *key)
+                .collect();
+            let written = thresholds.first().map(|threshold| threshold.metric.as_str());
+            Self {
+                name: written.unwrap_or(key),
+                metric,
+                thresholds,
+            }
+        });
+        let mut entries: Vec<_> = entries
+            .filter(|entry| !entry.thresholds.is_empty() || !BEYOND_K6.contains(&entry.name))
+            .collect();
+        entries.sort_by_cached_key(Self::order);
+        entries
+    }
+
+    /// The metric that this is, or is a part of.
+    pub(crate) fn whole(&self) -> &'a str {
+        self.name.split_once('{').map_or(self.name, |(whole, _)| whole)
+    }
+
+    /// Of a part: what selects it, `tag:value,tag:value`.
+    pub(crate) fn selector(&self) -> Option<&'a str> {
+        let (_, selector) = self.name.split_once('{')?;
+        Some(selector.strip_suffix('}').unwrap_or(selector))
+    }
+
+    /// Whether all that had to hold did; `None` when nothing had to.
+    pub(crate) fn passed(&self) -> Option<bool> {
+        let passed = self.thresholds.iter().map(|threshold| threshold.passed);
+        passed.reduce(|one, other| one && other)
+    }
+
+    /// Alphabetical, without regard to case, and parts after their whole.
+    fn order(&self) -> (String, &'a str, String) {
+        (
+            self.whole().to_lowercase(),
+            self.whole(),
+            self.selector().map(str::to_lowercase).unwrap_or_default(),
+        )
+    }
+}

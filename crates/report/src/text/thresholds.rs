@@ -1,0 +1,63 @@
+//! What had to hold, and what was found instead: the first section of k6's newer layouts.
+
+use std::collections::BTreeSet;
+
+use super::{columns, title};
+use crate::{
+    Style, Summary,
+    quantity::TimeUnit,
+    summary::{Entry, Threshold},
+};
+
+/// One block per metric with thresholds; a part stands below its whole when that has thresholds, too. Empty when
+/// there are none.
+pub(super) fn section(summary: &Summary, unit: Option<TimeUnit>, style: Style) -> String {
+    let entries = summary.listing();
+    let watched: Vec<_> = entries
+        .iter()
+        .filter(|entry| !entry.thresholds.is_empty())
+        .collect();
+    if watched.is_empty() {
+        return String::new();
+    }
+    let wholes: BTreeSet<_> = watched
+        .iter()
+        .filter(|entry| entry.selector().is_none())
+        .map(|entry| entry.whole())
+        .collect();
+    let blocks: Vec<_> = watched
+        .iter()
+        .map(|entry| match entry.selector() {
+            Some(selector) if wholes.contains(entry.whole()) => {
+                block(&format!("{{{selector}}}"), entry, 6, unit, style)
+            }
+            _ => block(entry.name, entry, 4, unit, style),
+        })
+        .collect();
+    format!("{}\n{}", title("THRESHOLDS", style), blocks.join("\n"))
+}
+
+fn block(name: &str, entry: &Entry<'_>, indent: usize, unit: Option<TimeUnit>, style: Style) -> String {
+    let indent = " ".repeat(indent);
+    let lines = entry.thresholds.iter().map(|threshold| {
+        let Threshold {
+            expression,
+            aggregation,
+            passed,
+            ..
+        } = threshold;
+        let mark = if *passed {
+            style.good("✓")
+        } else {
+            style.bad("✗")
+        };
+        // Without samples there is nothing to compare, which k6 shows as zero.
+        let value = threshold.value.unwrap_or(0.0);
+        let found = columns::compared(aggregation, entry.metric, value, unit);
+        format!(
+            "{indent}{mark} '{expression}' {aggregation}={}\n",
+            style.value(&found)
+        )
+    });
+    format!("{indent}{name}\n{}", lines.collect::<String>())
+}
