@@ -220,7 +220,9 @@ describe("layers", () => {
     const cwd = folderOf(t, FILES);
     const outcome = await plimsollIn({ cwd, env }, "inspect", "--execution-requirements", ...args, "script.js");
     assert.equal(outcome.code, 0, outcome.stderr);
-    return JSON.parse(outcome.stdout);
+    const { scenarios, ...options } = JSON.parse(outcome.stdout);
+    assert.deepEqual(Object.keys(scenarios), ["default"]);
+    return options;
   }
 
   test("the script wins over the file, and the environment over the script", async (t) => {
@@ -262,6 +264,9 @@ describe("layers", () => {
     const { code, stderr } = await run(t, NOTHING, ["--execution-segment", "0:1/2"]);
     assert.equal(code, 2);
     assert.match(stderr, /--execution-segment is not built: /);
+    const command = await plimsollIn({}, "archive", "script.js");
+    assert.equal(command.code, 2);
+    assert.match(command.stderr, /k6's command `archive` is not built: /);
   });
 
   test("a script sees the variables of the system and those that are given", async (t) => {
@@ -324,6 +329,17 @@ describe("results", () => {
     assert.equal(code, 0);
     assert.match(stderr, /handleSummary\(\) failed.*no summary/s);
     assert.match(stdout, /✓ yes/);
+  });
+
+  test("what the script says with console may go to a file of its own", async (t) => {
+    const script = `export const options = { consoleOutput: "console.log" };\n${SCRIPT}`;
+    const { code, stderr, cwd } = await run(t, script, ["--log-format", "json"]);
+    assert.equal(code, 0, stderr);
+    const line = JSON.parse(readFileSync(join(cwd, "console.log"), "utf8"));
+    assert.equal(line.msg, "careful");
+    assert.equal(line.source, "console");
+    assert.equal(line.level, "warning");
+    assert.doesNotMatch(stderr, /careful/);
   });
 
   test("without --quiet the test is described first", async (t) => {

@@ -1,6 +1,6 @@
 //! One load test from its script to its exit code.
 
-use std::{cell::RefCell, convert::Infallible, fmt, future::pending, io, sync::Arc};
+use std::{cell::RefCell, convert::Infallible, fmt, future::pending, io, path::Path, sync::Arc};
 
 use plimsoll_load::{
     plan::Plan,
@@ -11,11 +11,12 @@ use plimsoll_load::{
 use plimsoll_outputs::Outputs;
 use plimsoll_report::{Style, SummaryMode};
 use plimsoll_script::Users;
+use serde_json::Value;
 
 use super::{
     config_file::ConfigFile,
     layers::Layers,
-    log::Log,
+    log::{Console, Log},
     options::Options,
     progress::{Audience, Display, Screen, header},
     rest::{Orders, Rest, Snapshot},
@@ -56,7 +57,7 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
     let outputs = Outputs::parse(outputs, &variable).map_err(invalid)?;
     let lingers = flags.talk.linger || file.linger;
     let layers = Layers::read(file, surroundings, &flags.options).map_err(invalid)?;
-    start_log(flags, &layers, &screen)?;
+    let console = start_log(flags, &screen)?;
 
     let name = flags.script.display().to_string();
     let script = script::read(&flags.script, &flags.reading, true, surroundings).await?;
@@ -65,6 +66,9 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
     script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;
     for warning in &consolidated.warnings {
         tracing::warn!("{warning}");
+    }
+    if let Some(path) = consolidated.options.get("consoleOutput").and_then(Value::as_str) {
+        console.redirect(Path::new(path))?;
     }
     let mut plan = consolidated.plan;
     if flags.results.no_thresholds {
@@ -91,15 +95,13 @@ fn invalid(reason: impl fmt::Display) -> Failure {
     TestFailure::InvalidOptions.because(reason)
 }
 
-fn start_log(flags: &Options, layers: &Layers, screen: &Arc<Screen<io::Stderr>>) -> io::Result<()> {
+fn start_log(flags: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<Console> {
     let talk = &flags.talk;
-    let console = layers.console_output();
     let log = Log {
         output: &talk.log_output,
         format: talk.log_format,
         is_verbose: talk.verbose,
         has_colour: style(flags, &io::stderr()).color,
-        console: console.as_deref(),
         screen: Arc::clone(screen),
     };
     log.start()
