@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { plimsollIn } from "./support/plimsoll.mjs";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 const NOTHING = "export default function () {}";
@@ -359,6 +359,8 @@ describe("plimsoll new", () => {
       const made = await plimsollIn({ cwd }, "new", file, "--template", template);
       assert.equal(made.code, 0, made.stderr);
       assert.match(made.stderr, new RegExp(`plimsoll run ${file}`));
+      const read = await plimsollIn({ cwd }, "inspect", file);
+      assert.equal(read.code, 0, read.stderr);
     }
     const again = await plimsollIn({ cwd }, "new", "cable.js");
     assert.equal(again.code, 2);
@@ -366,5 +368,18 @@ describe("plimsoll new", () => {
     assert.match(readFileSync(join(cwd, "cable.js"), "utf8"), /k6\/x\/cable/);
     assert.equal((await plimsollIn({ cwd }, "new", "cable.js", "--force")).code, 0);
     assert.doesNotMatch(readFileSync(join(cwd, "cable.js"), "utf8"), /k6\/x\/cable/);
+  });
+
+  test("the script for cables runs against the chat application", async (t) => {
+    const server = await Server.start("--app", "chat");
+    t.after(() => server.stop());
+    const cwd = folderOf(t, {});
+    await plimsollIn({ cwd }, "new", "chat.js", "--template", "cable");
+    const args = ["--quiet", "--no-thresholds", "-u", "2", "-i", "2", "-e", `CABLE_URL=${server.ws("/cable")}`];
+    const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", ...args, "chat.js");
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /checks_succeeded\.+: 100\.00% 10 out of 10/);
+    assert.match(stdout, /✓ heard its own message/);
+    assert.match(stdout, /ws_sessions\.+: 2 /);
   });
 });

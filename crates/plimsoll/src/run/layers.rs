@@ -91,7 +91,9 @@ impl Layers {
             .under(options.clone())
             .under(self.environment.clone())
             .under(self.flags.clone());
-        let plan = Plan::from_options(&all).map_err(|error| self.blame(error, script, &options))?;
+        let plan = plimsoll_script::check_options(&all)
+            .and_then(|()| Plan::from_options(&all))
+            .map_err(|error| self.blame(error, script, &options))?;
         Ok(Consolidated {
             options: all,
             plan,

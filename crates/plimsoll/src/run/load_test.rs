@@ -41,11 +41,17 @@ struct LoadTest<'a> {
     outputs: Outputs,
     screen: Arc<Screen<io::Stderr>>,
     audience: Audience,
+    /// Whether it waits for a signal when it is over.
+    lingers: bool,
 }
 
 /// Reads everything, runs the test and tells its result. To be polled on a `LocalSet`.
 pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     flags.unsupported.refuse().map_err(Failure::Usage)?;
+    prepare(flags, surroundings).await?.conduct().await
+}
+
+async fn prepare<'a>(flags: &'a Options, surroundings: &Surroundings<'_>) -> Result<LoadTest<'a>, Failure> {
     let (screen, is_drawable) = Screen::stderr();
     let screen = Arc::new(screen);
     let file = ConfigFile::find(flags.reading.config.as_deref(), surroundings).map_err(invalid)?;
@@ -79,7 +85,7 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
         (false, true) => Audience::Terminal,
         (false, false) => Audience::Lines,
     };
-    let test = LoadTest {
+    Ok(LoadTest {
         users: script.users(script::effective(consolidated.options, &plan)),
         flags,
         name,
@@ -87,8 +93,8 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
         outputs,
         screen,
         audience,
-    };
-    test.conduct(lingers).await
+        lingers,
+    })
 }
 
 fn invalid(reason: impl fmt::Display) -> Failure {
@@ -117,7 +123,7 @@ fn style(flags: &Options, output: &impl io::IsTerminal) -> Style {
 
 impl LoadTest<'_> {
     /// Runs the test beside whoever may end it at once or ask how it is doing.
-    async fn conduct(self, lingers: bool) -> Result<Status, Failure> {
+    async fn conduct(self) -> Result<Status, Failure> {
         let signals = Signals::listen()?;
         let control = Control::of(&self.plan);
         let orders = Orders::new(control.clone());
@@ -135,7 +141,7 @@ impl LoadTest<'_> {
             }
         };
         tokio::select! {
-            outcome = self.run(control, &orders, &signals, watch, lingers) => outcome,
+            outcome = self.run(control, &orders, &signals, watch) => outcome,
             () = signals.received(2) => {
                 let message = "a second signal ended the run at once, so there is no result";
                 Err(TestFailure::Interrupted.because(message))
@@ -167,7 +173,6 @@ impl LoadTest<'_> {
         orders: &Orders,
         signals: &Signals,
         watch: impl Fn(&Progress<'_>),
-        lingers: bool,
     ) -> Result<Status, Failure> {
         preflight::raise_open_file_limit();
         let descriptions = self.outputs.descriptions();
@@ -211,7 +216,7 @@ impl LoadTest<'_> {
             style: style(self.flags, &io::stdout()),
         };
         results.tell(&result, &stages, output_report.notices()).await?;
-        if lingers && self.flags.talk.address.is_some() {
+        if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             signals.received(1).await;
         }
