@@ -115,6 +115,7 @@ impl HttpError {
             Self::Dial(DialError::BlockedHost(_)) => "hostname is blocked".into(),
             Self::Dial(DialError::Connect { source, .. }) => format!("dial: {}", words_of(source)).into(),
             Self::Lost { doing, source } => format!("{doing}: {}", words_of(source)).into(),
+            Self::Ended => "unexpected EOF".into(),
             error => error.to_string().into(),
         }
     }
@@ -209,6 +210,7 @@ mod tests {
             source: io::ErrorKind::ConnectionReset.into(),
         };
         check(lost, "read: connection reset by peer");
+        check(HttpError::Ended, "unexpected EOF");
         check(
             HttpError::Timeout {
                 after: Duration::ZERO,

@@ -63,7 +63,7 @@ const API: &[Api] = &[
     ),
     differs(
         "Response",
-        "its fields cannot be assigned; `ocsp` is always empty",
+        "its fields cannot be assigned and are no own properties (`JSON.stringify` has them all); `ocsp` is always empty",
     ),
     differs(
         "Response.json",

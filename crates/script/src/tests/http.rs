@@ -286,7 +286,8 @@ async fn failures_are_responses() {
            check(null, {
              refused: refused.status === 0 && refused.error_code === 1212 && refused.body === null,
              text: refused.error === 'dial: connection refused',
-             invalid: invalid.status === 0 && invalid.error_code === 1020 && relative.error_code === 1000,
+             invalid: invalid.status === 0 && invalid.error_code === 1020 && relative.error_code === 1000 &&
+               relative.error.startsWith('unsupported protocol scheme'),
              slow: slow.error_code === 1050 && slow.error === 'request timeout' && slow.timings.waiting > 10,
              missing: missing.error_code === 1404 && missing.error === '',
            });
@@ -320,7 +321,7 @@ async fn mistakes_are_explained() {
     .await;
     check(
         "http.get('x', { throw: true })",
-        "unsupported protocol scheme \"\" (in \"x\")",
+        "unsupported protocol scheme \"\" in \"x\"; expected a URL",
     )
     .await;
     check("http.get(5)", "the URL of a request is int; expected a text").await;

@@ -43,7 +43,10 @@ pub(super) enum BodyType {
 
 /// A call that cannot be made. It fails like one that could not connect, and no sample is made of it.
 pub(super) struct Unusable {
+    /// What scripts see.
     pub(super) text: String,
+    /// What people see beside it.
+    pub(super) hint: String,
     pub(super) code: u16,
     pub(super) throws: bool,
     pub(super) url: String,
@@ -102,10 +105,11 @@ impl Call {
         Ok(match parsed {
             Ok(_) => Ok(call),
             Err((code, reason)) => Err(Unusable {
-                text: format!(
-                    "{reason} (in {:?}); expected a URL such as https://example.com/path",
+                hint: format!(
+                    "{:?}; expected a URL such as https://example.com/path",
                     call.shown_url
                 ),
+                text: reason,
                 code,
                 throws: call.throws,
                 url: call.url,

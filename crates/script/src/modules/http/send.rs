@@ -131,9 +131,10 @@ pub(super) fn respond<'js>(ctx: &Ctx<'js>, call: Call, exchange: Exchange) -> Re
 /// # Errors
 /// Likewise.
 pub(super) fn refuse<'js>(ctx: &Ctx<'js>, unusable: Unusable) -> Result<Value<'js>> {
+    let text = format!("{} in {}", unusable.text, unusable.hint);
     if unusable.throws {
-        return Err(Exception::throw_message(ctx, &unusable.text));
+        return Err(Exception::throw_message(ctx, &text));
     }
-    tracing::warn!(target: "http", "Request Failed: {}", unusable.text);
+    tracing::warn!(target: "http", "Request Failed: {text}");
     Class::instance(ctx.clone(), Response::failed(unusable))?.into_js(ctx)
 }
