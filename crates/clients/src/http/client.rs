@@ -269,7 +269,9 @@ impl Sending<'_> {
         let mut field = String::new();
         let mut add = |name: &str, value: &str| {
             let semicolon = if field.is_empty() { "" } else { "; " };
-            field.extend([semicolon, name, "=", value]);
+            // As Go's client: these two characters need quotes.
+            let quote = if value.contains([' ', ',']) { "\"" } else { "" };
+            field.extend([semicolon, name, "=", quote, value, quote]);
         };
         let own = &self.request.cookies;
         own.iter().for_each(|cookie| add(&cookie.name, &cookie.value));

@@ -1,6 +1,6 @@
 //! Why a request has no response, with k6's numbers (k6 spec §2.2, `error_code`).
 
-use std::{io, time::Duration};
+use std::{borrow::Cow, io, time::Duration};
 
 use h2::Reason;
 
@@ -21,6 +21,9 @@ pub enum HttpError {
         /// What is wrong.
         reason: String,
     },
+    /// Neither `http` nor `https`.
+    #[error("unsupported protocol scheme {0:?}")]
+    Scheme(String),
     /// A field of the request cannot be sent.
     #[error("invalid header field {0:?}: names are letters, digits and dashes; values have no line breaks")]
     Field(String),
@@ -78,7 +81,8 @@ impl HttpError {
     /// k6's number.
     pub fn code(&self) -> u16 {
         match self {
-            Self::Field(_)
+            Self::Scheme(_)
+            | Self::Field(_)
             | Self::Ended
             | Self::Malformed(_)
             | Self::TooLarge { .. }
@@ -97,6 +101,33 @@ impl HttpError {
             Self::Decompression { .. } => 1701,
             Self::Http2(error) => http2(error),
         }
+    }
+}
+
+impl HttpError {
+    /// A few words without addresses and names, equal for equal failures: for tags and for scripts. They are k6's where
+    /// k6 has some.
+    pub fn words(&self) -> Cow<'static, str> {
+        match self {
+            Self::Dial(DialError::NoSuchHost(_)) => "lookup: no such host".into(),
+            Self::Dial(DialError::Lookup { .. } | DialError::NoAddressOfFamily(_)) => "lookup".into(),
+            Self::Dial(DialError::BlockedAddress { .. }) => "ip is blacklisted".into(),
+            Self::Dial(DialError::BlockedHost(_)) => "hostname is blocked".into(),
+            Self::Dial(DialError::Connect { source, .. }) => format!("dial: {}", words_of(source)).into(),
+            Self::Lost { doing, source } => format!("{doing}: {}", words_of(source)).into(),
+            Self::Ended => "unexpected EOF".into(),
+            error => error.to_string().into(),
+        }
+    }
+}
+
+fn words_of(error: &io::Error) -> Cow<'static, str> {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => "connection refused".into(),
+        io::ErrorKind::ConnectionReset => "connection reset by peer".into(),
+        io::ErrorKind::BrokenPipe => "broken pipe".into(),
+        io::ErrorKind::TimedOut => "i/o timeout".into(),
+        kind => kind.to_string().into(),
     }
 }
 
@@ -155,6 +186,38 @@ fn http2(error: &h2::Error) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_have_the_words_of_k6() {
+        let check = |error: HttpError, expected: &str| assert_eq!(error.words(), expected);
+        let connect = |kind: io::ErrorKind| {
+            HttpError::Dial(DialError::Connect {
+                address: "127.0.0.1:1".parse().unwrap(),
+                source: kind.into(),
+            })
+        };
+        check(
+            connect(io::ErrorKind::ConnectionRefused),
+            "dial: connection refused",
+        );
+        check(connect(io::ErrorKind::TimedOut), "dial: i/o timeout");
+        check(
+            HttpError::Dial(DialError::NoSuchHost("a".into())),
+            "lookup: no such host",
+        );
+        let lost = HttpError::Lost {
+            doing: "read",
+            source: io::ErrorKind::ConnectionReset.into(),
+        };
+        check(lost, "read: connection reset by peer");
+        check(HttpError::Ended, "unexpected EOF");
+        check(
+            HttpError::Timeout {
+                after: Duration::ZERO,
+            },
+            "request timeout",
+        );
+    }
 
     #[test]
     fn errors_have_the_numbers_of_k6() {

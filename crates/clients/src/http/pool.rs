@@ -47,7 +47,7 @@ impl Origin {
         let is_tls = match url.scheme() {
             "http" => false,
             "https" => true,
-            scheme => return Err(unusable(&format!("unsupported protocol scheme {scheme:?}"))),
+            scheme => return Err(HttpError::Scheme(scheme.to_owned())),
         };
         let host = url.host_str().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| unusable("no host"))?;

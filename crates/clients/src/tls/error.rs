@@ -87,7 +87,12 @@ impl HandshakeError {
     fn of_rustls(error: &rustls::Error) -> Self {
         match error {
             rustls::Error::InvalidCertificate(reason) => match reason {
-                CertificateError::UnknownIssuer => Self::UnknownAuthority,
+                // The last two: an authority that we believe has the issuer's name, and another key.
+                CertificateError::UnknownIssuer
+                | CertificateError::BadSignature
+                | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+                    Self::UnknownAuthority
+                }
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                     Self::WrongHost
                 }

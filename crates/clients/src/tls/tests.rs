@@ -104,6 +104,11 @@ async fn the_options_decide_what_is_agreed_on() {
         ..TlsOptions::default()
     };
     check(stranger, "app.test", Application::Http1, unknown).await;
+    let namesake = TlsOptions {
+        believe: Believe::Authorities(roots(&self::authority("ours"))),
+        ..TlsOptions::default()
+    };
+    check(namesake, "app.test", Application::Http1, unknown).await;
     let trusting = TlsOptions {
         believe: Believe::Anybody,
         ..TlsOptions::default()

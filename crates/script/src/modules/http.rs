@@ -63,7 +63,7 @@ const API: &[Api] = &[
     ),
     differs(
         "Response",
-        "its fields cannot be assigned; `ocsp.status` is always `unknown`",
+        "its fields cannot be assigned and are no own properties (`JSON.stringify` has them all); `ocsp` is always empty",
     ),
     differs(
         "Response.json",
@@ -197,6 +197,7 @@ fn url<'js>(ctx: Ctx<'js>, parts: Value<'js>, values: Rest<Coerced<String>>) -> 
         url.push_str(&part);
     }
     let tagged = Object::new(ctx)?;
+    tagged.set("clean_url", call::without_password(&url))?;
     tagged.set("url", url)?;
     tagged.set("name", name)?;
     Ok(tagged)

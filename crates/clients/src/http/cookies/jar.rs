@@ -126,7 +126,8 @@ impl Stored {
         } else {
             is_within(host, &self.domain)
         };
-        is_host && (!self.secure || url.scheme() == "https") && is_below(url.path(), &self.path)
+        let is_safe = || url.scheme() == "https" || is_own_machine(host);
+        is_host && (!self.secure || is_safe()) && is_below(url.path(), &self.path)
     }
 }
 
@@ -134,6 +135,12 @@ impl Stored {
 fn host_of(url: &Url) -> Option<String> {
     let host = url.host_str()?;
     Some(host.trim_matches(['[', ']']).to_ascii_lowercase())
+}
+
+/// Nobody listens on the way to this machine itself, so browsers and Go send secure cookies there.
+fn is_own_machine(host: &str) -> bool {
+    let ip = host.parse::<IpAddr>();
+    host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
 /// RFC 6265 §5.1.3.
@@ -209,6 +216,19 @@ mod tests {
         check("http://example.com/x", "c=3");
         check("http://a.example.com/x", "c=3");
         check("http://badexample.com/x", "");
+    }
+
+    #[test]
+    fn this_machine_gets_secure_cookies_without_tls() {
+        let check = |base: &str, expected: &str| {
+            let mut jar = CookieJar::default();
+            store(&mut jar, base, "a=1; Secure");
+            assert_eq!(get(&jar, base, 100), expected, "{base}");
+        };
+        check("http://127.0.0.1/", "a=1");
+        check("http://[::1]/", "a=1");
+        check("http://x.localhost/", "a=1");
+        check("http://a.test/", "");
     }
 
     #[test]

@@ -11,11 +11,16 @@ use crate::host::Host;
 /// k6's number for a URL that is none.
 const INVALID_URL: u16 = 1020;
 
+/// k6's number for failures without one of their own.
+const UNSUPPORTED: u16 = 1000;
+
 /// One request, and what is done with its answer.
 pub(super) struct Call {
     pub(super) request: Request,
-    /// The URL as the script has it, without a password: what tags say.
+    /// The URL as the script has it.
     pub(super) url: String,
+    /// The same without a password: what tags and logs say.
+    pub(super) shown_url: String,
     /// What the tags `name` and `url` say instead.
     pub(super) name: Option<String>,
     pub(super) tags: BTreeMap<String, String>,
@@ -38,7 +43,10 @@ pub(super) enum BodyType {
 
 /// A call that cannot be made. It fails like one that could not connect, and no sample is made of it.
 pub(super) struct Unusable {
+    /// What scripts see.
     pub(super) text: String,
+    /// What people see beside it.
+    pub(super) hint: String,
     pub(super) code: u16,
     pub(super) throws: bool,
     pub(super) url: String,
@@ -71,7 +79,8 @@ impl Call {
         let url = parsed.as_ref().ok().cloned().unwrap_or(placeholder);
         let mut call = Self {
             request: Request::new(method, url),
-            url: without_password(&text),
+            shown_url: without_password(&text),
+            url: text,
             name,
             tags: BTreeMap::new(),
             jar: Some(Rc::clone(&session.jar)),
@@ -89,17 +98,19 @@ impl Call {
             form::set_body(ctx, &mut call.request, body)?;
         }
         call.compress(&compression);
+        call.check_length();
         if call.body == BodyType::Nothing {
             call.request.keep = Keep::Nothing;
         }
         Ok(match parsed {
             Ok(_) => Ok(call),
-            Err(reason) => Err(Unusable {
-                text: format!(
-                    "invalid URL {:?}: {reason}; expected one such as https://example.com/path",
-                    call.url
+            Err((code, reason)) => Err(Unusable {
+                hint: format!(
+                    "{:?}; expected a URL such as https://example.com/path",
+                    call.shown_url
                 ),
-                code: INVALID_URL,
+                text: reason,
+                code,
                 throws: call.throws,
                 url: call.url,
                 method: method_name,
@@ -117,6 +128,20 @@ impl Call {
         if let Some(n) = option("maxRedirects").and_then(serde_json::Value::as_u64) {
             self.request.max_redirects = u32::try_from(n).unwrap_or(u32::MAX);
             self.has_own_limit = true;
+        }
+    }
+
+    /// The body decides about its length, whatever the script says.
+    fn check_length(&self) {
+        let mut fields = self.request.headers.iter();
+        let field = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        let n_bytes = self.request.body.len();
+        if let Some((_, said)) = field.filter(|(_, said)| said.trim() != n_bytes.to_string()) {
+            tracing::warn!(
+                target: "http",
+                "{} {:?}: the header Content-Length says {said:?}, the body has {n_bytes} bytes; the header is ignored",
+                self.request.method, self.shown_url
+            );
         }
     }
 
@@ -155,12 +180,14 @@ fn url_of<'js>(ctx: &Ctx<'js>, url: &Value<'js>) -> Result<(String, Option<Strin
     Err(Exception::throw_type(ctx, &text))
 }
 
-fn parse(text: &str) -> std::result::Result<Url, String> {
-    let url = Url::parse(text.trim()).map_err(|error| error.to_string())?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("unsupported protocol scheme {:?}", url.scheme()));
+fn parse(text: &str) -> std::result::Result<Url, (u16, String)> {
+    let unsupported = |scheme: &str| (UNSUPPORTED, format!("unsupported protocol scheme {scheme:?}"));
+    match Url::parse(text.trim()) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+        Ok(url) => Err(unsupported(url.scheme())),
+        Err(_) if !text.contains("://") => Err(unsupported("")),
+        Err(error) => Err((INVALID_URL, format!("invalid URL: {error}"))),
     }
-    Ok(url)
 }
 
 /// Users and passwords are not for tags and logs.

@@ -2,9 +2,7 @@
 
 use std::{rc::Rc, time::UNIX_EPOCH};
 
-use rquickjs::{
-    ArrayBuffer, Class, Ctx, Exception, IntoJs as _, JsLifetime, Result, Value, class::Trace, function::Opt,
-};
+use rquickjs::{Class, Ctx, Exception, JsLifetime, Result, Value, class::Trace, function::Opt};
 
 use crate::bytes;
 
@@ -14,7 +12,10 @@ const DEFAULT_TYPE: &str = "application/octet-stream";
 /// What `http.file` returns.
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class]
-pub(super) struct FileData {
+pub(super) struct FileData<'js> {
+    /// As the script gave it: a text or bytes.
+    #[qjs(get, enumerable)]
+    pub(super) data: Value<'js>,
     #[qjs(skip_trace)]
     pub(super) bytes: Rc<[u8]>,
     #[qjs(get, enumerable)]
@@ -24,13 +25,7 @@ pub(super) struct FileData {
 }
 
 #[rquickjs::methods]
-impl FileData {
-    /// The content, as an ArrayBuffer.
-    #[qjs(get, enumerable)]
-    fn data<'js>(&self, ctx: Ctx<'js>) -> Result<Value<'js>> {
-        ArrayBuffer::new_copy(ctx.clone(), &*self.bytes)?.into_js(&ctx)
-    }
-}
+impl FileData<'_> {}
 
 /// `http.file(data, filename, contentType)`.
 pub(super) fn create<'js>(
@@ -38,7 +33,7 @@ pub(super) fn create<'js>(
     data: Value<'js>,
     filename: Opt<String>,
     content_type: Opt<String>,
-) -> Result<Class<'js, FileData>> {
+) -> Result<Class<'js, FileData<'js>>> {
     let bytes = match data.as_string() {
         Some(text) => Some(text.to_string()?.into_bytes()),
         None => bytes::copy(&data),
@@ -52,6 +47,7 @@ pub(super) fn create<'js>(
     })?;
     let unique = || UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos().to_string();
     let file = FileData {
+        data,
         bytes: bytes.into(),
         filename: filename.0.unwrap_or_else(unique),
         content_type: content_type.0.unwrap_or_else(|| DEFAULT_TYPE.to_owned()),

@@ -62,7 +62,7 @@ impl Facts {
         match self {
             Self::Refused(unusable) => (unusable.text.clone(), unusable.code),
             Self::Made(made) => match &made.1.outcome {
-                Err(error) => (error.to_string(), error.code()),
+                Err(error) => (error.words().into_owned(), error.code()),
                 Ok(response) if response.status >= 400 => (String::new(), 1000 + response.status),
                 Ok(_) => (String::new(), 0),
             },
@@ -190,7 +190,7 @@ impl<'js> Response<'js> {
             ocsp.set(name, 0)?;
         }
         ocsp.set("revocation_reason", "")?;
-        ocsp.set("status", "unknown")?;
+        ocsp.set("status", "")?;
         Ok(ocsp)
     }
 
@@ -392,16 +392,28 @@ fn request_of<'js>(ctx: &Ctx<'js>, facts: &Facts) -> Result<Object<'js>> {
                     headers.set(name, values)?;
                 }
             }
-            for cookie in &call.request.cookies {
+            for (name, value) in sent_cookies(&head) {
                 let own = Object::new(ctx.clone())?;
-                own.set("name", cookie.name.as_str())?;
-                own.set("value", cookie.value.as_str())?;
-                own.set("replace", cookie.replace)?;
-                cookies.set(cookie.name.as_str(), vec![own])?;
+                own.set("name", name)?;
+                own.set("value", value)?;
+                own.set("replace", false)?;
+                let mut all: Vec<Object<'js>> = cookies.get::<_, Option<_>>(name)?.unwrap_or_default();
+                all.push(own);
+                cookies.set(name, all)?;
             }
         }
     }
     object.set("headers", headers)?;
     object.set("cookies", cookies)?;
     Ok(object)
+}
+
+/// Names and values of the `Cookie` fields of a head.
+fn sent_cookies(head: &str) -> impl Iterator<Item = (&str, &str)> {
+    let fields = head.lines().filter_map(|line| line.split_once(": "));
+    let fields = fields.filter(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+    let pairs = fields.flat_map(|(_, value)| value.split("; "));
+    pairs
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (name, value.trim_matches('"')))
 }

@@ -101,7 +101,7 @@ impl Samples {
 fn shown_url<'a>(call: &'a Call, exchange: &Exchange) -> Cow<'a, str> {
     match &call.name {
         Some(name) => Cow::Borrowed(name),
-        None if exchange.url == call.request.url => Cow::Borrowed(&call.url),
+        None if exchange.url == call.request.url => Cow::Borrowed(&call.shown_url),
         None => Cow::Owned(without_password(exchange.url.as_str())),
     }
 }
@@ -132,7 +132,7 @@ fn with_tags(
         }
         Err(error) => {
             system.push(("status", "0".into()));
-            system.push(("error", error.to_string().into()));
+            system.push(("error", error.words()));
             system.push(("error_code", error.code().to_string().into()));
         }
     }

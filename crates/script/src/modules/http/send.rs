@@ -104,11 +104,11 @@ pub(super) async fn perform(
 pub(super) fn respond<'js>(ctx: &Ctx<'js>, call: Call, exchange: Exchange) -> Result<Value<'js>> {
     match &exchange.outcome {
         Err(error) if call.throws => {
-            let text = format!("{} {:?}: {error}", call.request.method, call.url);
+            let text = format!("{} {:?}: {error}", call.request.method, call.shown_url);
             return Err(Exception::throw_message(ctx, &text));
         }
         Err(error) => {
-            tracing::warn!(target: "http", "Request Failed: {} {:?}: {error}", call.request.method, call.url);
+            tracing::warn!(target: "http", "Request Failed: {} {:?}: {error}", call.request.method, call.shown_url);
         }
         Ok(response) => {
             let is_redirect =
@@ -118,7 +118,7 @@ pub(super) fn respond<'js>(ctx: &Ctx<'js>, call: Call, exchange: Exchange) -> Re
                     target: "http",
                     "{} {:?}: stopped after {} redirects; the last one is the response. Set `redirects` in the \
                      parameters of the request, or the option `maxRedirects`, to choose the limit",
-                    call.request.method, call.url, call.request.max_redirects
+                    call.request.method, call.shown_url, call.request.max_redirects
                 );
             }
         }
@@ -131,9 +131,10 @@ pub(super) fn respond<'js>(ctx: &Ctx<'js>, call: Call, exchange: Exchange) -> Re
 /// # Errors
 /// Likewise.
 pub(super) fn refuse<'js>(ctx: &Ctx<'js>, unusable: Unusable) -> Result<Value<'js>> {
+    let text = format!("{} in {}", unusable.text, unusable.hint);
     if unusable.throws {
-        return Err(Exception::throw_message(ctx, &unusable.text));
+        return Err(Exception::throw_message(ctx, &text));
     }
-    tracing::warn!(target: "http", "Request Failed: {}", unusable.text);
+    tracing::warn!(target: "http", "Request Failed: {text}");
     Class::instance(ctx.clone(), Response::failed(unusable))?.into_js(ctx)
 }
