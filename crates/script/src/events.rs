@@ -112,7 +112,8 @@ impl Events {
         drop(self.pending.take());
     }
 
-    fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Callback>> {
+    /// As [`Self::next`], for a future that waits for something else, too.
+    pub(crate) fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Callback>> {
         loop {
             if self.is_empty() {
                 return Poll::Ready(None);

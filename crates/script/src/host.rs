@@ -120,7 +120,8 @@ impl Host {
         Rc::clone(&host.0)
     }
 
-    /// Blocks the script until `future` is ready. Background futures go on meanwhile; callbacks of events do not run.
+    /// Blocks the script until `future` is ready. Background futures go on meanwhile, each time before `future` is
+    /// polled, so that it sees what they have brought; callbacks of events do not run.
     ///
     /// # Errors
     /// When the script has to end: return the error at once.

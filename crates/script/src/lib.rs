@@ -31,6 +31,7 @@ pub mod source;
 mod tags;
 mod task;
 mod vm;
+mod websocket;
 
 pub use self::{
     error::ScriptError,

@@ -11,6 +11,8 @@ pub(crate) mod http;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
+mod websockets;
+mod ws;
 
 /// A module of the host.
 pub(crate) struct Module {
@@ -55,6 +57,9 @@ const MODULES: &[Module] = &[
     execution::MODULE,
     metrics::MODULE,
     timers::MODULE,
+    websockets::MODULE,
+    websockets::EXPERIMENTAL,
+    ws::MODULE,
 ];
 
 /// Modules that k6 has or had and this program has not (k6 spec §2): what to do instead.
@@ -101,10 +106,6 @@ pub const ABSENT: &[(&str, &str)] = &[
         "k6/experimental/webcrypto",
         "k6 has removed it; `crypto` is a global",
     ),
-    (
-        "k6/experimental/websockets",
-        "import the same names from \"k6/websockets\"",
-    ),
 ];
 
 /// The module of this id.
@@ -149,5 +150,13 @@ const fn beyond(name: &'static str, what: &'static str) -> Api {
     Api {
         name,
         k6: K6::Beyond(what),
+    }
+}
+
+/// Likewise.
+const fn absent(name: &'static str, instead: &'static str) -> Api {
+    Api {
+        name,
+        k6: K6::Absent(instead),
     }
 }

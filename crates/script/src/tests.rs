@@ -7,7 +7,7 @@ use std::{
 
 use plimsoll_load::{
     executor::Executor,
-    metrics::{MetricSet, Recorder, SampleReceiver, Value, sample_queue},
+    metrics::{MetricSet, Recorder, SampleReceiver, Selector, Value, sample_queue},
     plan::{Plan, SYSTEM_TAGS, Scenario},
     run::RunHandle,
     vu::{Cancellation, IterationContext, IterationError, VuId},
@@ -50,7 +50,8 @@ pub(crate) fn program_of(files: &[(&str, &str, bool)]) -> Program {
 /// A script in one virtual user.
 pub(crate) struct Trial {
     users: Users,
-    recorder: Recorder,
+    /// Where samples go.
+    pub(crate) recorder: Recorder,
     /// The run as the script sees it.
     pub(crate) run: RunHandle,
 }
@@ -73,6 +74,18 @@ impl Trial {
             recorder,
             run: RunHandle::new(),
         }
+    }
+
+    /// From now on, samples with these tags are counted apart, too: `("ws_sessions", &[("status", "101")])`.
+    pub(crate) fn watch(&mut self, parts: &[(&str, &[(&str, &str)])]) {
+        let mut registry = self.users.registry.clone();
+        for (metric, tags) in parts {
+            let owned = |text: &str| text.to_owned();
+            let tags = tags.iter().map(|(name, value)| (owned(name), owned(value)));
+            let metric = registry.find(metric).unwrap();
+            registry.sub_metric(metric, &Selector::new(tags.collect()));
+        }
+        self.recorder = Recorder::new(MetricSet::new(Arc::new(registry)));
     }
 
     /// One whose samples can be seen one by one; they come with [`Self::recorded`].

@@ -203,7 +203,15 @@ impl Connection {
     /// # Errors
     /// The connection is broken.
     pub async fn flush(&mut self) -> Result<(), SendError> {
-        Ok(poll_fn(|cx| self.poll_flush(cx)).await?)
+        poll_fn(|cx| self.poll_flush(cx)).await
+    }
+
+    /// Writes what is queued as far as the socket takes it.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError>> {
+        self.poll_write_unsent(cx).map_err(SendError::from)
     }
 
     /// Says Close with code 1000 and waits for the server's Close or the end of the stream, at most `timeout`.
@@ -317,13 +325,13 @@ impl Connection {
 
     /// Writes without keeping the reader waiting.
     fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Result<(), ReceiveError> {
-        match self.poll_flush(cx) {
+        match self.poll_write_unsent(cx) {
             Poll::Ready(Err(error)) => Err(lost(&error)),
             Poll::Ready(Ok(())) | Poll::Pending => Ok(()),
         }
     }
 
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_write_unsent(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.outgoing.unsent().is_empty() {
             let n_written = ready!(Pin::new(&mut self.stream).poll_write(cx, self.outgoing.unsent()))?;
             self.outgoing.forget(n_written);
