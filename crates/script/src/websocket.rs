@@ -7,6 +7,7 @@
 mod dial;
 mod ending;
 mod frames;
+mod debug;
 mod inbox;
 mod params;
 mod pings;

@@ -1,7 +1,10 @@
 //! `k6/http`: requests over HTTP.
 
+use std::{cell::RefCell, rc::Rc};
+
+use plimsoll_clients::http::CookieJar;
 use rquickjs::{
-    Coerced, Ctx, Exception, Function, Object, Result, Value,
+    Class, Coerced, Ctx, Exception, Function, Object, Result, Value,
     function::{Opt, Rest},
 };
 
@@ -25,6 +28,7 @@ mod session;
 pub(crate) use self::run_settings::RunSettings;
 use self::session::Session;
 use super::{Api, K6, Module, differs, same};
+use crate::host::Host;
 
 pub(super) const MODULE: Module = Module {
     id: "k6/http",
@@ -117,6 +121,34 @@ const OCSP: [(&str, &str); 14] = [
     ("OCSP_REASON_PRIVILEGE_WITHDRAWN", "privilege_withdrawn"),
     ("OCSP_REASON_AA_COMPROMISE", "aa_compromise"),
 ];
+
+/// Cookies that several requests and WebSockets use.
+pub(crate) type SharedJar = Rc<RefCell<CookieJar>>;
+
+/// The jar of the virtual user; `None` when its script has no HTTP, and so no cookies.
+///
+/// # Errors
+/// In the init context.
+pub(crate) fn jar_of_user(ctx: &Ctx<'_>, host: &Host) -> Result<Option<SharedJar>> {
+    let Some(session) = Session::find(ctx) else {
+        return Ok(None);
+    };
+    session.enter(ctx, host, "a WebSocket")?;
+    Ok(Some(Rc::clone(&session.jar)))
+}
+
+/// The jar that a script made with `new http.CookieJar()`, or that of its user.
+///
+/// # Errors
+/// A TypeError when the value is none.
+pub(crate) fn jar_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<SharedJar> {
+    let jar = Class::<cookie_jar::Jar>::from_value(value);
+    let jar = jar.map_err(|_| {
+        let text = "the param `jar` is no CookieJar; make one with new http.CookieJar()";
+        Exception::throw_type(ctx, text)
+    })?;
+    Ok(Rc::clone(&jar.borrow().cookies))
+}
 
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Session::install(ctx)?;

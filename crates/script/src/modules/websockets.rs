@@ -40,6 +40,7 @@ const API: &[Api] = &[
     same("Blob.text"),
     same("Blob.type"),
     differs("WebSocket", "the param `jar` is refused; `instanceof` works"),
+    beyond("WebSocket", "`instanceof` works"),
     same("WebSocket.addEventListener"),
     same("WebSocket.binaryType"),
     differs(

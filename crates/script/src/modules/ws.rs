@@ -23,6 +23,7 @@ pub(super) const MODULE: Module = Module {
             "connect",
             "promises and global timers go on while it blocks; the param `jar` is refused",
         ),
+        differs("connect", "promises and global timers go on while it blocks"),
         differs("Socket.close", "a code that must not be sent is refused"),
         differs(
             "Socket.on",
@@ -47,6 +48,7 @@ fn connect<'js>(ctx: Ctx<'js>, arguments: Rest<Value<'js>>) -> Result<Object<'js
     let host = Host::of(&ctx);
     let recorder = host.recorder(&ctx, "ws.connect()")?;
     let (url, params, callback) = read(&ctx, arguments.0)?;
+    let (url, params, callback) = read(&ctx, &host, arguments.0)?;
     let network = host.program.network();
     let network = network.map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
     let dial = Dial {
@@ -74,6 +76,11 @@ fn connect<'js>(ctx: Ctx<'js>, arguments: Rest<Value<'js>>) -> Result<Object<'js
 }
 
 fn read<'js>(ctx: &Ctx<'js>, mut arguments: Vec<Value<'js>>) -> Result<(String, Params, Function<'js>)> {
+fn read<'js>(
+    ctx: &Ctx<'js>,
+    host: &Host,
+    mut arguments: Vec<Value<'js>>,
+) -> Result<(String, Params, Function<'js>)> {
     let wrong = |what: &str| {
         let text = format!(
             "{what}; expected ws.connect(url, [params], callback), for example \
@@ -90,6 +97,8 @@ fn read<'js>(ctx: &Ctx<'js>, mut arguments: Vec<Value<'js>>) -> Result<(String, 
         Some(params) => Params::read(ctx, params, false)?,
         None => Params::default(),
     };
+    let none = Value::new_undefined(ctx.clone());
+    let params = Params::read(ctx, host, arguments.get(1).unwrap_or(&none), false)?;
     let url = arguments[0].get::<rquickjs::Coerced<String>>()?.0;
     Ok((url, params, callback))
 }

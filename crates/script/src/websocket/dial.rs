@@ -71,6 +71,7 @@ impl Dial {
     /// Connects for a virtual user; what goes over the connection is added to `traffic`.
     pub(super) async fn dial(self, network: &Network, vu: u32, traffic: &Rc<Traffic>) -> Dialled {
         let mut tags = self.tags();
+        let (url, jar) = (self.url.clone(), self.params.jar());
         let options = match self.options(network, vu).await {
             Ok(options) => options,
             Err(failure) => {
@@ -87,6 +88,9 @@ impl Dial {
             }
         };
         let attempt = Attempt::make(&options, traffic).await;
+        if let (Some(jar), Some(response)) = (jar, &attempt.response) {
+            Params::remember(&jar, &url, response);
+        }
         let (connection, error) = match attempt.outcome {
             Ok((connection, _)) => (Some(connection), None),
             Err(error) => (None, Some(text_of(&error))),
@@ -127,6 +131,7 @@ impl Dial {
         options.protocols = self.protocols;
         options.max_message_bytes = MAX_MESSAGE_BYTES;
         self.params.apply(&mut options, &network.user_agent);
+        self.params.apply(&self.url, &mut options, &network.user_agent);
         Ok(options)
     }
 }

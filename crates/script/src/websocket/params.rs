@@ -6,6 +6,16 @@ use plimsoll_clients::websocket::{Compression, Options};
 use rquickjs::{Coerced, Ctx, Exception, FromJs as _, Object, Result, Value};
 
 use crate::tags;
+use std::{collections::BTreeMap, time::SystemTime};
+use plimsoll_clients::{
+    http::{Cookie, Url},
+    websocket::{Compression, Options, Response},
+};
+use crate::{
+    host::Host,
+    modules::http::{self, SharedJar},
+    tags,
+};
 
 /// What a script says about a connection beside its URL.
 #[derive(Debug, Default)]
@@ -23,6 +33,19 @@ impl Params {
     /// A TypeError when one is not what it has to be; an Error when `is_strict` and one is unknown.
     pub(crate) fn read<'js>(ctx: &Ctx<'js>, value: &Value<'js>, is_strict: bool) -> Result<Self> {
         let mut params = Self::default();
+    /// Whose cookies the server gets, and where those that it sets go.
+    jar: Option<SharedJar>,
+    /// Reads them; null and undefined are none. Cookies are those of the virtual user, unless there is a `jar`.
+    pub(crate) fn read<'js>(
+        ctx: &Ctx<'js>,
+        host: &Host,
+        value: &Value<'js>,
+        is_strict: bool,
+    ) -> Result<Self> {
+        let mut params = Self {
+            jar: http::jar_of_user(ctx, host)?,
+            ..Self::default()
+        };
         if value.is_null() || value.is_undefined() {
             return Ok(params);
         }
@@ -50,6 +73,9 @@ impl Params {
                 unknown if is_strict => {
                     let text = format!(
                         "unknown WebSocket's option {unknown}; expected headers, tags or compression"
+                "jar" if value.is_null() || value.is_undefined() => {}
+                "jar" => params.jar = Some(http::jar_of(ctx, &value)?),
+                        "unknown WebSocket's option {unknown}; expected headers, tags, jar or compression"
                     );
                     return Err(Exception::throw_message(ctx, &text));
                 }
@@ -62,6 +88,37 @@ impl Params {
     /// Puts them, and who we say that we are, into the options of a connection.
     pub(crate) fn apply(self, options: &mut Options, user_agent: &str) {
         options.compression = self.compression;
+    /// Keeps what the server has set.
+    pub(super) fn remember(jar: &SharedJar, url: &str, response: &Response) {
+        let Some(url) = handshake_url(url) else { return };
+        let set = response.head.values("Set-Cookie").filter_map(Cookie::parse);
+        set.for_each(|cookie| jar.borrow_mut().store(&url, cookie, SystemTime::now()));
+    }
+
+    pub(super) fn jar(&self) -> Option<SharedJar> {
+        self.jar.clone()
+    }
+
+    /// The cookies for a URL. A script that writes the field itself gets what it has written.
+    fn cookies(&self, url: &str) -> Option<String> {
+        if self
+            .headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case("cookie"))
+        {
+            return None;
+        }
+        let (jar, url) = (self.jar.as_ref()?.borrow(), handshake_url(url)?);
+        let cookies = jar.matching(&url, SystemTime::now()).into_iter();
+        let cookies: Vec<_> = cookies.map(|(name, value)| format!("{name}={value}")).collect();
+        (!cookies.is_empty()).then(|| cookies.join("; "))
+    }
+
+    /// Puts them, and who we say that we are, into the options of a connection to `url`.
+    pub(super) fn apply(self, url: &str, options: &mut Options, user_agent: &str) {
+        if let Some(cookies) = self.cookies(url) {
+            options.headers.push(("Cookie".to_owned(), cookies));
+        }
         let mut has_user_agent = user_agent.is_empty();
         for (name, value) in self.headers {
             match name.to_ascii_lowercase().as_str() {
@@ -83,6 +140,17 @@ impl Params {
                 .push(("User-Agent".to_owned(), user_agent.to_owned()));
         }
     }
+}
+
+/// The URL of the handshake, by which cookies are chosen.
+fn handshake_url(url: &str) -> Option<Url> {
+    let (scheme, rest) = url.split_once("://")?;
+    let scheme = if scheme.eq_ignore_ascii_case("wss") {
+        "https"
+    } else {
+        "http"
+    };
+    Url::parse(&format!("{scheme}://{rest}")).ok()
 }
 
 fn headers<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(String, String)>> {

@@ -20,6 +20,7 @@ use super::{
     Ending, Happening,
     dial::{Dial, Dialled, Flavour, Opened},
     frames,
+    debug::Debug,
     inbox::Inbox,
     pings::Pings,
     samples::Samples,
@@ -48,6 +49,8 @@ pub(crate) struct Session {
     traffic: Rc<Traffic>,
     started: Instant,
     flavour: Flavour,
+    /// What of it is shown in the log.
+    debug: Option<Debug>,
     /// The attempt to connect is over.
     has_begun: Cell<bool>,
     is_finished: Cell<bool>,
@@ -82,6 +85,7 @@ impl Session {
             traffic: Rc::default(),
             started: Instant::now(),
             flavour: dial.flavour,
+            debug: Debug::of(&host.program),
             has_begun: Cell::new(false),
             is_finished: Cell::new(false),
             reader: Waiter::default(),
@@ -155,6 +159,9 @@ impl Session {
     pub(crate) fn send(&self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
         self.write(|connection| connection.queue(opcode, payload))?;
         frames::sent(&self.url, opcode, payload);
+        if let Some(debug) = self.debug {
+            debug.sent(&self.url, opcode, payload);
+        }
         self.count_sent();
         Ok(())
     }
@@ -168,6 +175,9 @@ impl Session {
             let payload = self.pings.borrow_mut().send(Instant::now());
             connection.queue_ping(payload.as_bytes())?;
             frames::sent(&self.url, Opcode::Ping, payload.as_bytes());
+            if let Some(debug) = self.debug {
+                debug.sent(&self.url, Opcode::Ping, payload.as_bytes());
+            }
             Ok(())
         })
     }
@@ -179,6 +189,9 @@ impl Session {
         {
             connection.start_close(code, reason);
             frames::closing(&self.url, code, reason);
+            if self.debug.is_some() {
+                Debug::closing(&self.url, code, reason);
+            }
         }
         self.reader.wake();
     }
@@ -242,6 +255,9 @@ impl Session {
             opened,
             tags,
         } = dialled;
+        if self.debug.is_some() {
+            Debug::attempted(&self.url, opened.response.as_ref(), opened.error.as_deref());
+        }
         let samples = Samples::new(program, recorder, &tags);
         samples.attempted(self.started.elapsed());
         self.has_begun.set(true);
@@ -307,6 +323,9 @@ impl Session {
 
     fn receive(&self, at: Instant, event: Event<'_>) {
         frames::received(&self.url, event);
+        if let Some(debug) = self.debug {
+            debug.received(&self.url, event);
+        }
         if let Event::Pong(payload) = event
             && let Some(took) = self.pings.borrow_mut().receive(payload, at)
         {
@@ -316,6 +335,9 @@ impl Session {
     }
 
     fn lose(&self, error: &ReceiveError) {
+        if self.debug.is_some() && !matches!(error, ReceiveError::Closed { .. }) {
+            Debug::lost(&self.url, &error.to_string());
+        }
         self.ending.replace(Some(Ending::of(error, Instant::now())));
         self.connection.take();
         self.owner.wake();

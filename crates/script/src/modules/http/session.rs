@@ -47,12 +47,12 @@ impl Session {
 
     /// That of a context in which the module was built.
     pub(super) fn of(ctx: &Ctx<'_>) -> Rc<Self> {
-        let session = ctx.userdata::<OfContext>();
-        Rc::clone(
-            &session
-                .expect("the functions that ask were made by the module's building")
-                .0,
-        )
+        Self::find(ctx).expect("the functions that ask were made by the module's building")
+    }
+
+    /// That of a context, if the module was built there.
+    pub(super) fn find(ctx: &Ctx<'_>) -> Option<Rc<Self>> {
+        ctx.userdata::<OfContext>().map(|session| Rc::clone(&session.0))
     }
 
     /// Sees to the end of the iteration, and gives the recorder of the moment.

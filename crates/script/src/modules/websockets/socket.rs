@@ -96,6 +96,8 @@ pub(super) fn construct<'js>(
     let params = arguments
         .next()
         .map_or(Ok(Params::default()), |value| Params::read(ctx, &value, true))?;
+    let none = Value::new_undefined(ctx.clone());
+    let params = Params::read(ctx, &host, &arguments.next().unwrap_or(none), true)?;
     let dial = Dial {
         url: url.clone(),
         protocols,

@@ -179,6 +179,7 @@ async fn mistakes_are_told() {
     check(
         "new WebSocket('ws://a', null, { foo: 1 })",
         "thrown Error: unknown WebSocket's option foo; expected headers, tags or compression",
+        "thrown Error: unknown WebSocket's option foo; expected headers, tags, jar or compression",
     )
     .await;
     let of_socket = async |call: &str, expected: &str| {

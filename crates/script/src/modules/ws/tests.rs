@@ -30,6 +30,7 @@ async fn run_watching(body: &str, options: &serde_json::Value, parts: &[(&str, &
     let at = server.url("");
     let text = format!(
         "import ws from 'k6/ws'; import {{ sleep }} from 'k6'; import {{ Trend }} from 'k6/metrics';
+        "import ws from 'k6/ws'; import {{ sleep }} from 'k6'; import http from 'k6/http';
          const at = (path) => '{at}' + path;
          export default function () {{
            const log = [];
@@ -143,6 +144,32 @@ async fn params_reach_the_server() {
     ] {
         assert!(request.contains(line), "{line:?} not in {request}");
     }
+}
+
+#[tokio::test(flavor = "local")]
+async fn cookies_of_the_user_reach_the_server_and_come_back() {
+    let body = "const web = (path) => at(path).replace('ws://', 'http://');
+        http.cookieJar().set(web('/'), 'uid', '7');
+        http.cookieJar().set('http://other.test/', 'uid', '8');
+        const own = new http.CookieJar();
+        own.set(web('/'), 'own', '1');
+        const bye = (socket) => socket.on('open', () => socket.close());
+        ws.connect(at('/cookie'), bye);
+        ws.connect(at('/echo'), bye);
+        ws.connect(at('/echo'), { jar: own }, bye);
+        ws.connect(at('/echo'), { headers: { cookie: 'mine=1' } }, bye);
+        log.push(JSON.stringify(http.cookieJar().cookiesForURL(web('/'))))";
+    let seen = run(body, &json!({})).await;
+    assert_eq!(seen.log, r#"{"uid":["7"],"seen":["yes"]}"#);
+    let requests = seen.server.log();
+    let cookies: Vec<_> = requests
+        .iter()
+        .flat_map(|request| request.lines())
+        .filter_map(|line| line.split_once(": "))
+        .filter(|(name, _)| name.eq_ignore_ascii_case("cookie"))
+        .map(|(_, value)| value)
+        .collect();
+    assert_eq!(cookies, ["uid=7", "uid=7; seen=yes", "own=1", "mine=1"]);
 }
 
 #[tokio::test(flavor = "local")]
