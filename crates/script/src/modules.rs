@@ -3,6 +3,7 @@
 use rquickjs::{Ctx, Object, Result};
 
 mod execution;
+pub(crate) mod html;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
@@ -40,7 +41,13 @@ pub enum K6 {
 }
 
 /// All modules.
-const MODULES: &[Module] = &[k6::MODULE, execution::MODULE, metrics::MODULE, timers::MODULE];
+const MODULES: &[Module] = &[
+    k6::MODULE,
+    execution::MODULE,
+    html::MODULE,
+    metrics::MODULE,
+    timers::MODULE,
+];
 
 /// Modules that k6 has and this program has not: what to do instead.
 const ABSENT: &[(&str, &str)] = &[
@@ -50,6 +57,10 @@ const ABSENT: &[(&str, &str)] = &[
         "gRPC is not built; test gRPC with k6, and the cable side of your application here",
     ),
     ("k6/crypto/x509", "certificates cannot be read here"),
+    (
+        "k6/secrets",
+        "not built; pass secrets with --env and do not log them",
+    ),
     ("k6/experimental/fs", "not built; use open() in the init context"),
     ("k6/experimental/csv", "not built; use open() and a SharedArray"),
     ("k6/experimental/streams", "not built"),
