@@ -79,6 +79,11 @@ pub fn default_workers() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
+/// Virtual users of a plan that may exist at the same moment (k6's `maxVUs`).
+pub fn max_vus(plan: &Plan) -> u64 {
+    roster::max_vus(&plan.scenarios)
+}
+
 /// The state of a run, about once per second, for people who watch it.
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
@@ -94,6 +99,8 @@ pub struct Progress<'a> {
     pub n_interrupted: u64,
     /// How far each scenario is, in the order of the plan.
     pub scenarios: Vec<ScenarioProgress<'a>>,
+    /// How the thresholds stood when they were last evaluated.
+    pub thresholds: Vec<Finding>,
     /// All metrics since the start.
     pub metrics: &'a MetricSet,
     /// What people should know, all since the start.

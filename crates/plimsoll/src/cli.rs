@@ -8,12 +8,14 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    bench, completion, demo,
+    bench, completion, controller, demo,
     exit::{Failure, Status},
+    new, run,
     serve::{
         self,
-        settings::{self, ReadError, Surroundings},
+        settings::{self, ReadError},
     },
+    surroundings::Surroundings,
 };
 
 /// A real-time cable server, and the load laboratory that finds its line.
@@ -29,16 +31,28 @@ enum Command {
     Demo(demo::Options),
     Bench(Box<bench::Options>),
     Serve(Box<serve::Options>),
+    Run(Box<run::Options>),
+    Inspect(run::InspectOptions),
+    New(new::Options),
+    Status(controller::StatusOptions),
+    Pause(controller::PauseOptions),
+    Resume(controller::ResumeOptions),
+    Scale(controller::ScaleOptions),
+    Stats(controller::StatsOptions),
     Completion(completion::Options),
 }
 
 /// Runs the command that the arguments name. On wrong usage clap explains and ends the process with code 2.
 pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    // Only the server has settings beside its command line.
-    if arguments.get(1).is_some_and(|command| command == "serve") {
-        return serve(arguments, surroundings);
+    // Who has settings beside the command line.
+    match arguments.get(1).and_then(|command| command.to_str()) {
+        Some("serve") => serve(arguments, surroundings),
+        Some("run" | "inspect") => {
+            let arguments = run::with_variables(&CommandLine::command(), arguments, surroundings)?;
+            execute(CommandLine::parse_from(arguments), &[], surroundings)
+        }
+        _ => execute(CommandLine::parse_from(arguments), &[], surroundings),
     }
-    execute(CommandLine::parse_from(arguments), &[])
 }
 
 fn serve(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -55,16 +69,28 @@ fn serve(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<St
         return Ok(Status::Success);
     }
     match CommandLine::from_arg_matches(&reading.matches) {
-        Ok(command_line) => execute(command_line, &reading.warnings),
+        Ok(command_line) => execute(command_line, &reading.warnings, surroundings),
         Err(error) => error.exit(),
     }
 }
 
-fn execute(command_line: CommandLine, warnings: &[String]) -> Result<Status, Failure> {
+fn execute(
+    command_line: CommandLine,
+    warnings: &[String],
+    surroundings: &Surroundings<'_>,
+) -> Result<Status, Failure> {
     match command_line.command {
         Command::Demo(options) => options.execute(),
         Command::Bench(options) => options.execute(),
         Command::Serve(options) => options.execute(warnings),
+        Command::Run(options) => options.execute(surroundings),
+        Command::Inspect(options) => options.execute(surroundings),
+        Command::New(options) => options.execute(),
+        Command::Status(options) => options.execute(),
+        Command::Pause(options) => options.execute(),
+        Command::Resume(options) => options.execute(),
+        Command::Scale(options) => options.execute(),
+        Command::Stats(options) => options.execute(),
         Command::Completion(options) => options.execute(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     error::Error,
+    fmt::Display,
     io::{self, Write},
     process::ExitCode,
 };
@@ -15,13 +16,52 @@ pub(crate) enum Status {
     BadResult,
 }
 
-/// A command that could not be carried out.
+/// A command that could not be carried out, or a load test that did not end well.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Exit code 2: the command line asks for something impossible. (clap ends with 2 by itself as well.)
     Usage(String),
     /// Exit code 1: something outside failed.
     Runtime(Box<dyn Error>),
+    /// Exit codes 99 to 110, and 255: `plimsoll run`.
+    Test(TestFailure, String),
+}
+
+/// Why a load test did not end well, with k6's exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum TestFailure {
+    /// A threshold does not hold.
+    ThresholdsCrossed = 99,
+    /// `setup` took too long.
+    SetupTimedOut = 100,
+    /// `teardown` took too long.
+    TeardownTimedOut = 101,
+    /// It was stopped through the REST interface.
+    Stopped = 103,
+    /// Options that cannot be.
+    InvalidOptions = 104,
+    /// A signal ended it.
+    Interrupted = 105,
+    /// The REST interface cannot be there.
+    NoControl = 106,
+    /// The script cannot be read, or threw outside of iterations.
+    ScriptFailed = 107,
+    /// The script ended it.
+    Aborted = 108,
+    /// A defect of this program.
+    Panicked = 109,
+    /// The script marked it as failed.
+    MarkedFailed = 110,
+    /// There is no script at this place.
+    NoScript = 255,
+}
+
+impl TestFailure {
+    /// The end of the command, with the reason for people.
+    pub(crate) fn because(self, reason: impl Display) -> Failure {
+        Failure::Test(self, reason.to_string())
+    }
 }
 
 impl From<Status> for ExitCode {
@@ -45,6 +85,7 @@ impl Failure {
         let (message, code) = match self {
             Self::Usage(message) => (message, 2),
             Self::Runtime(error) => (error.to_string(), 1),
+            Self::Test(failure, message) => (message, failure as u8),
         };
         // If stderr is closed there is nobody to tell; the code remains.
         let _nobody_reads = writeln!(io::stderr(), "error: {message}");

@@ -6,15 +6,20 @@ mod arguments;
 mod bench;
 mod cli;
 mod completion;
+mod controller;
 mod demo;
 mod exit;
 mod logging;
+mod nearest;
+mod new;
+mod run;
 mod serve;
+mod surroundings;
 mod terminal;
 
 use std::process::ExitCode;
 
-use serve::settings::Surroundings;
+use surroundings::Surroundings;
 
 fn main() -> ExitCode {
     let arguments = arguments::with_dashes(std::env::args_os());

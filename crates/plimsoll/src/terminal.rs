@@ -22,3 +22,8 @@ pub(crate) fn style(output: &impl IsTerminal) -> Style {
 pub(crate) fn columns() -> Option<u16> {
     terminal_size::terminal_size().map(|(width, _)| width.0)
 }
+
+/// Columns and lines of the terminal now; where they are not known, those that every terminal has.
+pub(crate) fn size() -> (usize, usize) {
+    terminal_size::terminal_size().map_or((80, 24), |(columns, lines)| (columns.0.into(), lines.0.into()))
+}

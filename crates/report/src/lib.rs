@@ -15,7 +15,7 @@ mod timestamp;
 pub use self::{
     distribution::{Distribution, percentile, trend_figure},
     layout::{Layout, SummaryMode, SummaryModeError},
-    script_data::ScriptOptions,
+    script_data::{ScriptOptions, path_id},
     style::{Environment, Style},
     summary::Summary,
     text::status_line,

@@ -12,6 +12,8 @@ mod export;
 mod groups;
 mod machine_readable;
 
+pub use self::groups::path_id;
+
 /// What a script or a file is told beside the results.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptOptions<'a> {

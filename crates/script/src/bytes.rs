@@ -1,6 +1,6 @@
 //! Bytes that scripts hold: ArrayBuffers and views of them.
 
-use rquickjs::{ArrayBuffer, Value};
+use rquickjs::{ArrayBuffer, Ctx, Exception, Result, Value};
 
 /// A copy of the bytes of an ArrayBuffer, a typed array or a DataView; `None` for anything else, and for a buffer that
 /// was detached.
@@ -20,4 +20,21 @@ fn whole(buffer: &ArrayBuffer<'_>) -> Option<Vec<u8>> {
     #[expect(unsafe_code, reason = "the library has no copy of its own")]
     let bytes = unsafe { buffer.as_bytes() }?;
     Some(bytes.to_vec())
+}
+
+/// The bytes of a text (UTF-8) or of what [`copy`] reads.
+///
+/// # Errors
+/// A TypeError that names `what` was called, for anything else.
+pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, what: &str) -> Result<Vec<u8>> {
+    if let Some(text) = value.as_string() {
+        return Ok(text.to_string()?.into_bytes());
+    }
+    copy(value).ok_or_else(|| {
+        let text = format!(
+            "{what} was given {}; expected a text, an ArrayBuffer or a view of one",
+            value.type_name()
+        );
+        Exception::throw_type(ctx, &text)
+    })
 }

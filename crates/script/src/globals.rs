@@ -1,4 +1,5 @@
-//! What scripts find without importing it: `__ENV`, `__VU`, `console`, `open`, `require`, timers.
+//! What scripts find without importing it: `__ENV`, `__VU`, `console`, `open`, `require`, timers,
+//! and of the web `TextEncoder`, `TextDecoder`, `URL`, `URLSearchParams`, `crypto` and `performance`.
 
 use std::rc::Rc;
 
@@ -7,7 +8,10 @@ use rquickjs::{Ctx, Object, Result};
 use crate::{host::Host, loading, modules::timers, program::Program};
 
 mod console;
+mod crypto;
+mod encoding;
 mod open;
+mod url;
 
 /// Installs them; once, before any module is evaluated.
 pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
@@ -22,6 +26,9 @@ pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
     globals.set("console", console::build(ctx)?)?;
     globals.set("open", open::build(ctx)?)?;
     globals.set("require", loading::require_from(ctx, &host.program.entry)?)?;
+    globals.set("crypto", crypto::build(ctx)?)?;
+    encoding::install(&globals)?;
+    url::install(ctx, &globals)?;
     timers::install(ctx, &globals)
 }
 

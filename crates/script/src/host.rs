@@ -7,6 +7,7 @@ use std::{
     pin::pin,
     rc::Rc,
     sync::Arc,
+    task::Poll,
 };
 
 use plimsoll_load::{metrics::Recorder, run::RunHandle, vu::IterationContext};
@@ -15,8 +16,10 @@ use rquickjs::{Ctx, Exception, JsLifetime};
 use crate::{
     coroutine::{Interrupted, Switch},
     events::{Background, Callback, EventId, Events},
+    interlude::{Interlude, Interludes},
     metrics::Metrics,
     program::Program,
+    recorders::Recorders,
 };
 
 /// What the script is called for.
@@ -44,6 +47,8 @@ pub(crate) struct Host {
     pub(crate) events: Events,
     switch: Rc<Switch>,
     background: Background,
+    recorders: Recorders,
+    interludes: Interludes,
     stage: Cell<Stage>,
     work: RefCell<Option<Work>>,
     ended: RefCell<Vec<Box<dyn FnOnce()>>>,
@@ -90,6 +95,8 @@ impl Host {
             switch,
             events: Events::default(),
             background: Background::default(),
+            recorders: Recorders::default(),
+            interludes: Interludes::default(),
             stage: Cell::new(Stage::Init),
             work: RefCell::default(),
             ended: RefCell::default(),
@@ -132,8 +139,31 @@ impl Host {
             .map_err(|interrupted| Exception::throw_message(ctx, &interrupted.to_string()))
     }
 
+    /// As [`Self::park`], for calls during which a script expects its callbacks: interludes run while it waits.
+    ///
+    /// # Errors
+    /// As for [`Self::park`].
+    pub(crate) fn wait<F: Future>(&self, ctx: &Ctx<'_>, future: F) -> rquickjs::Result<F::Output> {
+        let mut future = pin!(future);
+        loop {
+            let done_or_due = poll_fn(|cx| match future.as_mut().poll(cx) {
+                Poll::Ready(output) => Poll::Ready(Some(output)),
+                Poll::Pending if self.interludes.is_due() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            });
+            match self.park(ctx, done_or_due)? {
+                Some(output) => return Ok(output),
+                None => self.interludes.run(ctx)?,
+            }
+        }
+    }
+
+    /// `interlude` is run whenever it is due and the script waits, until the iteration ends.
+    pub(crate) fn add_interlude(&self, interlude: Rc<dyn Interlude>) {
+        self.interludes.add(interlude);
+    }
+
     /// `future` goes on whenever the script waits, until it is ready or the iteration ends.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub(crate) fn background(&self, future: impl Future<Output = ()> + 'static) {
         self.background.push(future);
     }
@@ -169,7 +199,6 @@ impl Host {
     }
 
     /// `action` is done when the iteration ends, however it ends: for what a module keeps per iteration.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub(crate) fn at_end(&self, action: impl FnOnce() + 'static) {
         self.ended.borrow_mut().push(Box::new(action));
     }
@@ -266,11 +295,7 @@ impl Host {
             Some(value) => work.tags.insert(name.to_owned(), value),
             None => work.tags.remove(name),
         };
-        let tags = work
-            .tags
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()));
-        work.current = work.base.with_tags(tags);
+        work.current = self.recorders.with_tags(&work.base, &work.tags);
     }
 
     /// Begins a piece of work.
@@ -286,6 +311,7 @@ impl Host {
     /// Ends it: nothing goes on that belongs to it.
     pub(crate) fn end(&self) {
         self.background.clear();
+        self.interludes.clear();
         self.events.clear();
         let actions = self.ended.take();
         actions.into_iter().for_each(|action| action());

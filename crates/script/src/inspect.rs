@@ -74,6 +74,8 @@ impl<'js> Inspector<'js> {
             self.text.push_str(&format!("{name}({length}) "));
             let items = (0..length).filter_map(|index| object.get::<_, Value<'js>>(index as u32).ok());
             self.items(items);
+        } else if let Some(plain) = plain_object(object) {
+            self.properties(&plain);
         } else {
             self.properties(object);
         }
@@ -131,6 +133,12 @@ fn plain(value: &Value<'_>) -> String {
         _ if value.is_null() => "null".to_owned(),
         _ => value.type_name().to_owned(),
     }
+}
+
+/// What an object of the host shows for JSON: its fields are not its own properties.
+fn plain_object<'js>(object: &Object<'js>) -> Option<Object<'js>> {
+    let to_json: rquickjs::Function<'js> = object.get("toJSON").ok()?;
+    to_json.call((rquickjs::function::This(object.clone()),)).ok()
 }
 
 fn iso_date(object: &Object<'_>) -> Option<String> {

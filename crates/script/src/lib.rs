@@ -13,6 +13,7 @@ mod events;
 mod globals;
 mod host;
 mod inspect;
+mod interlude;
 mod loading;
 mod metrics;
 #[expect(
@@ -20,7 +21,10 @@ mod metrics;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 pub mod modules;
+mod network;
+mod or_null;
 mod program;
+mod recorders;
 mod rejections;
 mod script;
 pub mod source;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use plimsoll_load::metrics::{
     CounterId, GaugeId, RateId, RegisterError, Registry, TrendId,
-    built_in::{Data, Execution, Http, WebSocket},
+    built_in::{Cable, Data, Execution, Http, WebSocket},
 };
 
 /// The ids of all metrics of a script; the same in all its virtual users.
@@ -12,14 +12,13 @@ use plimsoll_load::metrics::{
 pub(crate) struct Metrics {
     /// What every run records.
     pub execution: Execution,
+    /// Action Cable clients.
+    pub cable: Cable,
     /// Bytes on sockets.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub data: Data,
     /// Requests.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub http: Http,
     /// WebSocket sessions.
-    #[expect(dead_code, reason = "for the modules of protocols")]
     pub websocket: WebSocket,
     /// Those that the script made, by name.
     custom: HashMap<String, Custom>,
@@ -45,6 +44,7 @@ impl Metrics {
             data: Data::register(registry)?,
             http: Http::register(registry)?,
             websocket: WebSocket::register(registry)?,
+            cable: Cable::register(registry)?,
             custom: HashMap::new(),
         })
     }

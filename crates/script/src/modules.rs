@@ -2,8 +2,13 @@
 
 use rquickjs::{Ctx, Object, Result};
 
+mod cable;
+mod crypto;
+mod data;
+mod encoding;
 mod execution;
-pub(crate) mod html;
+mod html;
+pub(crate) mod http;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
@@ -43,29 +48,69 @@ pub enum K6 {
 /// All modules.
 const MODULES: &[Module] = &[
     k6::MODULE,
+    http::MODULE,
+    crypto::MODULE,
+    data::MODULE,
+    encoding::MODULE,
+    cable::MODULE,
     execution::MODULE,
     html::MODULE,
     metrics::MODULE,
     timers::MODULE,
 ];
 
-/// Modules that k6 has and this program has not: what to do instead.
-const ABSENT: &[(&str, &str)] = &[
-    ("k6/browser", "browser tests are not built; use k6 for them"),
+/// Modules that k6 has or had and this program has not (k6 spec §2): what to do instead.
+pub const ABSENT: &[(&str, &str)] = &[
+    (
+        "k6/browser",
+        "browsers are not driven here, only protocols; leave the scenario with the browser to k6",
+    ),
+    (
+        "k6/crypto/x509",
+        "certificates are not parsed here; parse them before the run and open() the result",
+    ),
     (
         "k6/net/grpc",
-        "gRPC is not built; test gRPC with k6, and the cable side of your application here",
+        "there is no gRPC client; leave these scenarios to k6",
     ),
-    ("k6/crypto/x509", "certificates cannot be read here"),
+    (
+        "k6/experimental/browser",
+        "k6 has removed it, and browsers are not driven here",
+    ),
+    (
+        "k6/experimental/csv",
+        "read the file with open() and split it in a SharedArray of k6/data",
+    ),
+    ("k6/experimental/fs", "read files with open()"),
+    (
+        "k6/experimental/grpc",
+        "k6 has removed it, and there is no gRPC client here",
+    ),
+    (
+        "k6/experimental/redis",
+        "k6 has removed it, and there is no Redis client here",
+    ),
+    ("k6/experimental/streams", "read files with open()"),
+    (
+        "k6/experimental/timers",
+        "import the same names from \"k6/timers\"",
+    ),
+    (
+        "k6/experimental/tracing",
+        "k6 has removed it; send the headers of the trace with the request",
+    ),
+    (
+        "k6/experimental/webcrypto",
+        "k6 has removed it; `crypto` is a global",
+    ),
+    (
+        "k6/experimental/websockets",
+        "import the same names from \"k6/websockets\"",
+    ),
     (
         "k6/secrets",
-        "not built; pass secrets with --env and do not log them",
+        "no secret sources are read; pass secrets with --env and do not log them",
     ),
-    ("k6/experimental/fs", "not built; use open() in the init context"),
-    ("k6/experimental/csv", "not built; use open() and a SharedArray"),
-    ("k6/experimental/streams", "not built"),
-    ("k6/experimental/redis", "not built; k6 removed it, too"),
-    ("k6/experimental/tracing", "not built; k6 removed it, too"),
 ];
 
 /// The module of this id.
@@ -102,5 +147,13 @@ const fn differs(name: &'static str, how: &'static str) -> Api {
     Api {
         name,
         k6: K6::Differs(how),
+    }
+}
+
+/// Likewise.
+const fn beyond(name: &'static str, what: &'static str) -> Api {
+    Api {
+        name,
+        k6: K6::Beyond(what),
     }
 }

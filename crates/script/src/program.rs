@@ -14,6 +14,8 @@ use serde_json::Value;
 
 use crate::{
     metrics::{Custom, Metrics},
+    modules::http::RunSettings,
+    network::{Network, NetworkError},
     source::{self, Resolved, Source, SourceKind, Sources, Specifier},
 };
 
@@ -29,13 +31,20 @@ pub struct Program {
     /// Where relative paths begin that no module gives.
     pub(crate) directory: PathBuf,
     compiled: Mutex<HashMap<String, Arc<[u8]>>>,
+    /// The arrays of `SharedArray`, by name.
+    shared: Mutex<HashMap<String, SharedItems>>,
     /// What `open` has read.
     files: Mutex<OpenedFiles>,
     /// While the script is read the first time, when it makes its metrics.
     reading: Mutex<Option<(Registry, Metrics)>>,
     metrics: OnceLock<Metrics>,
     options: OnceLock<Options>,
+    network: OnceLock<Result<Arc<Network>, NetworkError>>,
+    http: OnceLock<RunSettings>,
 }
+
+/// The items of an array that all virtual users share, each as JSON.
+pub(crate) type SharedItems = Arc<[Box<str>]>;
 
 /// Contents by the module that opened them and the path as it has it.
 type OpenedFiles = HashMap<(Specifier, String), Arc<[u8]>>;
@@ -111,9 +120,12 @@ impl Program {
             directory,
             compiled: Mutex::default(),
             files: Mutex::default(),
+            shared: Mutex::default(),
             reading: Mutex::new(Some((registry, metrics))),
             metrics: OnceLock::new(),
             options: OnceLock::new(),
+            network: OnceLock::new(),
+            http: OnceLock::new(),
         }
     }
 
@@ -125,6 +137,19 @@ impl Program {
     pub(crate) fn keep_compiled(&self, name: &str, bytecode: Vec<u8>) {
         if let Ok(mut compiled) = self.compiled.lock() {
             compiled.insert(name.to_owned(), bytecode.into());
+        }
+    }
+
+    /// The items of a shared array, once somebody has made them.
+    pub(crate) fn shared_items(&self, name: &str) -> Option<SharedItems> {
+        self.shared.lock().ok()?.get(name).cloned()
+    }
+
+    /// Keeps the items of a shared array; the first ones stay, and are given back.
+    pub(crate) fn keep_shared_items(&self, name: &str, items: SharedItems) -> SharedItems {
+        match self.shared.lock() {
+            Ok(mut shared) => Arc::clone(shared.entry(name.to_owned()).or_insert(items)),
+            Err(_) => items,
         }
     }
 
@@ -196,6 +221,27 @@ impl Program {
 
     pub(crate) fn set_options(&self, options: Options) {
         self.options.get_or_init(|| options);
+    }
+
+    /// The way to servers, as the options want it.
+    ///
+    /// # Errors
+    /// When an option cannot be used.
+    pub(crate) fn network(&self) -> Result<&Arc<Network>, NetworkError> {
+        let network = self
+            .network
+            .get_or_init(|| Network::of(&self.options().values).map(Arc::new));
+        network.as_ref().map_err(Clone::clone)
+    }
+
+    /// What the options say about requests over HTTP.
+    ///
+    /// # Errors
+    /// When an option cannot be used.
+    pub(crate) fn http(&self) -> Result<&RunSettings, NetworkError> {
+        let network = self.network()?;
+        let read = || RunSettings::new(network, &self.options().values, &self.env);
+        Ok(self.http.get_or_init(read))
     }
 
     /// An option.

@@ -118,6 +118,7 @@ struct ScriptVu {
 
 impl VuFactory for Factory {
     fn create(&self, vu: VuId) -> Result<Box<dyn Vu>, String> {
+        self.program.network().map_err(|error| error.to_string())?;
         let (vm, _) = Vm::new(&self.program, vu.get()).map_err(|error| error.to_string())?;
         Ok(Box::new(ScriptVu {
             vm,

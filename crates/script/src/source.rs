@@ -21,7 +21,7 @@ pub use self::{
     graph::{Entry, LoadOptions, load},
     location::{Excerpt, Location},
     remote::{FetchError, RemoteError, cache_folder},
-    specifier::{Resolved, Specifier, Unresolved, resolve},
+    specifier::{Builtins, Resolved, Specifier, Unresolved, resolve},
 };
 
 use std::sync::Arc;

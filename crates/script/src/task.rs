@@ -151,7 +151,7 @@ fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Valu
         if host.events.is_empty() {
             break;
         }
-        if let Some(callback) = host.park(ctx, host.events.next())? {
+        if let Some(callback) = host.wait(ctx, host.events.next())? {
             callback(ctx)?;
         }
     }

@@ -7,7 +7,7 @@ use std::{
 
 use plimsoll_load::{
     executor::Executor,
-    metrics::{MetricSet, Recorder, Value},
+    metrics::{MetricSet, Recorder, SampleReceiver, Value, sample_queue},
     plan::{Plan, SYSTEM_TAGS, Scenario},
     run::RunHandle,
     vu::{Cancellation, IterationContext, IterationError, VuId},
@@ -17,8 +17,10 @@ use tokio::time::Instant;
 use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
 
 mod html;
+mod http;
 mod lifecycle;
 mod modules;
+mod sources;
 
 /// A program of one ES module.
 pub(crate) fn program(text: &str) -> Program {
@@ -74,6 +76,15 @@ impl Trial {
         }
     }
 
+    /// One whose samples can be seen one by one; they come with [`Self::recorded`].
+    pub(crate) fn with_samples(program: Program, options: &serde_json::Value) -> (Self, SampleReceiver) {
+        let mut trial = Self::with_options(program, options);
+        let (sender, receiver) = sample_queue();
+        let set = MetricSet::new(Arc::new(trial.users.registry.clone()));
+        trial.recorder = Recorder::with_queues(set, vec![sender]);
+        (trial, receiver)
+    }
+
     /// Runs `n` iterations of the first virtual user and gives how the last one ended.
     pub(crate) async fn iterate(&mut self, n: u64) -> Result<(), IterationError> {
         let mut vu = self
@@ -111,16 +122,24 @@ impl Trial {
 
     /// What was recorded: `name=value` for counters, gauges and rates, `name=count` for trends.
     pub(crate) fn recorded(&self) -> Vec<String> {
+        self.outcome().0
+    }
+
+    /// The same, and the names of the checks that failed.
+    pub(crate) fn outcome(&self) -> (Vec<String>, Vec<String>) {
         let metrics = self.recorder.take();
+        let failed = metrics.checks().filter(|(_, check)| check.fails > 0);
+        let failed = failed.map(|(name, _)| name.name.clone()).collect();
         let values = metrics.iter().filter(|(_, value)| value.n_samples() > 0);
-        values
+        let recorded = values
             .map(|(definition, value)| match value {
                 Value::Counter(total) => format!("{}={total}", definition.name),
                 Value::Gauge(gauge) => format!("{}={}", definition.name, gauge.value),
                 Value::Rate(rate) => format!("{}={}/{}", definition.name, rate.n_true, rate.n_total),
                 Value::Trend(histogram) => format!("{}=#{}", definition.name, histogram.count()),
             })
-            .collect()
+            .collect();
+        (recorded, failed)
     }
 }
 

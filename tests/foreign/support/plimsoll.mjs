@@ -17,9 +17,9 @@ const COMMAND_PATIENCE_MS = 90_000;
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** What this machine's environment says about servers is no part of a test. */
+/** What this machine's environment says about servers and load tests is no part of a test. */
 const ENVIRONMENT = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|PORT|REDIS_URL)$/.test(name)),
+  Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|K6_.*|PORT|REDIS_URL)$/.test(name)),
 );
 
 /**
@@ -69,6 +69,11 @@ export async function plimsollJson(...args) {
 /** Starts a command and leaves it running; the caller waits for `exited` or kills it. */
 export function startPlimsoll(...args) {
   return start(args);
+}
+
+/** The same in an environment: `{ env, cwd }`. */
+export function startPlimsollIn(surroundings, ...args) {
+  return start(args, surroundings);
 }
 
 async function text(stream) {

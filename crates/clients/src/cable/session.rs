@@ -2,7 +2,7 @@
 //!
 //! A script sleeps, fetches pages and waits for one channel while messages of all its channels go on arriving. So
 //! the two are two futures. The [`Reader`] reads the socket whenever it is polled, notes when each message came, and
-//! puts it where it belongs. Whoever waits ([`Channel::confirmed`], [`Search::advance`] and so on) looks at what the
+//! puts it where it belongs. Whoever waits ([`Channel::confirmed`], [`Search::run`] and so on) looks at what the
 //! reader has left and is woken when there is more. Both live on one thread and share one session; neither is a task
 //! of its own.
 //!
@@ -42,7 +42,7 @@ pub use self::{
     message::Message,
     positions::Resumption,
     reader::Reader,
-    search::{Patience, Search, Step},
+    search::{Patience, Search},
 };
 use self::{shared::Shared, state::ChannelState};
 
@@ -156,11 +156,6 @@ impl Session {
         self.shared.events.borrow().is_ready()
     }
 
-    /// Waits until [`Self::next_event`] has something.
-    pub async fn event_arrived(&self) {
-        self.until(|| self.has_events().then_some(())).await;
-    }
-
     /// Why the session is over; `None` while it is not known to be.
     pub fn ending(&self) -> Option<Ending> {
         self.shared.link.borrow().ending().cloned()
@@ -173,6 +168,12 @@ impl Session {
 
     async fn until<T>(&self, look: impl FnMut() -> Option<T>) -> T {
         self.shared.until(look).await
+    }
+
+    /// Whether nothing more will come: after a `disconnect`, the server's Close has arrived or is not waited for any
+    /// more.
+    pub fn is_over(&self) -> bool {
+        self.shared.link.borrow().is_gone()
     }
 
     /// The server's close code, once its Close has arrived. A `disconnect` message comes before it.

@@ -1,9 +1,8 @@
 //! What holds for all requests of a run.
 
-use crate::{
-    dial::Dialer,
-    tls::{Tls, TlsError, TlsOptions},
-};
+use std::sync::Arc;
+
+use crate::{dial::Dialer, tls::Tls};
 
 /// k6's default for connections of a user that are kept open.
 const MAX_IDLE: usize = 20;
@@ -19,9 +18,9 @@ const MAX_BODY_BYTES: usize = 256 << 20;
 #[derive(Debug)]
 pub struct Settings {
     /// The way to servers.
-    pub dialer: Dialer,
+    pub dialer: Arc<Dialer>,
     /// TLS for `https`.
-    pub tls: Tls,
+    pub tls: Arc<Tls>,
     /// The field `User-Agent` of requests that have none; empty is no such field.
     pub user_agent: String,
     /// Whether HTTP/2 is offered to servers over TLS.
@@ -39,19 +38,16 @@ pub struct Settings {
 
 impl Settings {
     /// k6's defaults.
-    ///
-    /// # Errors
-    /// When no TLS connection could be made with these options.
-    pub fn new(tls: TlsOptions) -> Result<Self, TlsError> {
-        Ok(Self {
-            dialer: Dialer::default(),
-            tls: Tls::new(tls)?,
+    pub fn new(dialer: Arc<Dialer>, tls: Arc<Tls>) -> Self {
+        Self {
+            dialer,
+            tls,
             user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION")).to_owned(),
             http2: true,
             reuse_connections: true,
             max_idle: MAX_IDLE,
             max_idle_per_host: MAX_IDLE_PER_HOST,
             max_body_bytes: MAX_BODY_BYTES,
-        })
+        }
     }
 }

@@ -150,8 +150,22 @@ impl Arrivals {
     /// The highest rate of all stages, in iterations per second.
     pub fn peak_per_second(&self) -> f64 {
         let peak = self.ramps.iter().map(|ramp| ramp.from.max(ramp.target)).max();
+        self.per_second_of(peak.unwrap_or(0) as f64)
+    }
+
+    /// The rate at `at`, in iterations per second; after the end that of the end.
+    pub fn per_second(&self, at: Duration) -> f64 {
+        let at_ns = i128::try_from(at.as_nanos()).unwrap_or(i128::MAX);
+        let n_begun = self.ramps.partition_point(|ramp| ramp.begin_ns <= at_ns);
+        let ramp = &self.ramps[n_begun.saturating_sub(1)];
+        let elapsed = (at_ns - ramp.begin_ns).clamp(0, ramp.duration_ns);
+        let share = elapsed as f64 / ramp.duration_ns as f64;
+        self.per_second_of(ramp.from as f64 + (ramp.target - ramp.from) as f64 * share)
+    }
+
+    fn per_second_of(&self, per_time_unit: f64) -> f64 {
         // An iteration's area is twice the time unit in nanoseconds.
-        peak.unwrap_or(0) as f64 * 2e9 / self.iteration_area as f64
+        per_time_unit * 2e9 / self.iteration_area as f64
     }
 
     /// The sum of all stages.

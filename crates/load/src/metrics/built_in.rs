@@ -142,3 +142,28 @@ impl WebSocket {
         })
     }
 }
+
+/// Action Cable clients. Not in k6, whose extension has no metrics of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Cable {
+    /// From asking for a subscription to its confirmation.
+    pub subscribe_duration: TrendId,
+    /// Subscriptions that were rejected.
+    pub rejected: CounterId,
+    /// From an action to its answer.
+    pub round_trip: TrendId,
+}
+
+impl Cable {
+    /// Registers them.
+    ///
+    /// # Errors
+    /// As for [`Execution::register`].
+    pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
+        Ok(Self {
+            subscribe_duration: registry.trend("cable_subscribe_duration")?,
+            rejected: registry.counter("cable_rejected", Contains::Default)?,
+            round_trip: registry.trend("cable_rtt")?,
+        })
+    }
+}

@@ -83,6 +83,17 @@ impl Recorder {
         self.tagged.is_some()
     }
 
+    /// Whether both write to the same set and have the very same tags, one having been cloned from the other: what was
+    /// worked out for one then holds for both.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let same_tags = match (&self.tagged, &other.tagged) {
+            (Some(own), Some(other)) => Rc::ptr_eq(own, other),
+            (None, None) => true,
+            _ => false,
+        };
+        same_tags && Rc::ptr_eq(&self.sheet, &other.sheet)
+    }
+
     /// Adds `n` to a counter.
     pub fn count(&self, id: CounterId, n: u64) {
         self.add(id, n as f64);

@@ -11,6 +11,15 @@ pub struct OptionsError {
 }
 
 impl OptionsError {
+    /// The same error, told of `place` instead of the option `key`: of a flag, say.
+    #[must_use]
+    pub fn at(self, key: &str, place: &str) -> Self {
+        Self {
+            path: self.path.replacen(key, place, 1),
+            ..self
+        }
+    }
+
     /// An error at `path`.
     pub(crate) fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {

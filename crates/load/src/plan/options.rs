@@ -82,6 +82,8 @@ const OPTIONS: &[(&str, Form, &str)] = &[
     ("batch", Form::Count, "K6_BATCH"),
     ("batchPerHost", Form::Count, "K6_BATCH_PER_HOST"),
     ("httpDebug", Form::Text, "K6_HTTP_DEBUG"),
+    // Not in k6.
+    ("websocketDebug", Form::Text, "K6_WEBSOCKET_DEBUG"),
     (
         "insecureSkipTLSVerify",
         Form::Switch,
@@ -146,10 +148,9 @@ impl Options {
         let mut options = Self::default();
         for &(key, _, name) in OPTIONS.iter().filter(|(_, _, name)| !name.is_empty()) {
             if let Some(text) = variable(name).filter(|text| !text.is_empty()) {
-                options.set_text(key, &text).map_err(|error| OptionsError {
-                    path: error.path.replacen(key, name, 1),
-                    ..error
-                })?;
+                options
+                    .set_text(key, &text)
+                    .map_err(|error| error.at(key, name))?;
             }
         }
         Ok(options)

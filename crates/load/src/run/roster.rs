@@ -44,6 +44,31 @@ pub(super) fn roster(scenarios: &[Scenario]) -> Vec<Vec<Lease>> {
     users
 }
 
+/// Virtual users that may exist at the same moment: those of the roster, and those that arrival executors may make
+/// during the run.
+pub(super) fn max_vus(scenarios: &[Scenario]) -> u64 {
+    let planned = scenarios.iter().enumerate().flat_map(chains_of);
+    let planned = planned.map(|chain| (start_of(&chain), end_of(&chain), 1));
+    let further = scenarios.iter().map(|scenario| {
+        let executor = &scenario.executor;
+        let n = executor.max_vus() - executor.n_planned_vus();
+        let end = scenario.start_time.saturating_add(executor.whole().interrupt);
+        (scenario.start_time, end, i64::from(n))
+    });
+    let changes = planned
+        .chain(further)
+        .flat_map(|(start, end, n)| [(start, n), (end, -n)]);
+    let mut changes: Vec<(Duration, i64)> = changes.collect();
+    // At the same moment users are let go before others are wanted, as in the roster.
+    changes.sort_unstable();
+    let mut n_now = 0;
+    let highest = changes.into_iter().map(|(_, n)| {
+        n_now += n;
+        n_now
+    });
+    highest.max().map_or(0, i64::unsigned_abs)
+}
+
 /// The leases of one scenario: those of a position that follow so closely that an iteration may run on from one into
 /// the next are one chain, which one virtual user holds.
 fn chains_of((scene, scenario): (usize, &Scenario)) -> Vec<Vec<Lease>> {
@@ -86,7 +111,7 @@ fn end_of(chain: &[Lease]) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::{Executor, RampingVus, Stage};
+    use crate::executor::{Arrivals, Executor, OpenModel, RampingVus, Stage};
 
     const SECS: fn(u64) -> Duration = Duration::from_secs;
 
@@ -132,6 +157,37 @@ mod tests {
             constant("later", 15, 1, 10, 0),
         ];
         assert_eq!(places(&scenarios), [vec![(0, 0)], vec![(0, 1), (1, 0)]]);
+    }
+
+    #[test]
+    fn users_that_may_be_made_later_count_while_their_scenario_lasts() {
+        let arrivals = |name, start_secs| {
+            let open = OpenModel {
+                arrivals: Arrivals::constant(1, SECS(1), SECS(10)).unwrap(),
+                pre_allocated_vus: 2,
+                max_vus: 6,
+                graceful_stop: SECS(5),
+            };
+            Scenario {
+                start_time: SECS(start_secs),
+                ..Scenario::new(name, Executor::ConstantArrivalRate(open))
+            }
+        };
+        for (scenarios, expected) in [
+            (vec![arrivals("a", 0)], 6),
+            (vec![arrivals("a", 0), arrivals("b", 14)], 12),
+            (vec![arrivals("a", 0), arrivals("b", 15)], 6),
+            (
+                vec![
+                    arrivals("a", 0),
+                    constant("b", 0, 3, 1, 0),
+                    constant("c", 1, 4, 1, 0),
+                ],
+                10,
+            ),
+        ] {
+            assert_eq!(max_vus(&scenarios), expected);
+        }
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl RunLoop {
                 Some(notice) = started.notices.recv() => self.total.notice(notice),
                 _ = started.seconds.tick() => {
                     let elapsed = started.at.elapsed();
-                    observe(&self.total.progress(elapsed));
+                    observe(&self.total.progress(elapsed, self.thresholds.findings()));
                     if is_running && self.has_crossed(started, elapsed) {
                         end = RunEnd::ThresholdsCrossed;
                         self.commands.send_replace(Command::Stop);

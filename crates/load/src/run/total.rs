@@ -15,6 +15,7 @@ use super::{
 use crate::{
     metrics::{MetricSet, Recorder, SampleSender, built_in::Execution},
     plan::Plan,
+    threshold::Finding,
 };
 
 pub(super) struct Total {
@@ -98,7 +99,7 @@ impl Total {
     }
 
     /// The state `elapsed` after the start; samples the gauges of virtual users.
-    pub(super) fn progress(&mut self, elapsed: Duration) -> Progress<'_> {
+    pub(super) fn progress(&mut self, elapsed: Duration, thresholds: Vec<Finding>) -> Progress<'_> {
         let active_vus = self.run.active_vus();
         self.of_run.set(self.execution.vus, f64::from(active_vus));
         self.sample_vus_max();
@@ -110,6 +111,7 @@ impl Total {
             n_iterations_complete: self.iterations.n_complete,
             n_interrupted: self.iterations.n_interrupted,
             scenarios: self.scenes.iter().map(Scene::progress).collect(),
+            thresholds,
             metrics: &self.metrics,
             notices: &self.notices,
         }

@@ -13,7 +13,6 @@ mod environment;
 mod file;
 mod layer;
 mod merge;
-mod nearest;
 mod renamed;
 mod table;
 #[cfg(test)]
@@ -22,7 +21,6 @@ mod unsupported;
 
 use std::{
     ffi::OsString,
-    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -34,14 +32,7 @@ use self::{
     layer::Layer,
     merge::Merger,
 };
-
-/// What the process was started in, as far as settings can come from it.
-pub(crate) struct Surroundings<'a> {
-    /// Names and values of the environment.
-    pub(crate) environment: Vec<(OsString, OsString)>,
-    /// Reads a text file; relative paths are relative to the working directory.
-    pub(crate) read_file: &'a dyn Fn(&Path) -> io::Result<String>,
-}
+use crate::surroundings::Surroundings;
 
 /// The command line with all layers below it.
 #[derive(Debug)]
@@ -61,16 +52,6 @@ pub(crate) enum ReadError {
     CommandLine(clap::Error),
     /// Something below it is wrong; one line for each.
     Below(Vec<String>),
-}
-
-impl Surroundings<'_> {
-    /// Those of this process.
-    pub(crate) fn of_process() -> Self {
-        Self {
-            environment: std::env::vars_os().collect(),
-            read_file: &|path| fs::read_to_string(path),
-        }
-    }
 }
 
 impl From<clap::Error> for ReadError {

@@ -26,7 +26,7 @@ pub(super) fn objects(group: &Group<'_>) -> Value {
 }
 
 fn head(group: &Group<'_>) -> Value {
-    json!({ "name": group.name, "path": group.path, "id": id(group.path) })
+    json!({ "name": group.name, "path": group.path, "id": path_id(group.path) })
 }
 
 fn checks(group: &Group<'_>) -> impl Iterator<Item = (String, Value)> {
@@ -35,12 +35,14 @@ fn checks(group: &Group<'_>) -> impl Iterator<Item = (String, Value)> {
             name, passes, fails, ..
         } = check;
         let path = format!("{}{SEPARATOR}{name}", group.path);
-        let value = json!({ "name": name, "path": path, "id": id(&path), "passes": passes, "fails": fails });
+        let value =
+            json!({ "name": name, "path": path, "id": path_id(&path), "passes": passes, "fails": fails });
         (name.clone(), value)
     })
 }
 
-fn id(path: &str) -> String {
+/// The id of a group or a check, as k6 makes it from its path, `::outer::inner`: 32 hexadecimal digits.
+pub fn path_id(path: &str) -> String {
     let digest = Md5::digest(path);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -5,7 +5,6 @@ use rquickjs::{Class, Ctx, Exception, Function, Object, Result};
 use self::{
     nodes::Nodes,
     page::{PageReader, pieces},
-    selection::Selection,
 };
 use super::Module;
 use crate::host::Host;
@@ -20,9 +19,9 @@ mod selection;
 mod selector;
 mod value;
 
-#[expect(unused_imports, reason = "for Response.submitForm and Response.clickLink")]
-pub(crate) use self::{
-    form::{FormSubmission, form, link},
+pub(super) use self::{
+    form::{form, link},
+    selection::Selection,
     selector::SelectorError,
 };
 
@@ -46,7 +45,7 @@ fn parse_html<'js>(ctx: Ctx<'js>, text: String) -> Result<Class<'js, Selection>>
 ///
 /// # Errors
 /// An exception when the page is out of [bounds](page::PageError), or when the script has to end.
-pub(crate) fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Class<'js, Selection>> {
+pub(super) fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Class<'js, Selection>> {
     let host = Host::of(ctx);
     let mut reader = PageReader::new();
     for piece in pieces(text) {

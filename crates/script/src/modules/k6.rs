@@ -103,7 +103,7 @@ fn sleep(ctx: Ctx<'_>, seconds: f64) -> Result<()> {
     if duration.is_zero() {
         return Ok(());
     }
-    host.park(&ctx, async { tokio::time::sleep(duration).await })
+    host.wait(&ctx, async { tokio::time::sleep(duration).await })
 }
 
 fn random_seed(ctx: Ctx<'_>, seed: f64) -> Result<()> {

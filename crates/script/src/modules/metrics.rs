@@ -1,6 +1,6 @@
 //! `k6/metrics`: the metrics that a script makes itself.
 
-use plimsoll_load::metrics::{Contains, RegisterError};
+use plimsoll_load::metrics::{Contains, RegisterError, TrendId};
 use rquickjs::{
     Class, Coerced, Ctx, Exception, FromJs as _, Function, JsLifetime, Object, Result, Value, class::Trace,
     function::Opt,
@@ -87,6 +87,14 @@ fn number<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<f64>> {
     }
     let number = Coerced::<f64>::from_js(ctx, value.clone())?.0;
     Ok(Some(number).filter(|number| !number.is_nan()))
+}
+
+/// The id of a trend that a script made; `None` when the value is something else.
+pub(super) fn trend(value: &Value<'_>) -> Option<TrendId> {
+    match Class::<Metric>::from_value(value).ok()?.borrow().id {
+        Custom::Trend(id) => Some(id),
+        Custom::Counter(_) | Custom::Gauge(_) | Custom::Rate(_) => None,
+    }
 }
 
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    FileError, Import, Location, Problem, Resolved, Source, SourceError, Sources, Specifier,
+    Builtins, FileError, Import, Location, Problem, Resolved, Source, SourceError, Sources, Specifier,
     ecmascript::{self, Request},
     file, jslib,
     remote::Remote,
@@ -32,8 +32,8 @@ pub enum Entry {
 /// How modules are found.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions<'a> {
-    /// The ids of the modules that the program itself has.
-    pub builtins: &'a [&'a str],
+    /// The modules that the program itself has.
+    pub builtins: Builtins<'a>,
     /// Where fetched modules are kept; without it they are fetched again for every run.
     pub cache: Option<PathBuf>,
     /// Whether the network is not to be used: what is not in the cache is missing.
@@ -52,7 +52,7 @@ pub async fn load(entry: Entry, options: &LoadOptions<'_>) -> Result<Sources, So
 /// The same with remote modules from where the caller says.
 pub(super) async fn load_with(
     entry: Entry,
-    builtins: &[&str],
+    builtins: Builtins<'_>,
     remote: Remote,
 ) -> Result<Sources, SourceError> {
     let (specifier, text) = read_entry(entry).map_err(SourceError::without_place)?;
@@ -101,7 +101,7 @@ fn read_entry(entry: Entry) -> Result<(Specifier, String), FileError> {
 }
 
 struct Graph<'o> {
-    builtins: &'o [&'o str],
+    builtins: Builtins<'o>,
     remote: Remote,
     notices: Vec<String>,
     /// What is read, or is going to be.

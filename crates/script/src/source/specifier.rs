@@ -15,7 +15,7 @@ use super::jslib;
 mod builtin;
 mod unresolved;
 
-pub use self::unresolved::Unresolved;
+pub use self::{builtin::Builtins, unresolved::Unresolved};
 
 /// The canonical name of a module that has a source: a `file` or an `https` URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,12 +97,12 @@ impl fmt::Display for Specifier {
     }
 }
 
-/// What `written` means in the module `base`. `builtins` are the ids of the modules that this program has.
+/// What `written` means in the module `base`.
 ///
 /// # Errors
 /// When it means nothing, or something that there is not.
-pub fn resolve(base: &Specifier, written: &str, builtins: &[&str]) -> Result<Resolved, Unresolved> {
-    if builtins.contains(&written) {
+pub fn resolve(base: &Specifier, written: &str, builtins: Builtins<'_>) -> Result<Resolved, Unresolved> {
+    if builtins.present.contains(&written) {
         return Ok(Resolved::Builtin(written.to_owned()));
     }
     if written == "k6" || written.starts_with("k6/") {

@@ -139,3 +139,98 @@ async fn what_scripts_do_wrong_is_said() {
     .await;
     check_failure("export default () => open('x')", "init context").await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn shared_data_is_an_array_that_nobody_changes() {
+    check(
+        "import { SharedArray } from 'k6/data'; import { check } from 'k6';
+         const users = new SharedArray('users', () => [{ name: 'a', tags: ['x'] }, { name: 'b' }, 3]);
+         const again = new SharedArray('users', () => { throw 'made twice' });
+         const refuses = (f) => { try { f(); return false } catch (e) { return e instanceof TypeError } };
+         export default () => check(users, {
+           length: (u) => u.length === 3 && again.length === 3,
+           items: (u) => u[0].name === 'a' && u[2] === 3 && u[3] === undefined,
+           loop: (u) => [...u].length === 3 && u.map((x) => x.name).join() === 'a,b,' && u.indexOf(3) === 2,
+           array: (u) => Array.isArray(u) && JSON.stringify(u[0]) === '{\"name\":\"a\",\"tags\":[\"x\"]}',
+           frozen: (u) => refuses(() => { u[0].tags.push(1) }) && refuses(() => { u.push(1) }) && refuses(() => { u[0] = 1 }),
+         })",
+        &["checks=5/5"],
+    )
+    .await;
+    check_refusal(
+        "import { SharedArray } from 'k6/data'; new SharedArray('n', () => 7); export default () => {}",
+        "expected an array",
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn digests_and_base64_are_the_standard_ones() {
+    check(
+        "import crypto from 'k6/crypto'; import { check } from 'k6'; import encoding from 'k6/encoding';
+         const mac = crypto.createHMAC('sha256', 'key'); mac.update('The quick brown fox '); mac.update('jumps over the lazy dog');
+         export default () => check(null, {
+           md4: crypto.md4('abc', 'hex') === 'a448017aaf21d8525fc10ae87aa6729d',
+           md5: crypto.md5('abc', 'hex') === '900150983cd24fb0d6963f7d28e17f72',
+           sha1: crypto.sha1('abc', 'hex') === 'a9993e364706816aba3e25717850c26c9cd0d89d',
+           sha256: crypto.sha256('abc', 'base64') === 'ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=',
+           sha512_256: crypto.sha512_256('abc', 'hex') === '53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23',
+           ripemd160: crypto.ripemd160('abc', 'hex') === '8eb208f7e05d987a9b044a8e98c6b087f15a0bfc',
+           hmac: mac.digest('hex') === 'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
+           same: mac.digest('base64rawurl') === crypto.hmac('sha256', 'key', 'The quick brown fox jumps over the lazy dog', 'base64rawurl'),
+           hash: (() => { const h = crypto.createHash('sha1'); h.update(new Uint8Array([97, 98, 99])); return h.digest('hex') })()
+             === 'a9993e364706816aba3e25717850c26c9cd0d89d',
+           hex: crypto.hexEncode(new Uint8Array([1, 255]).buffer) === '01ff',
+           binary: crypto.md5('abc', 'binary').byteLength === 16,
+           random: crypto.randomBytes(8).byteLength === 8,
+           std: encoding.b64encode('hello?>') === 'aGVsbG8/Pg==' && encoding.b64decode('aGVsbG8/Pg==', 'std', 's') === 'hello?>',
+           url: encoding.b64encode('hello?>', 'rawurl') === 'aGVsbG8_Pg' && encoding.b64decode('aGVsbG8_Pg', 'rawurl').byteLength === 7,
+         })",
+        &["checks=14/14"],
+    )
+    .await;
+    check_failure(
+        "import c from 'k6/crypto'; export default () => c.sha1('a', 'hax')",
+        "expected hex",
+    )
+    .await;
+    check_failure(
+        "import c from 'k6/crypto'; export default () => c.createHash('sha3')",
+        "no digest",
+    )
+    .await;
+    check_failure(
+        "import c from 'k6/crypto'; export default () => c.randomBytes(-1)",
+        "expected 1 to",
+    )
+    .await;
+    check_failure(
+        "import e from 'k6/encoding'; export default () => e.b64decode('***')",
+        "not base64",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_usual_globals_of_the_web_are_there() {
+    check(
+        "import { check } from 'k6';
+         const url = new URL('../b?x=1&x=2#frag', 'https://user:pw@example.com:8443/a/c/d');
+         url.searchParams.set('x', 'ä b'); url.searchParams.append('y', 3); url.hash = 'top';
+         const params = new URLSearchParams({ b: 2, a: 'one two' }); params.sort();
+         const random = crypto.getRandomValues(new Uint16Array(8));
+         export default () => check(null, {
+           href: url.href === 'https://user:pw@example.com:8443/a/b?x=%C3%A4+b&y=3#top',
+           parts: url.host === 'example.com:8443' && url.pathname === '/a/b' && url.protocol === 'https:' && url.search.startsWith('?x='),
+           params: params.toString() === 'a=one+two&b=2' && [...params].length === 2 && params.get('none') === null,
+           keys: [...new URLSearchParams('?q=1&r=').keys()].join() === 'q,r',
+           invalid: (() => { try { new URL('nonsense') } catch (e) { return e instanceof TypeError } })(),
+           uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()),
+           random: random.length === 8 && random.some((n) => n > 0),
+           text: new TextDecoder().decode(new TextEncoder().encode('grün')) === 'grün',
+           fatal: (() => { try { new TextDecoder('utf-8', { fatal: true }).decode(new Uint8Array([255])) } catch (e) { return true } })(),
+           time: performance.now() >= 0 && typeof queueMicrotask === 'function',
+         })",
+        &["checks=10/10"],
+    )
+    .await;
+}

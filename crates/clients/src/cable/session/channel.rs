@@ -71,6 +71,16 @@ impl Channel {
         })
     }
 
+    /// Whether it is live.
+    pub fn is_confirmed(&self) -> bool {
+        self.state.get().stage == Stage::Confirmed
+    }
+
+    /// Whether the server has said no.
+    pub fn is_rejected(&self) -> bool {
+        self.state.get().stage == Stage::Rejected
+    }
+
     /// From the question to the answer, confirmation or rejection; `None` while there is none.
     pub fn ack_duration(&self) -> Option<Duration> {
         self.state.get().ack
@@ -123,6 +133,7 @@ impl Channel {
         if !state.ignores_reads && state.stage != Stage::Unsubscribed {
             state.inbox.push(message);
             self.shared.note_full(state.inbox.is_full());
+            self.shared.waiters.wake_all();
         }
     }
 

@@ -49,6 +49,10 @@ impl Link {
         self.ending.as_ref()
     }
 
+    pub(super) fn is_gone(&self) -> bool {
+        self.connection.is_none()
+    }
+
     pub(super) fn close_code(&self) -> Option<u16> {
         self.close_code
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::{Channel, Message, Session};
+use super::{Channel, Message};
 use crate::cable::Matcher;
 
 /// How long to wait.
@@ -14,17 +14,6 @@ pub enum Patience {
     Idle(Duration),
     /// For this long in all.
     Window(Duration),
-}
-
-/// How a search stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// As many messages as wanted were found.
-    Found,
-    /// The patience is over; fewer may have been found.
-    TimedOut,
-    /// Events wait for their observers. Take them ([`Session::next_event`]), then advance again.
-    Events,
 }
 
 /// A search for messages. Those that do not match are consumed.
@@ -60,19 +49,17 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Takes what is there, and waits for more.
-    pub async fn advance(&mut self) -> Step {
+    /// Takes what is there, and waits for more: `true` when as many as wanted were found, `false` when the patience
+    /// is over. Messages of an observed channel are there only once somebody has put them there ([`Channel::keep`]).
+    pub async fn run(&mut self) -> bool {
         loop {
             if self.take_what_is_there() {
-                return Step::Found;
+                return true;
             }
             let session = self.channel.session();
-            if session.has_events() {
-                return Step::Events;
-            }
-            let something = self.something(&session);
-            if timeout_at(self.deadline, something).await.is_err() {
-                return Step::TimedOut;
+            let arrived = session.until(|| self.channel.has_messages().then_some(()));
+            if timeout_at(self.deadline, arrived).await.is_err() {
+                return false;
             }
         }
     }
@@ -96,11 +83,6 @@ impl<'a> Search<'a> {
             }
         }
         true
-    }
-
-    async fn something(&self, session: &Session) {
-        let is_there = || (self.channel.has_messages() || session.has_events()).then_some(());
-        session.until(is_there).await;
     }
 }
 

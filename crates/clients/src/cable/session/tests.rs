@@ -89,11 +89,11 @@ async fn every_message_taken_renews_an_idle_patience_but_not_a_window() {
         let matcher = Matcher::from_json(r#"{"wanted":1}"#).unwrap();
         let mut search = Search::new(&channel, 1, &matcher, patience);
         let step = async {
-            let step = search.advance().await;
-            (step, started.elapsed().as_secs())
+            let found = search.run().await;
+            (found, started.elapsed().as_secs())
         };
         let (outcome, ()) = join!(step, talk);
-        assert_eq!(outcome, (Step::TimedOut, expected_s), "{patience:?}");
+        assert_eq!(outcome, (false, expected_s), "{patience:?}");
         while channel.take().is_some() {}
     }
 }
@@ -125,7 +125,7 @@ async fn an_answer_is_not_older_than_its_question() {
         .await;
     scene.hears_messages(&["2"]).await;
     let mut search = Search::new(&channel, 1, &Matcher::Any, idle(1)).not_before(asked_at);
-    assert_eq!(scene.reading(search.advance()).await, Step::Found);
+    assert!(scene.reading(search.run()).await);
     assert_eq!(&*search.into_found()[0].json, "2");
 }
 
@@ -209,7 +209,7 @@ async fn a_full_inbox_stops_the_reading_and_loses_nothing() {
         assert!((2048..2300).contains(&n_held), "{n_held}");
         assert_eq!(session.totals().n_stalls, 1);
         let mut search = Search::new(&channel, N, &Matcher::Any, idle(10));
-        assert_eq!(search.advance().await, Step::Found);
+        assert!(search.run().await);
         search.into_found()
     };
     let read = async { while reader.read().await.is_ok() {} };
@@ -266,9 +266,7 @@ async fn observers_come_before_the_inbox_and_in_order() {
     scene
         .read_until(|session| session.totals().n_messages_in == 4)
         .await;
-    let matcher = Matcher::Any;
-    let mut search = Search::new(&channel, 1, &matcher, idle(1));
-    assert_eq!(search.advance().await, Step::Events);
+    assert!(scene.session.has_events() && !channel.has_messages());
     let mut seen = Vec::new();
     while let Some(event) = scene.session.next_event() {
         match event {
@@ -280,7 +278,5 @@ async fn observers_come_before_the_inbox_and_in_order() {
         }
     }
     assert_eq!(seen, ["1", r#"{"type":"join","id":"7"}"#, "2"]);
-    assert_eq!(search.advance().await, Step::Found);
-    assert_eq!(&*search.into_found()[0].json, "1");
-    assert!(channel.has_messages());
+    assert_eq!(scene.search(&channel, 2, "null", idle(1)).await, ["1", "2"]);
 }

@@ -15,8 +15,8 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{super::*, peer::outcome};
 use crate::{
-    dial::Overrides,
-    tls::{Believe, TlsOptions},
+    dial::{Dialer, Overrides},
+    tls::{Believe, Tls, TlsOptions},
 };
 
 /// A server that answers with the method and the body that it got.
@@ -52,14 +52,12 @@ impl Server {
     }
 
     fn client(&self, change: impl FnOnce(&mut Settings)) -> Client {
-        let believe = Believe::Authorities(self.roots.clone());
-        let mut settings = Settings::new(TlsOptions {
-            believe,
-            ..TlsOptions::default()
-        })
-        .unwrap();
         let address = self.listener.local_addr().unwrap().to_string();
-        settings.dialer.overrides = Overrides::parse([("app.test", &*address)]).unwrap();
+        let dialer = Dialer {
+            overrides: Overrides::parse([("app.test", &*address)]).unwrap(),
+            ..Dialer::default()
+        };
+        let mut settings = Settings::new(Arc::new(dialer), tls(self.roots.clone()));
         change(&mut settings);
         Client::new(Arc::new(settings), None)
     }
@@ -97,6 +95,14 @@ impl Server {
             })
             .await
     }
+}
+
+fn tls(authorities: RootCertStore) -> Arc<Tls> {
+    let options = TlsOptions {
+        believe: Believe::Authorities(authorities),
+        ..TlsOptions::default()
+    };
+    Arc::new(Tls::new(options).unwrap())
 }
 
 async fn echo(request: hyper::Request<Incoming>) -> Result<hyper::Response<Full<bytes::Bytes>>, Infallible> {
@@ -197,14 +203,7 @@ async fn bodies_over_the_limit_are_refused() {
 #[tokio::test]
 async fn strangers_are_not_believed() {
     let server = Server::bind(&["h2"]).await;
-    let client = server.client(|settings| {
-        let believe = Believe::Authorities(RootCertStore::empty());
-        settings.tls = crate::tls::Tls::new(TlsOptions {
-            believe,
-            ..TlsOptions::default()
-        })
-        .unwrap();
-    });
+    let client = server.client(|settings| settings.tls = tls(RootCertStore::empty()));
     let exchange = server
         .during(client.send(&request(Method::GET, ""), None, drop))
         .await;

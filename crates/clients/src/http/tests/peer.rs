@@ -8,7 +8,7 @@ use tokio::{
 };
 
 use super::super::*;
-use crate::tls::TlsOptions;
+use crate::tls::{Tls, TlsOptions};
 
 pub(super) struct Peer {
     listener: TcpListener,
@@ -83,9 +83,10 @@ pub(super) async fn read_request(stream: &mut TcpStream) -> String {
 }
 
 pub(super) fn settings() -> Settings {
+    let tls = Tls::new(TlsOptions::default()).unwrap();
     Settings {
         user_agent: "test".to_owned(),
-        ..Settings::new(TlsOptions::default()).unwrap()
+        ..Settings::new(Arc::default(), Arc::new(tls))
     }
 }
 

@@ -33,11 +33,25 @@ fn a_constant_rate_starts_at_once_and_evenly() {
 }
 
 #[test]
-fn the_peak_is_per_second_whatever_the_time_unit() {
-    let peak = |arrivals: Result<Arrivals, ArrivalsError>| arrivals.unwrap().peak_per_second();
-    assert_eq!(peak(Arrivals::constant(30, SECS(60), SECS(61))), 0.5);
-    let up_and_down = stages(&[(1_000, 8), (0, 2), (1_000, 2)]);
-    assert_eq!(peak(Arrivals::ramping(4, SEC, &up_and_down)), 8.0);
+fn rates_are_per_second_whatever_the_time_unit() {
+    let slow = Arrivals::constant(30, SECS(60), SECS(61)).unwrap();
+    assert_eq!(slow.peak_per_second(), 0.5);
+    let up_and_down = Arrivals::ramping(4, SEC, &stages(&[(1_000, 8), (0, 2), (1_000, 2)])).unwrap();
+    assert_eq!(up_and_down.peak_per_second(), 8.0);
+    for (ms, expected) in [
+        (0, 4.0),
+        (250, 5.0),
+        (999, 7.996),
+        (1_000, 2.0),
+        (1_500, 2.0),
+        (9_000, 2.0),
+    ] {
+        assert_eq!(
+            up_and_down.per_second(Duration::from_millis(ms)),
+            expected,
+            "{ms}"
+        );
+    }
 }
 
 #[test]

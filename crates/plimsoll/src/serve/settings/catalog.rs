@@ -5,11 +5,11 @@ use std::{any::TypeId, collections::BTreeMap};
 use clap::{Arg, ArgAction, Command};
 
 use super::{
-    nearest::nearest,
     renamed::{RENAMED, Renamed},
     table::{SETTINGS, Setting, Shape, is_of_platforms},
     unsupported::{UNSUPPORTED, Unsupported},
 };
+use crate::nearest::nearest;
 
 /// The beginnings of the variables, strongest first: AnyCable's names are shared with the application's gem.
 const PREFIXES: [&str; 2] = ["PLIMSOLL_", "ANYCABLE_"];

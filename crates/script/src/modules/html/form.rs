@@ -27,7 +27,6 @@ pub(crate) struct FormSubmission {
 ///
 /// # Errors
 /// When a selector is none.
-#[cfg_attr(not(test), expect(dead_code, reason = "for Response.submitForm"))]
 pub(crate) fn form(
     page: &Selection,
     form_selector: &str,
@@ -60,7 +59,6 @@ pub(crate) fn form(
 ///
 /// # Errors
 /// When the selector is none.
-#[cfg_attr(not(test), expect(dead_code, reason = "for Response.clickLink"))]
 pub(crate) fn link(page: &Selection, link_selector: &str) -> Result<Option<String>, SelectorError> {
     let links = page.nodes.find(&selector::parse(link_selector)?);
     Ok(links

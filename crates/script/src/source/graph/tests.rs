@@ -3,13 +3,16 @@
 use expect_test::{Expect, expect};
 
 use super::{Entry, LoadOptions, load};
-use crate::source::{Resolved, SourceKind, Sources, test_folder::Folder};
+use crate::source::{Builtins, Resolved, SourceKind, Sources, test_folder::Folder};
 
-const BUILTINS: [&str; 3] = ["k6", "k6/http", "k6/metrics"];
+const BUILTINS: Builtins<'_> = Builtins {
+    present: &["k6", "k6/http", "k6/metrics"],
+    absent: &[],
+};
 
 async fn load_file(folder: &Folder, name: &str) -> Result<Sources, crate::source::SourceError> {
     let options = LoadOptions {
-        builtins: &BUILTINS,
+        builtins: BUILTINS,
         ..LoadOptions::default()
     };
     load(Entry::File(folder.path().join(name)), &options).await
@@ -85,7 +88,7 @@ async fn text_stands_for_a_file() {
         text: "import a from './a.js'; export default () => a;".to_owned(),
     };
     let options = LoadOptions {
-        builtins: &BUILTINS,
+        builtins: BUILTINS,
         ..LoadOptions::default()
     };
     let sources = load(entry, &options).await.expect("all is there");

@@ -11,7 +11,9 @@ use expect_test::{Expect, expect};
 
 use self::server::Server;
 use super::{Remote, RemoteError, cache_folder};
-use crate::source::{Entry, Problem, Resolved, SourceError, Sources, graph::load_with, test_folder::Folder};
+use crate::source::{
+    Builtins, Entry, Problem, Resolved, SourceError, Sources, graph::load_with, test_folder::Folder,
+};
 
 /// Fetches one path; what the server was asked is what `asked` says, one path a line.
 async fn check(path: &str, expected: &Expect, asked: &[&str]) {
@@ -207,8 +209,11 @@ async fn a_cache_that_cannot_be_written_is_only_told() {
 async fn load(server: &Server, script: &str, is_offline: bool) -> Result<Sources, SourceError> {
     let folder = Folder::with(&[("chat.js", script)]);
     let remote = Remote::new(None, is_offline, Some(server.authorities()));
-    let builtins = ["k6", "k6/crypto", "k6/execution"];
-    load_with(Entry::File(folder.path().join("chat.js")), &builtins, remote).await
+    let builtins = Builtins {
+        present: &["k6", "k6/crypto", "k6/execution"],
+        absent: &[],
+    };
+    load_with(Entry::File(folder.path().join("chat.js")), builtins, remote).await
 }
 
 #[tokio::test]

@@ -2,69 +2,27 @@
 
 use super::{super::nearest::nearest, Unresolved};
 
-/// Modules that k6 has or had (k6 spec §2), and what there is instead. A module that this program has is found before
-/// anybody looks here.
-const OF_K6: [(&str, &str); 13] = [
-    (
-        "k6/browser",
-        "browsers are not driven here, only protocols; leave the scenario with the browser to k6",
-    ),
-    (
-        "k6/crypto/x509",
-        "certificates are not parsed here; parse them before the run and open() the result",
-    ),
-    (
-        "k6/net/grpc",
-        "there is no gRPC client; leave these scenarios to k6",
-    ),
-    (
-        "k6/experimental/browser",
-        "k6 has removed it, and browsers are not driven here",
-    ),
-    (
-        "k6/experimental/csv",
-        "read the file with open() and split it in a SharedArray of k6/data",
-    ),
-    ("k6/experimental/fs", "read files with open()"),
-    (
-        "k6/experimental/grpc",
-        "k6 has removed it, and there is no gRPC client here",
-    ),
-    (
-        "k6/experimental/redis",
-        "k6 has removed it, and there is no Redis client here",
-    ),
-    ("k6/experimental/streams", "read files with open()"),
-    (
-        "k6/experimental/timers",
-        "import the same names from \"k6/timers\"",
-    ),
-    (
-        "k6/experimental/tracing",
-        "k6 has removed it; send the headers of the trace with the request",
-    ),
-    (
-        "k6/experimental/webcrypto",
-        "k6 has removed it; `crypto` is a global",
-    ),
-    (
-        "k6/experimental/websockets",
-        "import the same names from \"k6/websockets\"",
-    ),
-];
+/// The modules that need no source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Builtins<'a> {
+    /// Their ids.
+    pub present: &'a [&'a str],
+    /// Ids that k6 has, and what to do instead.
+    pub absent: &'a [(&'a str, &'a str)],
+}
 
-/// Why `written` is none of the `builtins`.
-pub(super) fn unknown(written: &str, builtins: &[&str]) -> Unresolved {
+/// Why `written` is none of those that are present.
+pub(super) fn unknown(written: &str, builtins: Builtins<'_>) -> Unresolved {
     let owned = written.to_owned();
-    if let Some((_, instead)) = OF_K6.iter().find(|(id, _)| *id == written) {
+    if let Some((_, instead)) = builtins.absent.iter().find(|(id, _)| *id == written) {
         return Unresolved::Unsupported {
             written: owned,
             instead: (*instead).to_owned(),
         };
     }
-    let known = || builtins.join(", ");
+    let known = || builtins.present.join(", ");
     if let Some(name) = written.strip_prefix("k6/x/")
-        && nearest(written, builtins).is_none()
+        && nearest(written, builtins.present).is_none()
     {
         let instead = format!(
             "extensions ({name}) are built into k6 and cannot be loaded here; what there is: {}",
@@ -75,7 +33,7 @@ pub(super) fn unknown(written: &str, builtins: &[&str]) -> Unresolved {
             instead,
         };
     }
-    let hint = match nearest(written, builtins) {
+    let hint = match nearest(written, builtins.present) {
         Some(id) => format!("; did you mean {id:?}?"),
         None => format!("; what there is: {}", known()),
     };

@@ -114,7 +114,7 @@ impl Scene {
     ) -> Vec<String> {
         let matcher = Matcher::from_json(condition).unwrap();
         let mut search = Search::new(channel, n, &matcher, patience);
-        self.reading(search.advance()).await;
+        self.reading(search.run()).await;
         search
             .into_found()
             .into_iter()

@@ -10,7 +10,7 @@ use oxc_ast::ast::{
     Program, Statement,
 };
 use oxc_ast_visit::{VisitJs, walk_js};
-use oxc_span::GetSpan;
+use oxc_span::{GetSpan, Span};
 
 use super::Eraser;
 
@@ -70,40 +70,39 @@ impl Eraser<'_> {
         for (index, specifier) in specifiers.iter().enumerate() {
             if !is_kept[index] {
                 let before = index.checked_sub(1).and_then(|index| specifiers.get(index));
-                self.drop_specifier(before, specifier, specifiers.get(index + 1));
+                self.drop_specifier(before, specifier);
             }
         }
     }
 
-    /// With one of the commas around it; a comma before the bracket that closes a list may stay.
     fn drop_specifier(
         &mut self,
         before: Option<&ImportDeclarationSpecifier<'_>>,
         specifier: &ImportDeclarationSpecifier<'_>,
-        next: Option<&ImportDeclarationSpecifier<'_>>,
     ) {
         let span = specifier.span();
-        let (start, end) = match (specifier, before, next) {
-            (ImportDeclarationSpecifier::ImportDefaultSpecifier(_), _, Some(_)) => {
-                let comma = self.find_mark(b',', span.end);
-                (span.start, comma.map_or(span.end, |comma| comma + 1))
+        match (specifier, before) {
+            (ImportDeclarationSpecifier::ImportNamespaceSpecifier(_), Some(before)) => {
+                self.edits.blank(before.span().end, span.end);
             }
-            (ImportDeclarationSpecifier::ImportNamespaceSpecifier(_), Some(before), _) => {
-                (before.span().end, span.end)
-            }
-            (_, _, Some(next)) => (span.start, next.span().start),
-            (_, _, None) => (span.start, span.end),
-        };
-        self.edits.blank(start, end);
+            _ => self.blank_with_comma(span),
+        }
+    }
+
+    /// With the comma behind it, if there is one; the comma before it may stay when a bracket follows.
+    fn blank_with_comma(&mut self, span: Span) {
+        let bracket = self.find_mark(b'}', span.end);
+        let comma = self.find_mark(b',', span.end);
+        let comma = comma.filter(|comma| bracket.is_none_or(|bracket| *comma < bracket));
+        self.edits
+            .blank(span.start, comma.map_or(span.end, |comma| comma + 1));
     }
 
     pub(super) fn export_names(&mut self, specifiers: &[ExportSpecifier<'_>]) {
-        for (index, specifier) in specifiers.iter().enumerate() {
+        for specifier in specifiers {
             let name = specifier.local.name();
             if specifier.export_kind.is_type() || self.types.contains(name.as_str()) {
-                let next = specifiers.get(index + 1).map(|next| next.span.start);
-                self.edits
-                    .blank(specifier.span.start, next.unwrap_or(specifier.span.end));
+                self.blank_with_comma(specifier.span);
             }
         }
     }

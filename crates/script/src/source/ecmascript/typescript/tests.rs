@@ -165,6 +165,26 @@ fn imports_that_are_only_types_go() {
 }
 
 #[test]
+fn lists_keep_their_commas() {
+    check(
+        "import { a, B, } from 'a';\nimport { C, d } from 'd';\nimport e, { F } from 'e';\nimport {\n  g,\n  H, // I, J\n} from 'g';\nexport { a, K, };\nexport { L, type M };\nexport { type N, d };\ntype K = B; type L = C;\na(d, e, g);",
+        &expect![[r#"
+            import·{·a,····}·from·'a';
+            import·{····d·}·from·'d';
+            import·e,·{···}·from·'e';
+            import·{
+            ··g,
+            ·····//·I,·J
+            }·from·'g';
+            export·{·a,····};
+            export·{···········};
+            export·{·········d·};
+            ;···········;··········
+            a(d,·e,·g);"#]],
+    );
+}
+
+#[test]
 fn what_is_refused_says_what_to_write() {
     let cases = [
         (

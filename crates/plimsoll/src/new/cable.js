@@ -1,0 +1,48 @@
+import cable from "k6/x/cable";
+import { check, fail, sleep } from "k6";
+import { Trend } from "k6/metrics";
+
+// The target: plimsoll serve --app chat --port 8080
+const URL = __ENV.CABLE_URL || "ws://localhost:8080/cable";
+const ROOM = __ENV.ROOM || "demo";
+
+// From sending a message to hearing it, in milliseconds.
+const roundTrip = new Trend("rtt", true);
+
+export const options = {
+  // The number of users climbs, stays and falls.
+  stages: [
+    { duration: "5s", target: 10 },
+    { duration: "15s", target: 50 },
+    { duration: "5s", target: 0 },
+  ],
+  thresholds: {
+    checks: ["rate>0.99"],
+    rtt: ["p(95)<100"],
+  },
+};
+
+// One visit: connect, join a room, say three things, leave.
+export default function () {
+  const user = `visitor${__VU}`;
+  const client = cable.connect(URL, { cookies: `uid=${user}/${__VU}`, receiveTimeoutMs: 5000 });
+  if (!check(client, { connected: (found) => found })) {
+    fail("no connection");
+  }
+
+  const room = client.subscribe("ChatChannel", { id: ROOM });
+  if (!check(room, { subscribed: (found) => found })) {
+    fail("no subscription");
+  }
+
+  for (let n = 1; n <= 3; n++) {
+    const sentAt = Date.now();
+    room.perform("speak", { message: `${user} says ${n}` });
+    const heard = room.receive({ author_id: `${__VU}` });
+    if (check(heard, { "heard its own message": (message) => message })) {
+      roundTrip.add(Date.now() - sentAt);
+    }
+    sleep(0.5 + Math.random());
+  }
+  client.disconnect();
+}

@@ -1,0 +1,17 @@
+import http from "k6/http";
+import { sleep } from "k6";
+
+// The target: plimsoll run -e URL=https://example.com/ FILE
+const URL = __ENV.URL || "http://localhost:8080/";
+
+// Ten users for half a minute.
+export const options = {
+  vus: 10,
+  duration: "30s",
+};
+
+// What each of them does, again and again.
+export default function () {
+  http.get(URL);
+  sleep(1);
+}

@@ -1,0 +1,70 @@
+import http from "k6/http";
+import { check, group, sleep } from "k6";
+import { Trend } from "k6/metrics";
+
+// The target: plimsoll run -e URL=https://example.com FILE
+const URL = __ENV.URL || "http://localhost:8080";
+
+// A figure of your own. It is in the summary, and thresholds may be about it.
+const greeting = new Trend("greeting_duration", true);
+
+export const options = {
+  scenarios: {
+    // People who come, stay for a while and leave: their number is what you choose.
+    visitors: {
+      executor: "ramping-vus",
+      startVUs: 1,
+      stages: [
+        { duration: "10s", target: 20 },
+        { duration: "30s", target: 20 },
+        { duration: "10s", target: 0 },
+      ],
+    },
+    // Requests that arrive whether or not the one before is answered: their rate is what you choose.
+    arrivals: {
+      executor: "constant-arrival-rate",
+      exec: "health",
+      rate: 50,
+      timeUnit: "1s",
+      duration: "50s",
+      preAllocatedVUs: 10,
+      maxVUs: 50,
+    },
+  },
+  // What must hold; otherwise the exit code is 99.
+  thresholds: {
+    http_req_failed: ["rate<0.01"],
+    "http_req_duration{scenario:visitors}": ["p(95)<300"],
+    checks: [{ threshold: "rate>0.9", abortOnFail: true, delayAbortEval: "10s" }],
+  },
+};
+
+// Once, before all users. What it returns is passed to them and to teardown.
+export function setup() {
+  const response = http.get(`${URL}/health`);
+  if (response.status !== 200) {
+    throw new Error(`${URL} does not answer: ${response.status} ${response.error}`);
+  }
+  return { startedAt: new Date().toISOString() };
+}
+
+export default function () {
+  group("front page", function () {
+    const response = http.get(`${URL}/`, { tags: { name: "front page" } });
+    greeting.add(response.timings.duration);
+    check(response, {
+      "status is 200": (answer) => answer.status === 200,
+      "body is not empty": (answer) => answer.body.length > 0,
+    });
+  });
+  sleep(Math.random() + 0.5);
+}
+
+export function health() {
+  http.get(`${URL}/health`);
+}
+
+// Once, after all users.
+export function teardown(data) {
+  console.log(`started at ${data.startedAt}, done`);
+}

@@ -1,0 +1,123 @@
+//! `plimsoll inspect`: what a script says of itself, without running it.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use clap::{Parser, ValueHint};
+use plimsoll_load::{
+    plan::{Options as LoadOptions, Plan},
+    run,
+};
+use plimsoll_report::quantity;
+use serde_json::{Value, json};
+
+use super::{
+    config_file::ConfigFile,
+    flags::OptionFlags,
+    layers::Layers,
+    log::{Log, LogFormat, LogOutput},
+    options::ReadingFlags,
+    progress::Screen,
+    script,
+};
+use crate::{
+    exit::{Failure, Status, TestFailure},
+    surroundings::Surroundings,
+    terminal,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll inspect chat.js                             the options that the script exports
+  plimsoll inspect --execution-requirements chat.js    those of all layers, how long it takes, and most users";
+
+/// Print the options of a script as JSON.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    /// The script, JavaScript or TypeScript; - is standard input.
+    #[arg(value_name = "SCRIPT", value_hint = ValueHint::FilePath)]
+    script: PathBuf,
+    /// Take the configuration file and K6_* variables into account, and add totalDuration and maxVUs.
+    #[arg(long)]
+    execution_requirements: bool,
+    #[command(flatten)]
+    reading: ReadingFlags,
+}
+
+impl Options {
+    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        let log = Log {
+            output: &LogOutput::Stderr,
+            format: LogFormat::Text,
+            is_verbose: false,
+            has_colour: terminal::style(&io::stderr()).color,
+            console: None,
+            screen: Arc::new(Screen::stderr().0),
+        };
+        log.start()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let reading = script::read(&self.script, &self.reading, false, surroundings);
+        let script = runtime.block_on(reading)?;
+        let of_script = script::options(&script).map_err(invalid)?;
+        let document = self.document(&of_script, surroundings)?;
+        writeln!(io::stdout(), "{document:#}")?;
+        Ok(Status::Success)
+    }
+
+    fn document(&self, of_script: &Value, surroundings: &Surroundings<'_>) -> Result<Value, Failure> {
+        let name = self.script.display().to_string();
+        let layers = match self.execution_requirements {
+            true => {
+                let file = ConfigFile::find(self.reading.config.as_deref(), surroundings).map_err(invalid)?;
+                Layers::read(file, surroundings, &OptionFlags::default()).map_err(invalid)?
+            }
+            false => Layers::default(),
+        };
+        let consolidated = layers.consolidate(&name, of_script).map_err(invalid)?;
+        for warning in &consolidated.warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(match self.execution_requirements {
+            true => with_requirements(&consolidated.options, &consolidated.plan),
+            false => json!(consolidated.options),
+        })
+    }
+}
+
+fn invalid(reason: impl std::fmt::Display) -> Failure {
+    TestFailure::InvalidOptions.because(reason)
+}
+
+/// As k6 prints it; a run without end has no `totalDuration`.
+fn with_requirements(options: &LoadOptions, plan: &Plan) -> Value {
+    let mut document = json!(options);
+    document["totalDuration"] = plan.max_duration().map(quantity::duration).into();
+    document["maxVUs"] = run::max_vus(plan).into();
+    document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_stand_beside_the_options() {
+        for (options, expected) in [
+            (json!({}), json!({ "totalDuration": "10m30s", "maxVUs": 1 })),
+            (
+                json!({ "vus": 5, "duration": "1m" }),
+                json!({ "vus": 5, "duration": "1m", "totalDuration": "1m30s", "maxVUs": 5 }),
+            ),
+        ] {
+            let options = LoadOptions::from_json(&options).unwrap().options;
+            let plan = Plan::from_options(&options).unwrap();
+            assert_eq!(with_requirements(&options, &plan), expected);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The options of a run, from all the places where they can be given: defaults, then a configuration file, then the
+//! script, then the environment, then the command line, of which the later wins (k6 spec §3.2).
+
+use std::{fmt, path::PathBuf};
+
+use plimsoll_load::plan::{Options, OptionsError, Plan, Read};
+use serde_json::Value;
+
+use super::{
+    config_file::ConfigFile,
+    flags::{self, OptionFlags},
+};
+use crate::{nearest::nearest, surroundings::Surroundings};
+
+/// Options that cannot be: where they were given, and what is wrong with them. k6 ends with exit code 104.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub(super) struct Mistake {
+    place: String,
+    problem: String,
+}
+
+impl Mistake {
+    pub(super) fn new(place: impl fmt::Display, problem: impl Into<String>) -> Self {
+        Self {
+            place: place.to_string(),
+            problem: problem.into(),
+        }
+    }
+
+    /// What is wrong with an option of a file.
+    fn of_file(file: &str, error: &OptionsError) -> Self {
+        Self::new(file, error.to_string())
+    }
+}
+
+/// The layers around the script's own, which are known before it is read.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    /// The configuration file, with its path.
+    file: Option<(String, Options)>,
+    environment: Options,
+    flags: Options,
+    /// About keys without meaning.
+    warnings: Vec<String>,
+}
+
+/// All layers put over each other.
+#[derive(Debug, PartialEq)]
+pub(super) struct Consolidated {
+    pub(super) options: Options,
+    /// What they mean.
+    pub(super) plan: Plan,
+    /// For people.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Layers {
+    /// Reads everything but the script.
+    pub(super) fn read(
+        file: ConfigFile,
+        surroundings: &Surroundings<'_>,
+        flags: &OptionFlags,
+    ) -> Result<Self, Mistake> {
+        let of_place = |error: OptionsError| Mistake::new(error.path, error.problem);
+        let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
+        let mut warnings = Vec::new();
+        let file = file.path.map(|path| {
+            let path = path.display().to_string();
+            let read = file.read;
+            warnings.extend(read.unknown.iter().map(|key| unknown(&path, key)));
+            (path, read.options)
+        });
+        Ok(Self {
+            file,
+            environment: Options::from_env(variable).map_err(of_place)?,
+            flags: flags.layer().map_err(of_place)?,
+            warnings,
+        })
+    }
+
+    /// With the script's `options` among them. Scripts without any have an empty object.
+    pub(super) fn consolidate(&self, script: &str, of_script: &Value) -> Result<Consolidated, Mistake> {
+        let Read { options, unknown } = Options::from_json(of_script)
+            .map_err(|error| Mistake::of_file(script, &within_options(error)))?;
+        let keys = unknown.iter().map(|key| self::unknown(script, key));
+        let warnings = self.warnings.iter().cloned().chain(keys).collect();
+        let file = self.file.as_ref().map(|(_, options)| options.clone());
+        let all = file
+            .unwrap_or_default()
+            .under(options.clone())
+            .under(self.environment.clone())
+            .under(self.flags.clone());
+        let plan = Plan::from_options(&all).map_err(|error| self.blame(error, script, &options))?;
+        Ok(Consolidated {
+            options: all,
+            plan,
+            warnings,
+        })
+    }
+
+    /// Where the lines of `console` go, as far as that is known before the script is read.
+    pub(super) fn console_output(&self) -> Option<PathBuf> {
+        let file = self.file.as_ref().map(|(_, options)| options);
+        let layers = [Some(&self.flags), Some(&self.environment), file];
+        let value = layers
+            .into_iter()
+            .flatten()
+            .find_map(|options| options.get("consoleOutput"))?;
+        value.as_str().map(PathBuf::from)
+    }
+
+    /// Says which layer a mistake in all of them together came from: the highest that has the option.
+    fn blame(&self, error: OptionsError, script: &str, of_script: &Options) -> Mistake {
+        let end = error.path.find(['.', '[']).unwrap_or(error.path.len());
+        let key = error.path[..end].to_owned();
+        let has = |layer: &Options| layer.get(&key).is_some();
+        if let Some(flag) = flags::flag_of(&key).filter(|_| has(&self.flags)) {
+            let error = error.at(&key, &flag);
+            return Mistake::new(error.path, error.problem);
+        }
+        if let Some(variable) = Options::variable(&key).filter(|_| has(&self.environment)) {
+            let error = error.at(&key, variable);
+            return Mistake::new(error.path, error.problem);
+        }
+        match &self.file {
+            Some((path, options)) if has(options) && !has(of_script) => Mistake::of_file(path, &error),
+            _ => Mistake::of_file(script, &within_options(error)),
+        }
+    }
+}
+
+/// An option of a script is a field of what it exports.
+fn within_options(error: OptionsError) -> OptionsError {
+    match error.path == "options" {
+        true => error,
+        false => OptionsError {
+            path: format!("options.{}", error.path),
+            ..error
+        },
+    }
+}
+
+fn unknown(place: &str, key: &str) -> String {
+    let hint = nearest(key, Options::names()).map(|name| format!("; did you mean `{name}`?"));
+    let hint = hint.unwrap_or_default();
+    format!("{place}: there is no option `{key}`, so it has no effect{hint}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! One load test from its script to its exit code.
+
+use std::{cell::RefCell, convert::Infallible, fmt, future::pending, io, sync::Arc};
+
+use plimsoll_load::{
+    plan::Plan,
+    preflight,
+    run::{self, Control, Progress, RunConfig, RunResult},
+    threshold::Rules,
+};
+use plimsoll_outputs::Outputs;
+use plimsoll_report::{Style, SummaryMode};
+use plimsoll_script::Users;
+
+use super::{
+    config_file::ConfigFile,
+    layers::Layers,
+    log::Log,
+    options::Options,
+    progress::{Audience, Display, Screen, header},
+    rest::{Orders, Rest, Snapshot},
+    results::Results,
+    script,
+    signals::Signals,
+    verdict,
+};
+use crate::{
+    exit::{Failure, Status, TestFailure},
+    surroundings::Surroundings,
+    terminal,
+};
+
+/// A test that is about to run.
+struct LoadTest<'a> {
+    flags: &'a Options,
+    /// The script as the user named it.
+    name: String,
+    plan: Plan,
+    users: Users,
+    outputs: Outputs,
+    screen: Arc<Screen<io::Stderr>>,
+    audience: Audience,
+}
+
+/// Reads everything, runs the test and tells its result. To be polled on a `LocalSet`.
+pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    flags.unsupported.refuse().map_err(Failure::Usage)?;
+    let (screen, is_drawable) = Screen::stderr();
+    let screen = Arc::new(screen);
+    let file = ConfigFile::find(flags.reading.config.as_deref(), surroundings).map_err(invalid)?;
+    let outputs = match flags.results.out.as_slice() {
+        [] => file.outputs.as_slice(),
+        typed => typed,
+    };
+    let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
+    let outputs = Outputs::parse(outputs, &variable).map_err(invalid)?;
+    let lingers = flags.talk.linger || file.linger;
+    let layers = Layers::read(file, surroundings, &flags.options).map_err(invalid)?;
+    start_log(flags, &layers, &screen)?;
+
+    let name = flags.script.display().to_string();
+    let script = script::read(&flags.script, &flags.reading, true, surroundings).await?;
+    let of_script = script::options(&script).map_err(invalid)?;
+    let consolidated = layers.consolidate(&name, &of_script).map_err(invalid)?;
+    script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;
+    for warning in &consolidated.warnings {
+        tracing::warn!("{warning}");
+    }
+    let mut plan = consolidated.plan;
+    if flags.results.no_thresholds {
+        plan.thresholds = Rules::new();
+    }
+    let audience = match (flags.talk.quiet, is_drawable) {
+        (true, _) => Audience::Nobody,
+        (false, true) => Audience::Terminal,
+        (false, false) => Audience::Lines,
+    };
+    let test = LoadTest {
+        users: script.users(script::effective(consolidated.options, &plan)),
+        flags,
+        name,
+        plan,
+        outputs,
+        screen,
+        audience,
+    };
+    test.conduct(lingers).await
+}
+
+fn invalid(reason: impl fmt::Display) -> Failure {
+    TestFailure::InvalidOptions.because(reason)
+}
+
+fn start_log(flags: &Options, layers: &Layers, screen: &Arc<Screen<io::Stderr>>) -> io::Result<()> {
+    let talk = &flags.talk;
+    let console = layers.console_output();
+    let log = Log {
+        output: &talk.log_output,
+        format: talk.log_format,
+        is_verbose: talk.verbose,
+        has_colour: style(flags, &io::stderr()).color,
+        console: console.as_deref(),
+        screen: Arc::clone(screen),
+    };
+    log.start()
+}
+
+fn style(flags: &Options, output: &impl io::IsTerminal) -> Style {
+    let style = terminal::style(output);
+    Style {
+        color: style.color && !flags.talk.no_color,
+        ..style
+    }
+}
+
+impl LoadTest<'_> {
+    /// Runs the test beside whoever may end it at once or ask how it is doing.
+    async fn conduct(self, lingers: bool) -> Result<Status, Failure> {
+        let signals = Signals::listen()?;
+        let control = Control::of(&self.plan);
+        let orders = Orders::new(control.clone());
+        let rest = self.rest(&orders).await?;
+        let reporter = rest.as_ref().map(Rest::reporter);
+        let serving = async {
+            match rest {
+                Some(rest) => rest.serve().await,
+                None => pending::<Infallible>().await,
+            }
+        };
+        let watch = |progress: &Progress<'_>| {
+            if let Some(reporter) = &reporter {
+                reporter.report(progress);
+            }
+        };
+        tokio::select! {
+            outcome = self.run(control, &orders, &signals, watch, lingers) => outcome,
+            () = signals.received(2) => {
+                let message = "a second signal ended the run at once, so there is no result";
+                Err(TestFailure::Interrupted.because(message))
+            }
+            never = serving => match never {},
+        }
+    }
+
+    async fn rest(&self, orders: &Orders) -> Result<Option<Rest>, Failure> {
+        let Some(address) = &self.flags.talk.address else {
+            return match self.plan.paused {
+                true => Err(Failure::Usage(
+                    "a run that is paused waits for `plimsoll resume`, which needs --address, for example \
+                     --address localhost:6565"
+                        .to_owned(),
+                )),
+                false => Ok(None),
+            };
+        };
+        let rest = Rest::bind(address, orders.clone(), Snapshot::new(&self.plan)).await;
+        let rest = rest.map_err(|error| TestFailure::NoControl.because(error))?;
+        tracing::info!("The REST interface answers on http://{}/v1.", rest.address()?);
+        Ok(Some(rest))
+    }
+
+    async fn run(
+        mut self,
+        control: Control,
+        orders: &Orders,
+        signals: &Signals,
+        watch: impl Fn(&Progress<'_>),
+        lingers: bool,
+    ) -> Result<Status, Failure> {
+        preflight::raise_open_file_limit();
+        let descriptions = self.outputs.descriptions();
+        let outputs = std::mem::take(&mut self.outputs).start(&self.plan, Box::new(io::stdout()))?;
+        let display = RefCell::new(Display::new(Arc::clone(&self.screen), self.audience));
+        let n_vus = run::max_vus(&self.plan);
+        display
+            .borrow()
+            .begin(&header(&self.name, &descriptions, &self.plan), n_vus);
+        let config = RunConfig {
+            control,
+            samples: outputs.samples(),
+            ..RunConfig::new(self.plan.clone())
+        };
+        let shutdown = async {
+            tokio::select! {
+                () = signals.received(1) => {}
+                () = orders.stopped() => {}
+            }
+        };
+        let Users {
+            mut registry,
+            factory,
+            mut stages,
+        } = self.users;
+        if self.flags.results.summary_mode == SummaryMode::Full {
+            registry.break_down();
+        }
+        let observe = |progress: &Progress<'_>| {
+            display.borrow_mut().show(progress, terminal::size());
+            watch(progress);
+        };
+        let result = run::run(config, registry, factory, &mut stages, observe, shutdown).await;
+        let output_report = outputs.finish().await;
+        display.into_inner().finish();
+        let result = result.map_err(|error| verdict::of_error(&error).because(error))?;
+        let results = Results {
+            flags: &self.flags.results,
+            plan: &self.plan,
+            script: &self.name,
+            style: style(self.flags, &io::stdout()),
+        };
+        results.tell(&result, &stages, output_report.notices()).await?;
+        if lingers && self.flags.talk.address.is_some() {
+            tracing::info!("The run is over; waiting for a signal because of --linger.");
+            signals.received(1).await;
+        }
+        end(&result, orders)
+    }
+}
+
+fn end(result: &RunResult, orders: &Orders) -> Result<Status, Failure> {
+    match verdict::verdict(result, orders.is_stopped()) {
+        None => Ok(Status::Success),
+        Some((failure, message)) => Err(failure.because(message)),
+    }
+}

@@ -1,0 +1,361 @@
+//! The log of a run: what the script says with `console`, its exceptions, and what the program has to say.
+//!
+//! The lines are k6's (`INFO[0003] hello  source=console`), and go where k6's `--log-output` says.
+
+use std::{
+    fmt::{self, Debug},
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Instant, SystemTime},
+};
+
+use clap::ValueEnum;
+use plimsoll_report::rfc3339;
+use serde_json::{Map, Value};
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    level_filters::LevelFilter,
+};
+use tracing_subscriber::{
+    fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter, format::Writer},
+    registry::LookupSpan,
+};
+
+use super::progress::Screen;
+
+/// The target of what scripts say with `console`.
+const CONSOLE: &str = "console";
+
+/// The column at which k6 writes what follows a message.
+const MESSAGE_WIDTH: usize = 44;
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum LogFormat {
+    /// For people: level, seconds since the start, message.
+    #[default]
+    Text,
+    /// One JSON object per line: time, level, msg, source.
+    Json,
+    /// The message alone.
+    Raw,
+}
+
+/// Where log lines go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum LogOutput {
+    #[default]
+    Stderr,
+    Stdout,
+    None,
+    File(PathBuf),
+}
+
+impl FromStr for LogOutput {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected stderr, stdout, none, or a file such as file=run.log";
+        match text.split_once('=') {
+            None => match text {
+                "stderr" => Ok(Self::Stderr),
+                "stdout" => Ok(Self::Stdout),
+                "none" => Ok(Self::None),
+                "loki" => Err(format!("there is no log output to Loki here; {expected}")),
+                _ => Err(expected.to_owned()),
+            },
+            Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
+            Some(("loki", _)) => Err(format!("there is no log output to Loki here; {expected}")),
+            Some(_) => Err(expected.to_owned()),
+        }
+    }
+}
+
+/// What the log of a run is to be.
+#[derive(Debug)]
+pub(super) struct Log<'a> {
+    pub(super) output: &'a LogOutput,
+    pub(super) format: LogFormat,
+    /// Whether lines of level debug are written.
+    pub(super) is_verbose: bool,
+    /// Whether standard error may have colours.
+    pub(super) has_colour: bool,
+    /// Where the lines of `console` go instead.
+    pub(super) console: Option<&'a Path>,
+    pub(super) screen: Arc<Screen<io::Stderr>>,
+}
+
+impl Log<'_> {
+    /// Starts the log of this process.
+    pub(super) fn start(self) -> io::Result<()> {
+        let sinks = Sinks {
+            console: self.console.map(open).transpose()?,
+            log: match self.output {
+                LogOutput::Stderr => Sink::Screen(self.screen),
+                LogOutput::Stdout => Sink::Stdout,
+                LogOutput::None => Sink::None,
+                LogOutput::File(path) => open(path)?,
+            },
+        };
+        let has_colour =
+            self.has_colour && matches!(self.output, LogOutput::Stderr) && self.console.is_none();
+        let level = if self.is_verbose {
+            LevelFilter::DEBUG
+        } else {
+            LevelFilter::INFO
+        };
+        tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_ansi(has_colour)
+            .event_format(Lines {
+                format: self.format,
+                start: Instant::now(),
+            })
+            .with_writer(sinks)
+            .init();
+        Ok(())
+    }
+}
+
+fn open(path: &Path) -> io::Result<Sink> {
+    let file = File::create(path).map_err(|error| {
+        io::Error::new(
+            error.kind(),
+            format!("cannot write the log {}: {error}", path.display()),
+        )
+    })?;
+    Ok(Sink::File(Mutex::new(file)))
+}
+
+/// By target.
+struct Sinks {
+    log: Sink,
+    console: Option<Sink>,
+}
+
+enum Sink {
+    Screen(Arc<Screen<io::Stderr>>),
+    Stdout,
+    File(Mutex<File>),
+    None,
+}
+
+impl<'a> MakeWriter<'a> for Sinks {
+    type Writer = &'a Sink;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        &self.log
+    }
+
+    fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Self::Writer {
+        let console = self.console.as_ref().filter(|_| metadata.target() == CONSOLE);
+        console.unwrap_or(&self.log)
+    }
+}
+
+impl Write for &Sink {
+    /// Takes whole lines: the formatter hands each over in one piece.
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::Screen(screen) => screen.print(&String::from_utf8_lossy(lines)),
+            Sink::Stdout => io::stdout().write_all(lines)?,
+            Sink::File(file) => file
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .write_all(lines)?,
+            Sink::None => {}
+        }
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Lines {
+    format: LogFormat,
+    start: Instant,
+}
+
+impl<S, N> FormatEvent<S, N> for Lines
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let line = Line {
+            level: *event.metadata().level(),
+            is_console: event.metadata().target() == CONSOLE,
+            fields,
+        };
+        match self.format {
+            LogFormat::Text => line.text(&mut writer, self.start.elapsed().as_secs()),
+            LogFormat::Json => line.json(&mut writer, SystemTime::now()),
+            LogFormat::Raw => writeln!(writer, "{}", line.fields.message),
+        }
+    }
+}
+
+struct Line {
+    level: Level,
+    is_console: bool,
+    fields: Fields,
+}
+
+/// The message of an event, and whatever else it carries.
+#[derive(Default)]
+struct Fields {
+    message: String,
+    others: Vec<(&'static str, String)>,
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        match field.name() {
+            "message" => self.message = format!("{value:?}"),
+            name => self.others.push((name, format!("{value:?}"))),
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+}
+
+impl Line {
+    fn text(&self, writer: &mut Writer<'_>, secs: u64) -> fmt::Result {
+        let (label, colour) = match self.level {
+            Level::ERROR => ("ERRO", "31"),
+            Level::WARN => ("WARN", "33"),
+            Level::INFO => ("INFO", "36"),
+            Level::DEBUG | Level::TRACE => ("DEBU", "37"),
+        };
+        match writer.has_ansi_escapes() {
+            true => write!(writer, "\x1b[{colour}m{label}\x1b[0m[{secs:04}] ")?,
+            false => write!(writer, "{label}[{secs:04}] ")?,
+        }
+        let others: Vec<_> = self.others().collect();
+        match others.as_slice() {
+            [] => writeln!(writer, "{}", self.fields.message),
+            others => writeln!(
+                writer,
+                "{:<MESSAGE_WIDTH$}  {}",
+                self.fields.message,
+                others.join(" ")
+            ),
+        }
+    }
+
+    fn others(&self) -> impl Iterator<Item = String> {
+        let source = self.is_console.then(|| "source=console".to_owned());
+        let others = self
+            .fields
+            .others
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        others.chain(source)
+    }
+
+    fn json(&self, writer: &mut Writer<'_>, now: SystemTime) -> fmt::Result {
+        let level = match self.level {
+            Level::ERROR => "error",
+            Level::WARN => "warning",
+            Level::INFO => "info",
+            Level::DEBUG | Level::TRACE => "debug",
+        };
+        let others = self
+            .fields
+            .others
+            .iter()
+            .map(|(name, value)| (*name, value.clone()));
+        let source = self.is_console.then(|| ("source", CONSOLE.to_owned()));
+        let own = [
+            ("time", rfc3339(now)),
+            ("level", level.to_owned()),
+            ("msg", self.fields.message.clone()),
+        ];
+        let fields = others.chain(source).chain(own);
+        let fields: Map<String, Value> = fields
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect();
+        writeln!(writer, "{}", Value::from(fields))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(level: Level, message: &str, others: &[(&'static str, &str)], is_console: bool) -> Line {
+        Line {
+            level,
+            is_console,
+            fields: Fields {
+                message: message.to_owned(),
+                others: others
+                    .iter()
+                    .map(|&(name, value)| (name, value.to_owned()))
+                    .collect(),
+            },
+        }
+    }
+
+    #[test]
+    fn lines_read_as_in_k6() {
+        for (line, expected) in [
+            (
+                line(Level::INFO, "hello", &[], true),
+                format!("INFO[0007] {:44}  source=console\n", "hello"),
+            ),
+            (line(Level::WARN, "hm", &[], false), "WARN[0007] hm\n".to_owned()),
+            (
+                line(Level::ERROR, "oh", &[("status", "500")], false),
+                format!("ERRO[0007] {:44}  status=500\n", "oh"),
+            ),
+        ] {
+            let mut text = String::new();
+            line.text(&mut Writer::new(&mut text), 7).unwrap();
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn json_has_the_keys_of_k6() {
+        let mut text = String::new();
+        let line = line(Level::WARN, "a \"b\"", &[], true);
+        line.json(&mut Writer::new(&mut text), SystemTime::UNIX_EPOCH)
+            .unwrap();
+        assert_eq!(
+            text,
+            "{\"level\":\"warning\",\"msg\":\"a \\\"b\\\"\",\"source\":\"console\",\"time\":\"1970-01-01T00:00:00.000Z\"}\n"
+        );
+    }
+
+    #[test]
+    fn outputs_are_k6s_but_for_loki() {
+        for (text, expected) in [
+            ("stderr", Some(LogOutput::Stderr)),
+            ("stdout", Some(LogOutput::Stdout)),
+            ("none", Some(LogOutput::None)),
+            ("file=a=b.log", Some(LogOutput::File("a=b.log".into()))),
+            ("file=", None),
+            ("file", None),
+            ("loki=http://localhost", None),
+            ("", None),
+        ] {
+            assert_eq!(text.parse::<LogOutput>().ok(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The REST interface of a run (k6's `--address`): what it is doing, and orders to pause, resume, scale and stop.
+//!
+//! Only for this machine: it listens on loopback addresses, answers nothing that comes under another host name, and
+//! takes orders as JSON only, so that no web page can give them.
+
+use std::{
+    cell::RefCell,
+    convert::Infallible,
+    io,
+    net::{SocketAddr, ToSocketAddrs},
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::{Request, Response, body::Incoming, header, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use plimsoll_load::run::Progress;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    task::JoinSet,
+};
+
+mod answers;
+mod orders;
+mod snapshot;
+
+use self::answers::{Answer, Question};
+pub(super) use self::{orders::Orders, snapshot::Snapshot};
+
+/// Where k6's interface is, and where our own commands look for it.
+pub(crate) const USUAL_ADDRESS: &str = "localhost:6565";
+
+/// Connections at the same time; further ones wait to be accepted.
+const MAX_CONNECTIONS: usize = 16;
+
+/// The longest body. An order has about a hundred bytes.
+const MAX_BODY_BYTES: usize = 64 * 1024;
+
+/// How long a client may take to send a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why the interface cannot be there. k6 ends with exit code 106.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RestError {
+    /// The address is not one.
+    #[error("--address {address}: {source}; expected a host and a port, for example {USUAL_ADDRESS}")]
+    Address { address: String, source: io::Error },
+    /// Others could reach it.
+    #[error(
+        "--address {address}: {found} is reachable from other machines, and whoever reaches the interface controls the \
+         run; expected a loopback address, for example {USUAL_ADDRESS}"
+    )]
+    NotLoopback { address: String, found: SocketAddr },
+    /// The port is taken.
+    #[error("--address {address}: cannot listen: {source}")]
+    Bind { address: String, source: io::Error },
+}
+
+/// The interface, bound and not answering yet.
+pub(super) struct Rest {
+    listener: TcpListener,
+    state: Rc<State>,
+}
+
+/// What all connections share.
+struct State {
+    snapshot: RefCell<Snapshot>,
+    orders: Orders,
+}
+
+/// Where the run tells how it is doing.
+#[derive(Clone)]
+pub(super) struct Reporter(Rc<State>);
+
+impl Reporter {
+    /// Takes in the state of the run.
+    pub(super) fn report(&self, progress: &Progress<'_>) {
+        self.0.snapshot.borrow_mut().update(progress);
+    }
+}
+
+impl Rest {
+    /// Listens on `address`, `host:port`.
+    pub(super) async fn bind(address: &str, orders: Orders, snapshot: Snapshot) -> Result<Self, RestError> {
+        let resolved = loopback(address)?;
+        let bound = TcpListener::bind(resolved.as_slice()).await;
+        let listener = bound.map_err(|source| RestError::Bind {
+            address: address.to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            listener,
+            state: Rc::new(State {
+                snapshot: RefCell::new(snapshot),
+                orders,
+            }),
+        })
+    }
+
+    /// Where it listens.
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    pub(super) fn reporter(&self) -> Reporter {
+        Reporter(Rc::clone(&self.state))
+    }
+
+    /// Answers for ever. To be polled on a `LocalSet`.
+    pub(super) async fn serve(self) -> Infallible {
+        let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let mut connections = JoinSet::new();
+        loop {
+            // The semaphore is never closed.
+            let place = Arc::clone(&places).acquire_owned().await;
+            match self.listener.accept().await {
+                Ok((stream, _)) => {
+                    let state = Rc::clone(&self.state);
+                    connections.spawn_local(async move {
+                        converse(stream, state).await;
+                        drop(place);
+                    });
+                }
+                Err(error) => tracing::warn!("The REST interface cannot accept a connection: {error}."),
+            }
+            while connections.try_join_next().is_some() {}
+        }
+    }
+}
+
+/// The addresses of `address`, if all of them are this machine's own.
+fn loopback(address: &str) -> Result<Vec<SocketAddr>, RestError> {
+    let resolved = address.to_socket_addrs().map_err(|source| RestError::Address {
+        address: address.to_owned(),
+        source,
+    })?;
+    let resolved: Vec<SocketAddr> = resolved.collect();
+    match resolved.iter().find(|found| !found.ip().is_loopback()) {
+        None => Ok(resolved),
+        Some(&found) => Err(RestError::NotLoopback {
+            address: address.to_owned(),
+            found,
+        }),
+    }
+}
+
+async fn converse(stream: TcpStream, state: Rc<State>) {
+    let service = service_fn(|request| {
+        let state = Rc::clone(&state);
+        async move { Ok::<_, Infallible>(respond(request, &state).await) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "A connection of the REST interface ended early.");
+    }
+}
+
+async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Bytes>> {
+    let (head, body) = request.into_parts();
+    let body = tokio::time::timeout(REQUEST_TIMEOUT, Limited::new(body, MAX_BODY_BYTES).collect()).await;
+    let header = |name| {
+        head.headers
+            .get(name)
+            .and_then(|value: &header::HeaderValue| value.to_str().ok())
+    };
+    let Answer { status, document } = match body {
+        Ok(Ok(body)) => answers::answer(
+            &Question {
+                method: head.method.as_str(),
+                path: head.uri.path(),
+                host: header(header::HOST),
+                content_type: header(header::CONTENT_TYPE),
+                body: &body.to_bytes(),
+            },
+            &state.snapshot.borrow(),
+            &state.orders,
+        ),
+        Ok(Err(error)) => Answer::refusal(413, &format!("the body cannot be read: {error}")),
+        Err(_) => Answer::refusal(408, "the body took too long to arrive"),
+    };
+    let body = document.map_or_else(Bytes::new, |document| document.to_string().into());
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
+    let content_type = header::HeaderValue::from_static("application/json; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_may_control_a_run() {
+        for (address, expected) in [
+            ("127.0.0.1:6565", "127.0.0.1:6565"),
+            ("[::1]:0", "[::1]:0"),
+            ("127.8.8.8:1", "127.8.8.8:1"),
+            (
+                "0.0.0.0:6565",
+                "--address 0.0.0.0:6565: 0.0.0.0:6565 is reachable from other machines, and whoever reaches the \
+                 interface controls the run; expected a loopback address, for example localhost:6565",
+            ),
+            (
+                "10.0.0.1:6565",
+                "--address 10.0.0.1:6565: 10.0.0.1:6565 is reachable from other machines, and whoever reaches the \
+                 interface controls the run; expected a loopback address, for example localhost:6565",
+            ),
+            (
+                "6565",
+                "--address 6565: invalid socket address; expected a host and a port, for example localhost:6565",
+            ),
+        ] {
+            let found = match loopback(address) {
+                Ok(addresses) => addresses.first().map(ToString::to_string).unwrap_or_default(),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(found, expected, "{address}");
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! Requests and what comes of them.
+
+use std::{sync::Arc, time::Duration};
+
+use expect_test::{Expect, expect};
+use plimsoll_load::{
+    executor::Executor,
+    metrics::{Kind, MetricSet, Recorder, Registry, Selector, built_in::Http},
+    plan::Plan,
+    run::{Control, Progress},
+    threshold::Finding,
+};
+
+use super::*;
+
+fn controlled() -> Plan {
+    Plan::single(Executor::ExternallyControlled {
+        vus: 2,
+        max_vus: 5,
+        duration: None,
+    })
+}
+
+fn looping() -> Plan {
+    Plan::single(Executor::ConstantVus {
+        vus: 2,
+        duration: Duration::from_secs(9),
+        graceful_stop: Duration::ZERO,
+    })
+}
+
+/// Asks a run of `plan`, as the machine's own tools do.
+struct Asked {
+    snapshot: Snapshot,
+    orders: Orders,
+}
+
+impl Asked {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            snapshot: Snapshot::new(plan),
+            orders: Orders::new(Control::of(plan)),
+        }
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
+        let question = Question {
+            method,
+            path,
+            host: Some("localhost:6565"),
+            content_type: Some("application/json"),
+            body: body.as_bytes(),
+        };
+        answer(&question, &self.snapshot, &self.orders)
+    }
+
+    fn get(&self, path: &str) -> String {
+        brief(&self.ask("GET", path, ""))
+    }
+
+    fn patch(&self, attributes: &str) -> String {
+        let body = format!(r#"{{"data":{{"type":"status","id":"default","attributes":{attributes}}}}}"#);
+        brief(&self.ask("PATCH", "/v1/status", &body))
+    }
+}
+
+fn brief(answer: &Answer) -> String {
+    let document = answer
+        .document
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    format!("{} {document}\n", answer.status)
+}
+
+#[test]
+fn a_controlled_run_is_paused_resumed_scaled_and_stopped() {
+    let run = Asked::of(&controlled());
+    let said = [
+        run.get("/v1/status"),
+        run.patch(r#"{"paused":true}"#),
+        run.patch(r#"{"paused":true,"vus":null}"#),
+        run.patch(r#"{"paused":false,"vus":4,"vus-max":8}"#),
+        run.patch(r#"{"vus":9}"#),
+        run.patch(r#"{"stopped":true}"#),
+        run.patch(r#"{"stopped":false}"#),
+    ];
+    expect![[r#"
+        200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":false,"tainted":false,"vus":2,"vus-max":5},"id":"default","type":"status"}}
+        200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":2,"vus-max":5},"id":"default","type":"status"}}
+        200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":2,"vus-max":5},"id":"default","type":"status"}}
+        200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":false,"tainted":false,"vus":4,"vus-max":8},"id":"default","type":"status"}}
+        409 {"errors":[{"detail":"9 of 8 virtual users cannot be; expected vus up to max, and max from 1 to 100000000","status":"409","title":"Conflict"}]}
+        200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":true,"tainted":false,"vus":4,"vus-max":8},"id":"default","type":"status"}}
+        409 {"errors":[{"detail":"a run that was stopped does not go on","status":"409","title":"Conflict"}]}
+    "#]].assert_eq(&said.concat());
+}
+
+#[test]
+fn other_runs_are_resumed_and_stopped_only() {
+    let run = Asked::of(&Plan {
+        paused: true,
+        ..looping()
+    });
+    let said = [
+        run.patch(r#"{"paused":true}"#),
+        run.patch(r#"{"paused":false}"#),
+        run.patch(r#"{"paused":true}"#),
+        run.patch(r#"{"vus":3}"#),
+    ];
+    expect![[r#"
+        200 {"data":{"attributes":{"paused":true,"running":false,"status":4,"stopped":false,"tainted":false,"vus":0,"vus-max":0},"id":"default","type":"status"}}
+        200 {"data":{"attributes":{"paused":false,"running":false,"status":4,"stopped":false,"tainted":false,"vus":0,"vus-max":0},"id":"default","type":"status"}}
+        409 {"errors":[{"detail":"no scenario of this run is `externally-controlled`, so it can neither be paused nor scaled","status":"409","title":"Conflict"}]}
+        409 {"errors":[{"detail":"no scenario of this run is `externally-controlled`, so it can neither be paused nor scaled","status":"409","title":"Conflict"}]}
+    "#]].assert_eq(&said.concat());
+}
+
+#[test]
+fn what_is_no_order_is_refused_with_what_was_expected() {
+    let run = Asked::of(&controlled());
+    let said = [
+        run.patch(r#"{"paused":"yes"}"#),
+        run.patch(r#"{"vus":-1}"#),
+        run.patch(r#"{"speed":1}"#),
+        brief(&run.ask("PATCH", "/v1/status", "paused=true")),
+        brief(&run.ask("PATCH", "/v1/status", "{}")),
+        brief(&run.ask("POST", "/v1/status", "{}")),
+        brief(&run.ask("PUT", "/v1/setup", "{}")),
+        brief(&run.ask("POST", "/v1/teardown", "{}")),
+        brief(&run.ask("DELETE", "/v1/metrics", "")),
+        run.get("/v1/metrics/rtt"),
+        run.get("/v1/groups/0"),
+        run.get("/"),
+    ];
+    expect![[r#"
+        400 {"errors":[{"detail":"`paused`: expected true or false, found \"yes\"; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"`vus`: expected a whole number, found -1; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"there is no attribute `speed`; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"the body is no JSON: expected value at line 1 column 1; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        400 {"errors":[{"detail":"`data.attributes` is missing; expected for example {\"data\": {\"type\": \"status\", \"id\": \"default\", \"attributes\": {\"paused\": true}}}","status":"400","title":"Bad Request"}]}
+        405 {"errors":[{"detail":"expected GET or PATCH","status":"405","title":"Method Not Allowed"}]}
+        501 {"errors":[{"detail":"setup and teardown belong to the run and cannot be called or replaced from outside","status":"501","title":"Not Implemented"}]}
+        501 {"errors":[{"detail":"setup and teardown belong to the run and cannot be called or replaced from outside","status":"501","title":"Not Implemented"}]}
+        405 {"errors":[{"detail":"expected GET","status":"405","title":"Method Not Allowed"}]}
+        404 {"errors":[{"detail":"no metric of this name has samples","status":"404","title":"Not Found"}]}
+        404 {"errors":[{"detail":"no group has this id","status":"404","title":"Not Found"}]}
+        404 {"errors":[{"detail":"expected /v1/status, /v1/metrics or /v1/groups","status":"404","title":"Not Found"}]}
+    "#]].assert_eq(&said.concat());
+}
+
+#[test]
+fn web_pages_cannot_ask() {
+    let run = Asked::of(&controlled());
+    for (host, content_type, expected) in [
+        (Some("localhost:6565"), Some("application/json"), 400),
+        (
+            Some("LOCALHOST"),
+            Some("application/vnd.api+json; charset=utf-8"),
+            400,
+        ),
+        (Some("127.0.0.1:1"), Some("Application/JSON"), 400),
+        (Some("[::1]:6565"), Some("application/json"), 400),
+        (Some("[::1]"), Some("application/json"), 400),
+        (Some("localhost"), Some("text/plain"), 415),
+        (Some("localhost"), Some("application/x-www-form-urlencoded"), 415),
+        (Some("localhost"), None, 415),
+        (Some("attacker.example:6565"), Some("application/json"), 403),
+        (Some("localhost.attacker.example"), Some("application/json"), 403),
+        (Some("192.168.0.1:6565"), Some("application/json"), 403),
+        (None, Some("application/json"), 403),
+    ] {
+        let question = Question {
+            method: "PATCH",
+            path: "/v1/status",
+            host,
+            content_type,
+            body: b"",
+        };
+        let status = answer(&question, &run.snapshot, &run.orders).status;
+        assert_eq!(status, expected, "{host:?} {content_type:?}");
+    }
+}
+
+#[test]
+fn metrics_and_groups_are_told() {
+    let mut run = Asked::of(&looping());
+    let mut registry = Registry::new();
+    let http = Http::register(&mut registry).unwrap();
+    registry.rate("checks").unwrap();
+    let duration = registry.find("http_req_duration").unwrap();
+    let part = registry.sub_metric(
+        duration,
+        &Selector::new([("status".to_owned(), "200".to_owned())].into()),
+    );
+    assert_eq!(registry.definition(duration).kind, Kind::Trend);
+    let recorder = Recorder::new(MetricSet::new(Arc::new(registry)));
+    let tagged = recorder.with_tags([("status", "200"), ("group", "::front::login")]);
+    for ms in [10, 20, 30] {
+        tagged.record(http.duration, Duration::from_millis(ms));
+        tagged.count(http.reqs, 1);
+        tagged.check_named("::front::login", "is there", ms != 20);
+    }
+    recorder.check_named("", "is up", true);
+    let metrics = recorder.take();
+    let finding = Finding {
+        id: part,
+        metric: "http_req_duration{ status:200 }".to_owned(),
+        expression: "max<25".to_owned(),
+        aggregation: "max".to_owned(),
+        value: Some(30.0),
+        passed: false,
+        aborted: false,
+    };
+    run.snapshot.update(&Progress {
+        elapsed: Duration::from_secs(2),
+        active_vus: 2,
+        max_vus: 2,
+        n_iterations_complete: 3,
+        n_interrupted: 0,
+        scenarios: Vec::new(),
+        thresholds: vec![finding],
+        metrics: &metrics,
+        notices: &[],
+    });
+    check(
+        &run.ask("GET", "/v1/status", ""),
+        &expect![[r#"
+        {
+          "data": {
+            "attributes": {
+              "paused": false,
+              "running": true,
+              "status": 7,
+              "stopped": false,
+              "tainted": true,
+              "vus": 2,
+              "vus-max": 2
+            },
+            "id": "default",
+            "type": "status"
+          }
+        }"#]],
+    );
+    check(
+        &run.ask("GET", "/v1/metrics/", ""),
+        &expect![[r#"
+        {
+          "data": [
+            {
+              "attributes": {
+                "contains": "default",
+                "sample": {
+                  "rate": 0.75
+                },
+                "tainted": null,
+                "type": "rate"
+              },
+              "id": "checks",
+              "type": "metrics"
+            },
+            {
+              "attributes": {
+                "contains": "time",
+                "sample": {
+                  "avg": 20.0,
+                  "max": 30.0,
+                  "med": 20.015,
+                  "min": 10.0,
+                  "p(90)": 28.003,
+                  "p(95)": 29.0015
+                },
+                "tainted": null,
+                "type": "trend"
+              },
+              "id": "http_req_duration",
+              "type": "metrics"
+            },
+            {
+              "attributes": {
+                "contains": "time",
+                "sample": {
+                  "avg": 20.0,
+                  "max": 30.0,
+                  "med": 20.015,
+                  "min": 10.0,
+                  "p(90)": 28.003,
+                  "p(95)": 29.0015
+                },
+                "tainted": true,
+                "type": "trend"
+              },
+              "id": "http_req_duration{status:200}",
+              "type": "metrics"
+            },
+            {
+              "attributes": {
+                "contains": "default",
+                "sample": {
+                  "count": 3,
+                  "rate": 1.5
+                },
+                "tainted": null,
+                "type": "counter"
+              },
+              "id": "http_reqs",
+              "type": "metrics"
+            }
+          ]
+        }"#]],
+    );
+    let part = run.ask("GET", "/v1/metrics/http_req_duration%7Bstatus:200%7D", "");
+    assert_eq!(part.document.unwrap()["data"]["attributes"]["tainted"], true);
+    let groups = run.ask("GET", "/v1/groups", "");
+    check(
+        &groups,
+        &expect![[r#"
+        {
+          "data": [
+            {
+              "attributes": {
+                "checks": [
+                  {
+                    "fails": 0,
+                    "id": "96bc919eb37eb6444225e869c1a0012c",
+                    "name": "is up",
+                    "passes": 1,
+                    "path": "::is up"
+                  }
+                ],
+                "name": "",
+                "path": ""
+              },
+              "id": "d41d8cd98f00b204e9800998ecf8427e",
+              "relationships": {
+                "groups": {
+                  "data": [
+                    {
+                      "id": "6972d1500632a99e8640138dbf1dc09e",
+                      "type": "groups"
+                    }
+                  ]
+                },
+                "parent": {
+                  "data": null
+                }
+              },
+              "type": "groups"
+            },
+            {
+              "attributes": {
+                "checks": [],
+                "name": "front",
+                "path": "::front"
+              },
+              "id": "6972d1500632a99e8640138dbf1dc09e",
+              "relationships": {
+                "groups": {
+                  "data": [
+                    {
+                      "id": "b705dfbaf15f2985289750126488ad7d",
+                      "type": "groups"
+                    }
+                  ]
+                },
+                "parent": {
+                  "data": {
+                    "id": "d41d8cd98f00b204e9800998ecf8427e",
+                    "type": "groups"
+                  }
+                }
+              },
+              "type": "groups"
+            },
+            {
+              "attributes": {
+                "checks": [
+                  {
+                    "fails": 1,
+                    "id": "7ce6aa61a13039fd876566d8e8547c23",
+                    "name": "is there",
+                    "passes": 2,
+                    "path": "::front::login::is there"
+                  }
+                ],
+                "name": "login",
+                "path": "::front::login"
+              },
+              "id": "b705dfbaf15f2985289750126488ad7d",
+              "relationships": {
+                "groups": {
+                  "data": []
+                },
+                "parent": {
+                  "data": {
+                    "id": "6972d1500632a99e8640138dbf1dc09e",
+                    "type": "groups"
+                  }
+                }
+              },
+              "type": "groups"
+            }
+          ]
+        }"#]],
+    );
+    for group in groups.document.unwrap()["data"].as_array().unwrap() {
+        let path = format!("/v1/groups/{}", group["id"].as_str().unwrap());
+        assert_eq!(run.ask("GET", &path, "").document.unwrap()["data"], *group);
+    }
+}
+
+fn check(answer: &Answer, expected: &Expect) {
+    assert_eq!(answer.status, 200);
+    expected.assert_eq(&serde_json::to_string_pretty(answer.document.as_ref().unwrap()).unwrap());
+}

@@ -1,0 +1,162 @@
+//! What is told of a run that is over: the summary, `handleSummary`, and the files that were asked for.
+
+use std::{
+    fs, io,
+    io::{IsTerminal, Write},
+    path::Path,
+    time::Duration,
+};
+
+use plimsoll_load::{
+    generator,
+    metrics::{Contains, MetricSet, Value as Sample},
+    plan::Plan,
+    run::RunResult,
+};
+use plimsoll_report::{Layout, ScriptOptions, Style, Summary, SummaryMode, percentile, summary::Parts};
+use plimsoll_script::Stages;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::options::{Format, ResultFlags};
+
+/// Tells results in the forms that were asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Results<'a> {
+    pub(super) flags: &'a ResultFlags,
+    pub(super) plan: &'a Plan,
+    /// The script as the user named it.
+    pub(super) script: &'a str,
+    pub(super) style: Style,
+}
+
+impl Results<'_> {
+    /// Prints and writes everything. `notices` are what people should know of the outputs.
+    pub(super) async fn tell(
+        &self,
+        run: &RunResult,
+        stages: &Stages,
+        notices: Vec<String>,
+    ) -> io::Result<()> {
+        let mut summary = self.summary(run);
+        if summary.generator.saturated {
+            tracing::warn!(
+                "The load generator was the bottleneck, so the figures of this run are not the target's alone."
+            );
+        }
+        summary.notices.extend(notices);
+        let setup_data = stages
+            .setup_data()
+            .and_then(|data| serde_json::from_str(&data).ok());
+        if let Some(path) = &self.flags.summary_export {
+            let text = match self.flags.new_machine_readable_summary {
+                true => summary.machine_readable(self.script),
+                false => summary.export(setup_data.as_ref()),
+            };
+            write_file(path, text.as_bytes())?;
+        }
+        if self.flags.format == Format::Json {
+            return print(&format!("{}\n", serde_json::to_string_pretty(&summary)?));
+        }
+        if self.is_disabled() {
+            return Ok(());
+        }
+        match self.of_script(&summary, stages, setup_data.as_ref()).await {
+            Some(files) => files.into_iter().try_for_each(|(name, text)| write(&name, &text)),
+            None => print(&summary.end_of_test(self.layout(), self.style)),
+        }
+    }
+
+    fn is_disabled(&self) -> bool {
+        self.flags.no_summary || self.flags.summary_mode == SummaryMode::Disabled
+    }
+
+    fn layout(&self) -> Layout {
+        Layout {
+            mode: self.flags.summary_mode,
+            time_unit: self
+                .plan
+                .summary_time_unit
+                .as_deref()
+                .and_then(|unit| unit.parse().ok()),
+        }
+    }
+
+    fn summary(&self, run: &RunResult) -> Summary {
+        let health = generator::judge(&run.generator, shortest_latency(&run.metrics));
+        Summary::new(Parts {
+            plimsoll: env!("CARGO_PKG_VERSION"),
+            command: std::env::args().collect(),
+            run,
+            health: &health,
+            losses: None,
+            target: None,
+            trend_stats: &self.plan.summary_trend_stats,
+        })
+    }
+
+    /// What the script makes of the results; `None` when it makes nothing, or cannot.
+    async fn of_script(
+        &self,
+        summary: &Summary,
+        stages: &Stages,
+        setup_data: Option<&Value>,
+    ) -> Option<Vec<(String, Vec<u8>)>> {
+        let data = summary.script_data(&ScriptOptions {
+            trend_stats: &self.plan.summary_trend_stats,
+            time_unit: self.plan.summary_time_unit.as_deref().unwrap_or_default(),
+            no_color: !self.style.color,
+            is_stdout_terminal: io::stdout().is_terminal(),
+            is_stderr_terminal: io::stderr().is_terminal(),
+            setup_data,
+        });
+        let limit = self.plan.handle_summary_timeout;
+        match timeout(limit, stages.handle_summary(&data)).await {
+            Ok(Ok(files)) => files,
+            Ok(Err(error)) => {
+                tracing::error!("handleSummary() failed, so this is the usual summary: {error}");
+                None
+            }
+            Err(_) => {
+                tracing::error!("handleSummary() took longer than {limit:?}, so this is the usual summary.");
+                None
+            }
+        }
+    }
+}
+
+/// The latency against which the generator's own lateness is judged: the shortest that the script measures.
+fn shortest_latency(metrics: &MetricSet) -> Option<Duration> {
+    let latencies = metrics.iter().filter_map(|(definition, sample)| match sample {
+        Sample::Trend(histogram) if definition.contains == Contains::Time && is_latency(&definition.name) => {
+            Some(percentile(histogram, 95.0))
+        }
+        _ => None,
+    });
+    latencies.min()
+}
+
+/// Whether a trend says how long the target took.
+fn is_latency(name: &str) -> bool {
+    ["http_req_duration", "ws_connecting", "ws_ping", "rtt"].contains(&name)
+}
+
+fn write(name: &str, text: &[u8]) -> io::Result<()> {
+    match name {
+        "stdout" => {
+            io::stdout().write_all(text)?;
+            io::stdout().flush()
+        }
+        "stderr" => io::stderr().write_all(text),
+        path => write_file(Path::new(path), text),
+    }
+}
+
+fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
+    fs::write(path, text)
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display())))
+}
+
+fn print(text: &str) -> io::Result<()> {
+    write("stdout", text.as_bytes())
+}

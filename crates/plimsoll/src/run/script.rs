@@ -1,0 +1,94 @@
+//! The script of a test: read, evaluated once, and what it says.
+
+use std::{ffi::OsString, io, path::Path};
+
+use plimsoll_load::plan::{Options, Plan};
+use plimsoll_script::{
+    Options as Effective, Program, Script, modules,
+    source::{self, Builtins, Entry, LoadOptions},
+};
+use serde_json::{Value, json};
+
+use super::{environment, layers::Mistake, options::ReadingFlags};
+use crate::{
+    exit::{Failure, TestFailure},
+    surroundings::Surroundings,
+};
+
+/// Reads a script with all that it imports, and evaluates it once. `-` is standard input. `__ENV` has the variables of
+/// the system when the flags say so, or nothing, and then `with_system` does.
+pub(super) async fn read(
+    path: &Path,
+    flags: &ReadingFlags,
+    with_system: bool,
+    surroundings: &Surroundings<'_>,
+) -> Result<Script, Failure> {
+    let entry = match path.to_str() {
+        Some("-") => Entry::Text {
+            path: path.to_owned(),
+            text: io::read_to_string(io::stdin())?,
+        },
+        _ => Entry::File(path.to_owned()),
+    };
+    let present: Vec<_> = modules::ids().collect();
+    let absent: Vec<_> = modules::catalog()
+        .filter_map(|(id, api)| Some((id, api.err()?)))
+        .collect();
+    let options = LoadOptions {
+        builtins: Builtins {
+            present: &present,
+            absent: &absent,
+        },
+        cache: source::cache_folder(|name| surroundings.variable(name).map(OsString::from)),
+        is_offline: flags.offline,
+    };
+    let sources = source::load(entry, &options).await;
+    let sources = sources.map_err(|error| match error.excerpt {
+        None => TestFailure::NoScript.because(error),
+        Some(_) => TestFailure::ScriptFailed.because(error),
+    })?;
+    for notice in &sources.notices {
+        tracing::warn!("{notice}");
+    }
+    let with_system = flags.include_system_env_vars.unwrap_or(with_system);
+    let env = environment::compose(&flags.env, with_system, surroundings);
+    let program = Program::from_sources(sources, env, std::env::current_dir()?);
+    Script::read(program).map_err(|error| TestFailure::ScriptFailed.because(error))
+}
+
+/// What the script exports as `options`.
+pub(super) fn options(script: &Script) -> serde_json::Result<Value> {
+    let options = script.options()?;
+    Ok(if options.is_null() { json!({}) } else { options })
+}
+
+/// Whether the script has every function that a scenario calls.
+pub(super) fn check_functions(script: &Script, name: &str, plan: &Plan) -> Result<(), Mistake> {
+    let functions = script.functions();
+    match plan
+        .scenarios
+        .iter()
+        .find(|scenario| !functions.contains(&scenario.exec))
+    {
+        None => Ok(()),
+        Some(scenario) => {
+            let exported: Vec<_> = functions.iter().map(String::as_str).collect();
+            let problem = format!(
+                "scenario `{}` calls the function `{}`, which is not exported; there are: {}",
+                scenario.name,
+                scenario.exec,
+                exported.join(", ")
+            );
+            Err(Mistake::new(name, problem))
+        }
+    }
+}
+
+/// All options as scripts and protocols see them.
+pub(super) fn effective(values: Options, plan: &Plan) -> Effective {
+    Effective {
+        consolidated: serde_json::to_string(&values).unwrap_or_default(),
+        values,
+        system_tags: plan.system_tags.clone(),
+    }
+}

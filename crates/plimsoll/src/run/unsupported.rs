@@ -1,0 +1,69 @@
+//! Flags of k6 that are not built: each is named with what to do instead, so that nobody finds out at the end of a run.
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, error::Error};
+
+/// A flag, and what to do instead.
+type Unsupported = (&'static str, &'static str);
+
+const NO_SEGMENTS: &str = "a run is not split over several machines; run each with its own share of the load";
+const NO_CLOUD: &str = "there is no cloud; results go to the terminal, to --summary-export and to --out";
+
+const UNSUPPORTED: &[Unsupported] = &[
+    ("execution-segment", NO_SEGMENTS),
+    ("execution-segment-sequence", NO_SEGMENTS),
+    (
+        "traces-output",
+        "traces are not made; --http-debug and --websocket-debug show what is sent",
+    ),
+    (
+        "profiling-enabled",
+        "the program has no profiling interface; perf and other tools of the system work on it",
+    ),
+    ("features", "there are no feature switches; leave it out"),
+    ("exit-on-running", NO_CLOUD),
+    ("show-cloud-logs", NO_CLOUD),
+    ("upload-only", NO_CLOUD),
+    ("no-cloud-secrets", NO_CLOUD),
+];
+
+/// What of these was typed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UnsupportedFlags(Option<&'static Unsupported>);
+
+impl UnsupportedFlags {
+    /// Refuses the first of them.
+    pub(super) fn refuse(&self) -> Result<(), String> {
+        match self.0 {
+            None => Ok(()),
+            Some((flag, instead)) => Err(format!("--{flag} is not built: {instead}")),
+        }
+    }
+}
+
+impl Args for UnsupportedFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(
+            UNSUPPORTED
+                .iter()
+                .map(|(flag, _)| Arg::new(*flag).long(*flag).num_args(0..=1).hide(true)),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for UnsupportedFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let is_typed = |(flag, _): &&Unsupported| {
+            matches.value_source(flag) == Some(clap::parser::ValueSource::CommandLine)
+        };
+        Ok(Self(UNSUPPORTED.iter().find(is_typed)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! `TextEncoder` and `TextDecoder` (WHATWG Encoding), UTF-8 only.
+
+use rquickjs::{
+    Class, Ctx, Exception, JsLifetime, Object, Result, TypedArray, Value, class::Trace, function::Opt,
+};
+
+use crate::bytes;
+
+/// Installs both.
+pub(super) fn install(globals: &Object<'_>) -> Result<()> {
+    Class::<TextEncoder>::define(globals)?;
+    Class::<TextDecoder>::define(globals)
+}
+
+#[derive(Trace, JsLifetime)]
+#[rquickjs::class]
+struct TextEncoder {}
+
+#[rquickjs::methods]
+impl TextEncoder {
+    #[qjs(constructor)]
+    fn new() -> Self {
+        Self {}
+    }
+
+    #[qjs(get)]
+    fn encoding(&self) -> &'static str {
+        "utf-8"
+    }
+
+    fn encode<'js>(&self, ctx: Ctx<'js>, text: Opt<String>) -> Result<TypedArray<'js, u8>> {
+        TypedArray::new(ctx, text.0.unwrap_or_default().into_bytes())
+    }
+}
+
+#[derive(Trace, JsLifetime)]
+#[rquickjs::class]
+struct TextDecoder {
+    /// Whether malformed bytes are an error.
+    is_fatal: bool,
+    /// Whether a byte order mark is kept.
+    keeps_bom: bool,
+}
+
+#[rquickjs::methods]
+impl TextDecoder {
+    #[qjs(constructor)]
+    fn new<'js>(ctx: Ctx<'js>, label: Opt<String>, options: Opt<Object<'js>>) -> Result<Self> {
+        let label = label.0.unwrap_or_else(|| "utf-8".to_owned()).to_ascii_lowercase();
+        if !matches!(label.trim(), "utf-8" | "utf8" | "unicode-1-1-utf-8") {
+            let text = format!("TextDecoder knows utf-8 only, not `{label}`");
+            return Err(Exception::throw_range(&ctx, &text));
+        }
+        let option = |name: &str| match &options.0 {
+            Some(options) => options
+                .get::<_, Option<bool>>(name)
+                .map(Option::unwrap_or_default),
+            None => Ok(false),
+        };
+        Ok(Self {
+            is_fatal: option("fatal")?,
+            keeps_bom: option("ignoreBOM")?,
+        })
+    }
+
+    #[qjs(get)]
+    fn encoding(&self) -> &'static str {
+        "utf-8"
+    }
+
+    #[qjs(get)]
+    fn fatal(&self) -> bool {
+        self.is_fatal
+    }
+
+    fn decode<'js>(&self, ctx: Ctx<'js>, input: Opt<Value<'js>>) -> Result<String> {
+        let bytes = input
+            .0
+            .map_or(Ok(Vec::new()), |input| bytes::of(&ctx, &input, "decode()"))?;
+        let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) if !self.keeps_bom => rest,
+            _ => &bytes,
+        };
+        if self.is_fatal && std::str::from_utf8(bytes).is_err() {
+            return Err(Exception::throw_type(&ctx, "the bytes are not UTF-8"));
+        }
+        Ok(String::from_utf8_lossy(bytes).into_owned())
+    }
+}

@@ -1,0 +1,188 @@
+//! The client that `cable.connect` returns.
+
+use std::{rc::Rc, time::Duration};
+
+use plimsoll_clients::cable::{
+    Ending,
+    session::{Reader, Resumption, Session},
+};
+use rquickjs::{Class, Ctx, Function, JsLifetime, Result, Value, class::Trace, function::Opt};
+
+use super::{
+    channel::Channel,
+    connecting::Connected,
+    log::LogLevel,
+    meter::Meter,
+    observers::Observers,
+    options::ConnectOptions,
+    subscribing::{self, Subscription},
+};
+use crate::{host::Host, modules::k6::is_truthy, or_null::OrNull};
+
+/// A session with what its script wants of it.
+#[derive(Clone, Trace, JsLifetime)]
+#[rquickjs::class]
+pub(super) struct Client {
+    #[qjs(skip_trace)]
+    pub(super) shared: Rc<Shared>,
+}
+
+/// What a client and its channels have in common.
+pub(super) struct Shared {
+    pub(super) session: Session,
+    pub(super) meter: Rc<Meter>,
+    pub(super) observers: Rc<Observers>,
+    pub(super) receive_timeout: Duration,
+    pub(super) throws: bool,
+    pub(super) log: LogLevel,
+    has_warned_of_stall: std::cell::Cell<bool>,
+}
+
+impl Client {
+    /// Lets the session read in the background.
+    pub(super) fn start(host: &Host, connected: Connected, options: &ConnectOptions) -> Self {
+        let Connected {
+            session,
+            reader,
+            meter,
+        } = connected;
+        host.background(read(reader, Rc::clone(&meter), options.log));
+        let observers = Observers::new(host, session.clone(), options.log);
+        let shared = Shared {
+            session,
+            meter,
+            observers,
+            receive_timeout: options.receive_timeout,
+            throws: options.throws,
+            log: options.log,
+            has_warned_of_stall: std::cell::Cell::new(false),
+        };
+        Self {
+            shared: Rc::new(shared),
+        }
+    }
+
+    /// What a later session needs of this one.
+    pub(super) fn resumption(&self) -> Option<Resumption> {
+        self.shared.session.resumption()
+    }
+}
+
+#[rquickjs::methods(rename_all = "camelCase")]
+impl Client {
+    /// Subscribes and waits for the answer.
+    fn subscribe<'js>(
+        &self,
+        ctx: Ctx<'js>,
+        channel: String,
+        params: Opt<Value<'js>>,
+    ) -> Result<OrNull<Class<'js, Channel>>> {
+        let subscription = subscribing::ask(&ctx, &self.shared, &channel, params.0)?;
+        subscription.wait(&ctx, self.shared.receive_timeout).map(OrNull)
+    }
+
+    /// Subscribes without waiting.
+    fn subscribe_async<'js>(
+        &self,
+        ctx: Ctx<'js>,
+        channel: String,
+        params: Opt<Value<'js>>,
+    ) -> Result<Class<'js, Subscription>> {
+        Class::instance(
+            ctx.clone(),
+            subscribing::ask(&ctx, &self.shared, &channel, params.0)?,
+        )
+    }
+
+    /// Says Close and waits for the server's.
+    fn disconnect(&self, ctx: Ctx<'_>) -> Result<()> {
+        let outcome = Host::of(&ctx).park(&ctx, self.shared.session.disconnect());
+        self.shared.meter.end();
+        outcome
+    }
+
+    /// Calls `function` until it returns something true, or throws.
+    #[qjs(rename = "loop")]
+    fn repeat<'js>(&self, ctx: Ctx<'js>, function: Function<'js>) -> Result<()> {
+        let host = Host::of(&ctx);
+        loop {
+            host.wait(&ctx, tokio::task::yield_now())?;
+            match function.call::<_, Value<'js>>(()) {
+                Ok(value) if is_truthy(&value) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if host.is_interrupted() => return Err(error),
+                Err(error) => {
+                    let error = crate::ScriptError::caught(&ctx, &error, &host.program);
+                    self.shared.log.error(&format!("client.loop() ends: {error}"));
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Calls `function` when the server has said `disconnect`.
+    fn on_disconnect<'js>(&self, ctx: Ctx<'js>, function: Function<'js>) {
+        self.shared.observers.on_disconnect(&ctx, function);
+    }
+
+    /// Calls `function` when the connection has ended without this client's doing.
+    fn on_close<'js>(&self, ctx: Ctx<'js>, function: Function<'js>) {
+        self.shared.observers.on_close(&ctx, function);
+    }
+
+    #[qjs(get)]
+    fn close_code(&self) -> OrNull<u16> {
+        OrNull(self.shared.session.close_code())
+    }
+
+    #[qjs(get)]
+    fn ending(&self) -> OrNull<String> {
+        OrNull(self.shared.session.ending().map(|ending| ending.to_string()))
+    }
+
+    #[qjs(get)]
+    fn sid(&self) -> OrNull<String> {
+        OrNull(self.shared.session.sid().map(str::to_owned))
+    }
+
+    #[qjs(get)]
+    fn restored(&self) -> bool {
+        self.shared.session.is_restored()
+    }
+}
+
+impl Shared {
+    /// Says once that messages have waited because nobody took them.
+    pub(super) fn warn_of_stall(&self) {
+        if self.session.totals().n_stalls > 0 && !self.has_warned_of_stall.replace(true) {
+            self.log.warn(
+                "the socket was not read for a while, because 2,048 messages of a channel waited for the script; \
+                 receive() them, or call channel.ignoreReads() or channel.countOnly()",
+            );
+        }
+    }
+}
+
+/// What a client does while the script waits. Dropped with the iteration, which closes the socket.
+async fn read(mut reader: Reader, meter: Rc<Meter>, log: LogLevel) {
+    let meter = EndsWithReading(meter);
+    loop {
+        let read = reader.read().await;
+        meter.0.record();
+        match read {
+            Ok(()) => {}
+            Err(Ending::Left) => return,
+            // The base protocol's clients treat it as a matter of course.
+            Err(ending @ Ending::Disconnected { .. }) => return log.debug(&ending.to_string()),
+            Err(ending) => return log.error(&ending.to_string()),
+        }
+    }
+}
+
+struct EndsWithReading(Rc<Meter>);
+
+impl Drop for EndsWithReading {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}

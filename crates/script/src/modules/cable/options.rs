@@ -1,0 +1,179 @@
+//! What a script may say when it connects.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use plimsoll_cable::subprotocol::{BASE_JSON, EXTENDED_JSON};
+use plimsoll_clients::cable::session::Resumption;
+use rquickjs::{Class, Ctx, Exception, Result, Value};
+
+use super::{client::Client, log::LogLevel};
+use crate::inspect::inspect;
+
+/// The options of `cable.connect`. An unknown one is an error, as in k6's extension; upper and lower case are equal.
+pub(super) struct ConnectOptions {
+    /// The `Cookie` header; empty for none. Takes the place of one among the headers.
+    pub(super) cookies: String,
+    /// Header lines of the upgrade.
+    pub(super) headers: BTreeMap<String, String>,
+    /// Tags of all samples of the client.
+    pub(super) tags: BTreeMap<String, String>,
+    /// From before the look-up of the name until the welcome. Default 60 s, also for 0.
+    pub(super) handshake_timeout: Duration,
+    /// How long subscribing and receiving wait. Default 1 s, also for 0.
+    pub(super) receive_timeout: Duration,
+    /// Which lines of this client go to the log.
+    pub(super) log: LogLevel,
+    /// Whether failures to connect and to subscribe are exceptions.
+    pub(super) throws: bool,
+    /// The sub-protocol that is offered.
+    pub(super) protocol: &'static str,
+    /// What an earlier session has left.
+    pub(super) resumption: Option<Resumption>,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> Self {
+        Self {
+            cookies: String::new(),
+            headers: BTreeMap::new(),
+            tags: BTreeMap::new(),
+            handshake_timeout: Duration::from_secs(60),
+            receive_timeout: Duration::from_secs(1),
+            log: LogLevel::default(),
+            throws: false,
+            protocol: BASE_JSON,
+            resumption: None,
+        }
+    }
+}
+
+const KNOWN: &str =
+    "cookies, headers, tags, handshakeTimeoutS, receiveTimeoutMs, logLevel, codec, throw, protocol, resume";
+
+impl ConnectOptions {
+    /// Reads them; `undefined` and `null` mean the default, for the whole and for each.
+    ///
+    /// # Errors
+    /// A TypeError that names the option, what it was, and what was expected.
+    pub(super) fn read<'js>(ctx: &Ctx<'js>, options: Option<Value<'js>>) -> Result<Self> {
+        let mut read = Self::default();
+        let Some(options) = options.filter(|options| !is_nothing(options)) else {
+            return Ok(read);
+        };
+        let Some(object) = options.as_object() else {
+            let text = format!(
+                "the options of cable.connect() are {}; expected an object",
+                inspect(&options)
+            );
+            return Err(Exception::throw_type(ctx, &text));
+        };
+        for entry in object.props::<String, Value<'js>>() {
+            let (key, value) = entry?;
+            if !is_nothing(&value) {
+                let set = read.set(&key, &value);
+                set.map_err(|expected| refuse(ctx, &key, &value, &expected))?;
+            }
+        }
+        Ok(read)
+    }
+
+    /// Sets one; the error says what was expected.
+    fn set(&mut self, key: &str, value: &Value<'_>) -> std::result::Result<(), String> {
+        match key.to_ascii_lowercase().as_str() {
+            "cookies" => self.cookies = text(value)?,
+            "headers" => self.headers = texts(value)?,
+            "tags" => self.tags = texts(value)?,
+            "handshaketimeouts" => set_timeout(&mut self.handshake_timeout, value, Duration::from_secs)?,
+            "receivetimeoutms" => set_timeout(&mut self.receive_timeout, value, Duration::from_millis)?,
+            "loglevel" => self.log = LogLevel::parse(&text(value)?)?,
+            "codec" => check_codec(&text(value)?)?,
+            "throw" => self.throws = value.as_bool().ok_or("true or false")?,
+            "protocol" => self.protocol = protocol(&text(value)?)?,
+            "resume" => {
+                self.resumption = resumption(value)?;
+                self.protocol = EXTENDED_JSON;
+            }
+            _ => return Err(format!("one of the options {KNOWN}")),
+        }
+        Ok(())
+    }
+
+    /// Something came to nothing: an exception with `throw`, otherwise a line in the log.
+    ///
+    /// # Errors
+    /// With `throw`.
+    pub(super) fn failed(&self, ctx: &Ctx<'_>, text: &str) -> Result<()> {
+        if self.throws {
+            return Err(Exception::throw_message(ctx, text));
+        }
+        self.log.error(text);
+        Ok(())
+    }
+}
+
+fn is_nothing(value: &Value<'_>) -> bool {
+    value.is_undefined() || value.is_null()
+}
+
+fn refuse(ctx: &Ctx<'_>, key: &str, value: &Value<'_>, expected: &str) -> rquickjs::Error {
+    let text = format!(
+        "the option {key} of cable.connect() is {}; expected {expected}",
+        inspect(value)
+    );
+    Exception::throw_type(ctx, &text)
+}
+
+fn text(value: &Value<'_>) -> std::result::Result<String, String> {
+    let text = value.as_string().and_then(|text| text.to_string().ok());
+    text.ok_or_else(|| "a text".to_owned())
+}
+
+fn texts(value: &Value<'_>) -> std::result::Result<BTreeMap<String, String>, String> {
+    let expected = || "an object of texts, for example { name: 'value' }".to_owned();
+    let object = value.as_object().ok_or_else(expected)?;
+    let entries = object.props::<String, Value<'_>>().map(|entry| {
+        let (name, value) = entry.map_err(|_| expected())?;
+        Ok((name, text(&value).map_err(|_| expected())?))
+    });
+    entries.collect()
+}
+
+fn set_timeout(
+    timeout: &mut Duration,
+    value: &Value<'_>,
+    unit: fn(u64) -> Duration,
+) -> std::result::Result<(), String> {
+    let number = value
+        .as_number()
+        .filter(|number| number.fract() == 0.0 && (0.0..=1e12).contains(number));
+    let number = number.ok_or("a whole number of 0 (the default) or more")?;
+    if number > 0.0 {
+        *timeout = unit(number as u64);
+    }
+    Ok(())
+}
+
+fn check_codec(codec: &str) -> std::result::Result<(), String> {
+    match codec {
+        "json" => Ok(()),
+        "msgpack" | "protobuf" => Err(format!(
+            "json: codec {codec} is not built, and only AnyCable Pro speaks it"
+        )),
+        _ => Err("json".to_owned()),
+    }
+}
+
+fn protocol(name: &str) -> std::result::Result<&'static str, String> {
+    [BASE_JSON, EXTENDED_JSON]
+        .into_iter()
+        .find(|known| *known == name)
+        .ok_or_else(|| format!("{BASE_JSON} or {EXTENDED_JSON}"))
+}
+
+fn resumption(value: &Value<'_>) -> std::result::Result<Option<Resumption>, String> {
+    let client =
+        Class::<Client>::from_value(value).map_err(|_| "a client of an earlier connect()".to_owned())?;
+    let resumption = client.borrow().resumption();
+    // Without an id there is nothing to resume; the new session begins anew, as when the server has forgotten it.
+    Ok(resumption)
+}

@@ -1,0 +1,138 @@
+//! From a channel's name to a subscription.
+
+use std::{rc::Rc, time::Duration};
+
+use plimsoll_cable::identifier::encode_identifier;
+use plimsoll_clients::cable::{SubscribeError, session};
+use rquickjs::{Class, Ctx, Exception, JsLifetime, Result, Value, class::Trace, function::Opt};
+
+use super::{channel::Channel, client::Shared};
+use crate::{host::Host, inspect::inspect, or_null::OrNull};
+
+/// A subscription that was asked for.
+#[derive(Clone, Trace, JsLifetime)]
+#[rquickjs::class]
+pub(super) struct Subscription {
+    #[qjs(skip_trace)]
+    shared: Rc<Shared>,
+    /// Absent when it could not even be asked for.
+    #[qjs(skip_trace)]
+    channel: Option<session::Channel>,
+}
+
+/// Asks for a subscription.
+///
+/// # Errors
+/// When the parameters are no object; with `throw`, also when the connection is over.
+pub(super) fn ask<'js>(
+    ctx: &Ctx<'js>,
+    shared: &Rc<Shared>,
+    channel: &str,
+    params: Option<Value<'js>>,
+) -> Result<Subscription> {
+    let params = json_object(ctx, params, "the parameters of a channel")?;
+    let identifier = encode_identifier(channel, &params)
+        .map_err(|error| Exception::throw_type(ctx, &error.to_string()))?;
+    if shared
+        .session
+        .channel(&identifier)
+        .is_some_and(|channel| channel.is_confirmed())
+    {
+        shared.log.warn(&format!("{identifier} is subscribed already"));
+    }
+    let asked = Host::of(ctx).wait(ctx, shared.session.subscribe(&identifier))?;
+    let channel = match asked {
+        Ok(channel) => {
+            shared.meter.asked(&channel);
+            Some(channel)
+        }
+        Err(ending) => {
+            shared.failed(ctx, &format!("subscription to `{identifier}`: {ending}"))?;
+            None
+        }
+    };
+    shared.meter.record();
+    Ok(Subscription {
+        shared: Rc::clone(shared),
+        channel,
+    })
+}
+
+#[rquickjs::methods]
+impl Subscription {
+    /// Waits for the answer: milliseconds, or the client's `receiveTimeoutMs`.
+    #[qjs(rename = "await")]
+    fn confirmed<'js>(&self, ctx: Ctx<'js>, limit_ms: Opt<f64>) -> Result<OrNull<Class<'js, Channel>>> {
+        let limit = limit_ms.0.filter(|ms| *ms > 0.0);
+        let limit = limit.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok());
+        self.wait(&ctx, limit.unwrap_or(self.shared.receive_timeout))
+            .map(OrNull)
+    }
+}
+
+impl Subscription {
+    /// Waits for the answer; null, with a line in the log, when it is no confirmation.
+    ///
+    /// # Errors
+    /// With `throw`, when it is no confirmation; and when the script has to end.
+    pub(super) fn wait<'js>(&self, ctx: &Ctx<'js>, limit: Duration) -> Result<Option<Class<'js, Channel>>> {
+        let Some(channel) = &self.channel else {
+            return Ok(None);
+        };
+        let answer = Host::of(ctx).wait(ctx, channel.confirmed(limit))?;
+        self.shared.meter.record();
+        let identifier = channel.identifier();
+        let text = match answer {
+            Ok(_) => {
+                let channel = Channel::new(Rc::clone(&self.shared), channel.clone());
+                return Class::instance(ctx.clone(), channel).map(Some);
+            }
+            Err(SubscribeError::Rejected { .. }) => format!("subscription to `{identifier}`: rejected"),
+            Err(SubscribeError::TimedOut { after, .. }) => format!(
+                "subscription to `{identifier}`: no answer within {} ms; a larger receiveTimeoutMs waits longer",
+                after.as_millis()
+            ),
+            Err(error @ SubscribeError::Ended(_)) => format!("subscription to `{identifier}`: {error}"),
+        };
+        self.shared.failed(ctx, &text)?;
+        Ok(None)
+    }
+}
+
+impl Shared {
+    /// Something came to nothing: an exception with `throw`, otherwise a line in the log.
+    ///
+    /// # Errors
+    /// With `throw`.
+    pub(super) fn failed(&self, ctx: &Ctx<'_>, text: &str) -> Result<()> {
+        if self.throws {
+            return Err(Exception::throw_message(ctx, text));
+        }
+        self.log.error(text);
+        Ok(())
+    }
+}
+
+/// A value as the text of a JSON object; nothing is an empty one.
+///
+/// # Errors
+/// A TypeError when it is no object.
+pub(super) fn json_object<'js>(ctx: &Ctx<'js>, value: Option<Value<'js>>, what: &str) -> Result<String> {
+    let Some(value) = value.filter(|value| !value.is_undefined() && !value.is_null()) else {
+        return Ok("{}".to_owned());
+    };
+    let json = if value.is_object() && !value.is_array() && !value.is_function() {
+        ctx.json_stringify(value.clone())?
+            .map(|json| json.to_string())
+            .transpose()?
+    } else {
+        None
+    };
+    json.ok_or_else(|| {
+        let text = format!(
+            "{what} are {}; expected an object, for example {{ id: 1 }}",
+            inspect(&value)
+        );
+        Exception::throw_type(ctx, &text)
+    })
+}

@@ -1,0 +1,149 @@
+//! `k6/crypto`: digests, HMAC and random bytes.
+
+use std::cell::RefCell;
+
+use rquickjs::{
+    ArrayBuffer, Class, Ctx, Exception, Function, IntoJs as _, JsLifetime, Object, Result, Value,
+    class::Trace, function::Opt,
+};
+
+use self::algorithm::{ALGORITHMS, Algorithm, Running};
+use super::{Module, encoding, same};
+use crate::bytes;
+
+mod algorithm;
+
+pub(super) const MODULE: Module = Module {
+    id: "k6/crypto",
+    build,
+    api: &[
+        same("createHMAC"),
+        same("createHash"),
+        same("hexEncode"),
+        same("hmac"),
+        same("md4"),
+        same("md5"),
+        same("randomBytes"),
+        same("ripemd160"),
+        same("sha1"),
+        same("sha256"),
+        same("sha384"),
+        same("sha512"),
+        same("sha512_224"),
+        same("sha512_256"),
+    ],
+};
+
+/// The most that `randomBytes` gives at once: a script that wants more has a typing mistake.
+const MAX_RANDOM_BYTES: usize = 64 << 20;
+
+fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let exports = Object::new(ctx.clone())?;
+    for algorithm in ALGORITHMS {
+        let digest = move |ctx: Ctx<'js>, input: Value<'js>, encoding: Opt<String>| {
+            let mut hash = algorithm.hash();
+            hash.update(&bytes::of(&ctx, &input, algorithm.name)?);
+            encoded(&ctx, &hash.finish(), encoding.0.as_deref())
+        };
+        exports.set(algorithm.name, Function::new(ctx.clone(), digest)?)?;
+    }
+    exports.set("hmac", Function::new(ctx.clone(), hmac)?)?;
+    exports.set("createHash", Function::new(ctx.clone(), create_hash)?)?;
+    exports.set("createHMAC", Function::new(ctx.clone(), create_hmac)?)?;
+    exports.set("randomBytes", Function::new(ctx.clone(), random_bytes)?)?;
+    exports.set("hexEncode", Function::new(ctx.clone(), hex_encode)?)?;
+    Ok(exports)
+}
+
+/// A digest under way.
+#[derive(Trace, JsLifetime)]
+#[rquickjs::class]
+struct Hasher {
+    /// Not used up by `digest`: as in k6, more can be added after it.
+    #[qjs(skip_trace)]
+    running: RefCell<Running>,
+}
+
+#[rquickjs::methods]
+impl Hasher {
+    fn update<'js>(&self, ctx: Ctx<'js>, input: Value<'js>) -> Result<()> {
+        self.running
+            .borrow_mut()
+            .update(&bytes::of(&ctx, &input, "update()")?);
+        Ok(())
+    }
+
+    fn digest<'js>(&self, ctx: Ctx<'js>, encoding: Opt<String>) -> Result<Value<'js>> {
+        let digest = self.running.borrow().clone().finish();
+        encoded(&ctx, &digest, encoding.0.as_deref())
+    }
+}
+
+fn create_hash<'js>(ctx: Ctx<'js>, algorithm: String) -> Result<Class<'js, Hasher>> {
+    let running = RefCell::new(find(&ctx, &algorithm)?.hash());
+    Class::instance(ctx, Hasher { running })
+}
+
+fn create_hmac<'js>(ctx: Ctx<'js>, algorithm: String, key: Value<'js>) -> Result<Class<'js, Hasher>> {
+    let key = bytes::of(&ctx, &key, "the key of createHMAC()")?;
+    let running = RefCell::new(find(&ctx, &algorithm)?.hmac(&key));
+    Class::instance(ctx, Hasher { running })
+}
+
+fn hmac<'js>(
+    ctx: Ctx<'js>,
+    algorithm: String,
+    key: Value<'js>,
+    data: Value<'js>,
+    encoding: Opt<String>,
+) -> Result<Value<'js>> {
+    let mut mac = find(&ctx, &algorithm)?.hmac(&bytes::of(&ctx, &key, "the key of hmac()")?);
+    mac.update(&bytes::of(&ctx, &data, "hmac()")?);
+    encoded(&ctx, &mac.finish(), encoding.0.as_deref())
+}
+
+fn find(ctx: &Ctx<'_>, name: &str) -> Result<&'static Algorithm> {
+    ALGORITHMS
+        .iter()
+        .find(|algorithm| algorithm.name == name)
+        .ok_or_else(|| {
+            let names: Vec<_> = ALGORITHMS.iter().map(|algorithm| algorithm.name).collect();
+            let text = format!("`{name}` is no digest; expected one of {}", names.join(", "));
+            Exception::throw_type(ctx, &text)
+        })
+}
+
+/// The output encodings of k6 (spec §2.7).
+fn encoded<'js>(ctx: &Ctx<'js>, digest: &[u8], encoding: Option<&str>) -> Result<Value<'js>> {
+    match encoding.unwrap_or("hex") {
+        "hex" => hex(digest).into_js(ctx),
+        "base64" => encoding::encode_standard(digest).into_js(ctx),
+        "base64url" => encoding::encode_url(digest).into_js(ctx),
+        "base64rawurl" => encoding::encode_raw_url(digest).into_js(ctx),
+        "binary" => ArrayBuffer::new_copy(ctx.clone(), digest)?.into_js(ctx),
+        other => {
+            let text = format!(
+                "`{other}` is no output encoding; expected hex, base64, base64url, base64rawurl or binary"
+            );
+            Err(Exception::throw_type(ctx, &text))
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn hex_encode<'js>(ctx: Ctx<'js>, input: Value<'js>) -> Result<String> {
+    Ok(hex(&bytes::of(&ctx, &input, "hexEncode()")?))
+}
+
+fn random_bytes(ctx: Ctx<'_>, length: f64) -> Result<ArrayBuffer<'_>> {
+    if !(1.0..=MAX_RANDOM_BYTES as f64).contains(&length) {
+        let text = format!("randomBytes() was asked for {length} bytes; expected 1 to {MAX_RANDOM_BYTES}");
+        return Err(Exception::throw_range(&ctx, &text));
+    }
+    let mut bytes = vec![0_u8; length as usize];
+    getrandom::fill(&mut bytes).map_err(|error| Exception::throw_internal(&ctx, &error.to_string()))?;
+    ArrayBuffer::new(ctx, bytes)
+}

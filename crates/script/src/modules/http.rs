@@ -1,0 +1,198 @@
+//! `k6/http`: requests over HTTP.
+
+use rquickjs::{
+    Coerced, Ctx, Exception, Function, Object, Result, Value,
+    function::{Opt, Rest},
+};
+
+mod batch;
+mod call;
+mod cookie_jar;
+mod debug;
+mod expected;
+mod file;
+mod form;
+mod json_path;
+mod names;
+mod pace;
+mod page;
+mod params;
+mod response;
+mod run_settings;
+mod samples;
+mod send;
+mod session;
+
+pub(crate) use self::run_settings::RunSettings;
+use self::session::Session;
+use super::{Api, K6, Module, differs, same};
+
+pub(super) const MODULE: Module = Module {
+    id: "k6/http",
+    build,
+    api: API,
+};
+
+const API: &[Api] = &[
+    same("get"),
+    same("head"),
+    same("post"),
+    same("put"),
+    same("patch"),
+    same("del"),
+    same("options"),
+    same("request"),
+    same("asyncRequest"),
+    same("batch"),
+    same("file"),
+    same("url"),
+    same("expectedStatuses"),
+    same("setResponseCallback"),
+    same("cookieJar"),
+    same("CookieJar"),
+    same("CookieJar.cookiesForURL"),
+    same("CookieJar.set"),
+    same("CookieJar.clear"),
+    same("CookieJar.delete"),
+    same("TLS_1_0"),
+    same("TLS_1_1"),
+    same("TLS_1_2"),
+    same("TLS_1_3"),
+    differs(
+        "OCSP_STATUS_GOOD",
+        "no response has it: stapled OCSP answers are not read; so for all OCSP constants",
+    ),
+    differs(
+        "Response",
+        "its fields cannot be assigned; `ocsp.status` is always `unknown`",
+    ),
+    differs(
+        "Response.json",
+        "paths take keys, indexes, `#`, `#(key==\"value\")`, `#(…)#`, `*` and `?`; no modifiers",
+    ),
+    same("Response.html"),
+    differs(
+        "Response.submitForm",
+        "fields are sent as browsers do: a <select> of which nothing is chosen sends its first option",
+    ),
+    same("Response.clickLink"),
+    differs("Params.auth", "`ntlm` is refused; `basic` and `digest` work"),
+    differs(
+        "User-Agent",
+        "`plimsoll/<version>`, unless the option `userAgent` or the request says otherwise",
+    ),
+    Api {
+        name: "HTTP_PROXY",
+        k6: K6::Absent("no proxy of the environment is used"),
+    },
+];
+
+/// Versions of TLS, as k6's constants have them.
+const TLS_VERSIONS: [(&str, &str); 4] = [
+    ("TLS_1_0", "tls1.0"),
+    ("TLS_1_1", "tls1.1"),
+    ("TLS_1_2", "tls1.2"),
+    ("TLS_1_3", "tls1.3"),
+];
+
+/// Words of OCSP (RFC 6960).
+const OCSP: [(&str, &str); 14] = [
+    ("OCSP_STATUS_GOOD", "good"),
+    ("OCSP_STATUS_REVOKED", "revoked"),
+    ("OCSP_STATUS_SERVER_FAILED", "server_failed"),
+    ("OCSP_STATUS_UNKNOWN", "unknown"),
+    ("OCSP_REASON_UNSPECIFIED", "unspecified"),
+    ("OCSP_REASON_KEY_COMPROMISE", "key_compromise"),
+    ("OCSP_REASON_CA_COMPROMISE", "ca_compromise"),
+    ("OCSP_REASON_AFFILIATION_CHANGED", "affiliation_changed"),
+    ("OCSP_REASON_SUPERSEDED", "superseded"),
+    ("OCSP_REASON_CESSATION_OF_OPERATION", "cessation_of_operation"),
+    ("OCSP_REASON_CERTIFICATE_HOLD", "certificate_hold"),
+    ("OCSP_REASON_REMOVE_FROM_CRL", "remove_from_crl"),
+    ("OCSP_REASON_PRIVILEGE_WITHDRAWN", "privilege_withdrawn"),
+    ("OCSP_REASON_AA_COMPROMISE", "aa_compromise"),
+];
+
+fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    Session::install(ctx)?;
+    let exports = Object::new(ctx.clone())?;
+    for (name, method) in [("get", "GET"), ("head", "HEAD")] {
+        let function = move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| {
+            send::blocking(&ctx, method, &url, None, params.0.as_ref())
+        };
+        exports.set(name, Function::new(ctx.clone(), function)?.with_name(name)?)?;
+    }
+    let with_body = [
+        ("post", "POST"),
+        ("put", "PUT"),
+        ("patch", "PATCH"),
+        ("del", "DELETE"),
+        ("options", "OPTIONS"),
+    ];
+    for (name, method) in with_body {
+        let function =
+            move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+                send::blocking(&ctx, method, &url, body.0.as_ref(), params.0.as_ref())
+            };
+        exports.set(name, Function::new(ctx.clone(), function)?.with_name(name)?)?;
+    }
+    exports.set("request", Function::new(ctx.clone(), request)?)?;
+    exports.set("asyncRequest", Function::new(ctx.clone(), async_request)?)?;
+    exports.set("batch", Function::new(ctx.clone(), batch::batch)?)?;
+    exports.set("file", Function::new(ctx.clone(), file::create)?)?;
+    exports.set("url", Function::new(ctx.clone(), url)?)?;
+    exports.set("expectedStatuses", Function::new(ctx.clone(), expected::create)?)?;
+    exports.set(
+        "setResponseCallback",
+        Function::new(ctx.clone(), expected::set_default)?,
+    )?;
+    exports.set("cookieJar", Function::new(ctx.clone(), cookie_jar::of_user)?)?;
+    let jar = Function::new(ctx.clone(), cookie_jar::create)?;
+    exports.set("CookieJar", jar.with_name("CookieJar")?.with_constructor(true))?;
+    for (name, value) in TLS_VERSIONS.into_iter().chain(OCSP) {
+        exports.set(name, value)?;
+    }
+    Ok(exports)
+}
+
+fn request<'js>(
+    ctx: Ctx<'js>,
+    method: String,
+    url: Value<'js>,
+    body: Opt<Value<'js>>,
+    params: Opt<Value<'js>>,
+) -> Result<Value<'js>> {
+    send::blocking(&ctx, &method, &url, body.0.as_ref(), params.0.as_ref())
+}
+
+fn async_request<'js>(
+    ctx: Ctx<'js>,
+    method: String,
+    url: Value<'js>,
+    body: Opt<Value<'js>>,
+    params: Opt<Value<'js>>,
+) -> Result<Value<'js>> {
+    send::promised(&ctx, &method, &url, body.0.as_ref(), params.0.as_ref())
+}
+
+/// The tag of a template literal: the URL with its values, and as a name the template without them.
+fn url<'js>(ctx: Ctx<'js>, parts: Value<'js>, values: Rest<Coerced<String>>) -> Result<Object<'js>> {
+    let Some(parts) = parts.as_array() else {
+        let text = "http.url is the tag of a template literal: http.url`https://example.com/posts/${id}`";
+        return Err(Exception::throw_type(&ctx, text));
+    };
+    let (mut url, mut name) = (String::new(), String::new());
+    for (position, part) in parts.iter::<String>().enumerate() {
+        if position > 0 {
+            name.push_str("${}");
+            url.push_str(values.get(position - 1).map_or("", |value| value.0.as_str()));
+        }
+        let part = part?;
+        name.push_str(&part);
+        url.push_str(&part);
+    }
+    let tagged = Object::new(ctx)?;
+    tagged.set("url", url)?;
+    tagged.set("name", name)?;
+    Ok(tagged)
+}

@@ -1,0 +1,60 @@
+//! `http.file`: a part of a form with a file's name and type.
+
+use std::{rc::Rc, time::UNIX_EPOCH};
+
+use rquickjs::{
+    ArrayBuffer, Class, Ctx, Exception, IntoJs as _, JsLifetime, Result, Value, class::Trace, function::Opt,
+};
+
+use crate::bytes;
+
+/// k6's type of files that have none.
+const DEFAULT_TYPE: &str = "application/octet-stream";
+
+/// What `http.file` returns.
+#[derive(Trace, JsLifetime)]
+#[rquickjs::class]
+pub(super) struct FileData {
+    #[qjs(skip_trace)]
+    pub(super) bytes: Rc<[u8]>,
+    #[qjs(get, enumerable)]
+    pub(super) filename: String,
+    #[qjs(get, enumerable)]
+    pub(super) content_type: String,
+}
+
+#[rquickjs::methods]
+impl FileData {
+    /// The content, as an ArrayBuffer.
+    #[qjs(get, enumerable)]
+    fn data<'js>(&self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+        ArrayBuffer::new_copy(ctx.clone(), &*self.bytes)?.into_js(&ctx)
+    }
+}
+
+/// `http.file(data, filename, contentType)`.
+pub(super) fn create<'js>(
+    ctx: Ctx<'js>,
+    data: Value<'js>,
+    filename: Opt<String>,
+    content_type: Opt<String>,
+) -> Result<Class<'js, FileData>> {
+    let bytes = match data.as_string() {
+        Some(text) => Some(text.to_string()?.into_bytes()),
+        None => bytes::copy(&data),
+    };
+    let bytes = bytes.ok_or_else(|| {
+        let text = format!(
+            "http.file() was given {}; expected a text or an ArrayBuffer",
+            data.type_name()
+        );
+        Exception::throw_type(&ctx, &text)
+    })?;
+    let unique = || UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos().to_string();
+    let file = FileData {
+        bytes: bytes.into(),
+        filename: filename.0.unwrap_or_else(unique),
+        content_type: content_type.0.unwrap_or_else(|| DEFAULT_TYPE.to_owned()),
+    };
+    Class::instance(ctx, file)
+}

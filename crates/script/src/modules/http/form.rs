@@ -1,0 +1,136 @@
+//! Bodies of requests: texts, bytes, and objects, which become forms.
+
+use std::fmt::Write as _;
+
+use plimsoll_clients::http::Request;
+use rquickjs::{Class, Coerced, Ctx, Exception, FromJs as _, Result, Value};
+
+use super::file::FileData;
+use crate::bytes;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Sets the body of a request, and its type where the script has none.
+pub(super) fn set_body<'js>(ctx: &Ctx<'js>, request: &mut Request, body: &Value<'js>) -> Result<()> {
+    if let Some(text) = body.as_string() {
+        request.body = text.to_string()?.into_bytes();
+        return Ok(());
+    }
+    if let Some(bytes) = bytes::copy(body) {
+        request.body = bytes;
+        return Ok(());
+    }
+    let Some(object) = body
+        .as_object()
+        .filter(|object| !object.is_function() && !object.is_array())
+    else {
+        let text = format!(
+            "unknown request body type: {}; expected a text, an ArrayBuffer, or an object of form fields",
+            body.type_name()
+        );
+        return Err(Exception::throw_type(ctx, &text));
+    };
+    let fields = object.props::<String, Value<'js>>().collect::<Result<Vec<_>>>()?;
+    if fields
+        .iter()
+        .any(|(_, value)| Class::<FileData>::from_value(value).is_ok())
+    {
+        let (content_type, body) = multipart(ctx, &fields)?;
+        request.body = body;
+        set_type(request, &content_type);
+    } else {
+        request.body = urlencoded(ctx, fields)?.into_bytes();
+        set_type(request, FORM);
+    }
+    Ok(())
+}
+
+fn set_type(request: &mut Request, content_type: &str) {
+    let mut names = request.headers.iter().map(|(name, _)| name);
+    if !names.any(|name| name.eq_ignore_ascii_case("content-type")) {
+        request
+            .headers
+            .push(("Content-Type".to_owned(), content_type.to_owned()));
+    }
+}
+
+/// Fields in the order of their names, as Go writes them; the elements of an array are fields of one name.
+fn urlencoded<'js>(ctx: &Ctx<'js>, mut fields: Vec<(String, Value<'js>)>) -> Result<String> {
+    fields.sort_by(|(name, _), (other, _)| name.cmp(other));
+    let mut text = String::new();
+    for (name, value) in fields {
+        let values = match value.as_array() {
+            Some(values) => values.iter().collect::<Result<Vec<Value<'js>>>>()?,
+            None => vec![value],
+        };
+        for value in values {
+            let separator = if text.is_empty() { "" } else { "&" };
+            text.push_str(separator);
+            escape(&name, &mut text);
+            text.push('=');
+            escape(&field(ctx, &name, value)?, &mut text);
+        }
+    }
+    Ok(text)
+}
+
+/// A field as text; an object within has none.
+fn field<'js>(ctx: &Ctx<'js>, name: &str, value: Value<'js>) -> Result<String> {
+    if value.is_null() || value.is_undefined() {
+        return Ok(String::new());
+    }
+    if value.is_object() {
+        tracing::warn!(
+            "the form field `{name}` is an object, which a form cannot carry: an empty text was sent"
+        );
+        return Ok(String::new());
+    }
+    Coerced::<String>::from_js(ctx, value).map(|text| text.0)
+}
+
+/// What Go's `url.QueryEscape` leaves alone is left alone.
+fn escape(text: &str, into: &mut String) {
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => into.push(byte.into()),
+            b' ' => into.push('+'),
+            byte => write!(into, "%{byte:02X}").expect("a string takes everything"),
+        }
+    }
+}
+
+/// RFC 7578: the type with its boundary, and the body.
+fn multipart<'js>(ctx: &Ctx<'js>, fields: &[(String, Value<'js>)]) -> Result<(String, Vec<u8>)> {
+    let boundary = format!("{:032x}{:016x}", fastrand::u128(..), fastrand::u64(..));
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        let name = quoted(name);
+        let (disposition, data) = match Class::<FileData>::from_value(value) {
+            Ok(file) => {
+                let file = file.borrow();
+                let head = format!(
+                    "form-data; name=\"{name}\"; filename=\"{}\"\r\nContent-Type: {}",
+                    quoted(&file.filename),
+                    file.content_type.replace(['\r', '\n'], " "),
+                );
+                (head, file.bytes.to_vec())
+            }
+            Err(_) => {
+                let text = field(ctx, &name, value.clone())?;
+                (format!("form-data; name=\"{name}\""), text.into_bytes())
+            }
+        };
+        body.extend_from_slice(
+            format!("--{boundary}\r\nContent-Disposition: {disposition}\r\n\r\n").as_bytes(),
+        );
+        body.extend_from_slice(&data);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    Ok((format!("multipart/form-data; boundary={boundary}"), body))
+}
+
+/// As browsers write names (HTML §4.10.22.8).
+fn quoted(text: &str) -> String {
+    text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}

@@ -1,0 +1,453 @@
+//! `Response`: what a script gets. Its parts are made when they are asked for: most scripts look at the status.
+
+use std::{rc::Rc, time::Duration};
+
+use plimsoll_clients::http::{Cookie, Exchange, Url};
+use rquickjs::{
+    ArrayBuffer, Class, Ctx, Exception, IntoJs as _, JsLifetime, Object, Result, Value,
+    class::Trace,
+    function::{Opt, This},
+};
+
+use super::{
+    call::{BodyType, Call, Unusable},
+    json_path::JsonPath,
+    names::canonical,
+    page,
+};
+use crate::modules::html;
+
+/// The answer to a request, or why there is none.
+#[derive(Trace, JsLifetime)]
+#[rquickjs::class]
+pub(super) struct Response<'js> {
+    #[qjs(skip_trace)]
+    facts: Facts,
+    body: Option<Value<'js>>,
+    json: Option<Value<'js>>,
+    page: Option<Value<'js>>,
+    headers: Option<Value<'js>>,
+    cookies: Option<Value<'js>>,
+    timings: Option<Value<'js>>,
+    request: Option<Value<'js>>,
+}
+
+/// What the parts are made of.
+#[derive(Clone)]
+enum Facts {
+    /// A request was made.
+    Made(Rc<(Call, Exchange)>),
+    /// None could be made.
+    Refused(Rc<Unusable>),
+}
+
+impl Facts {
+    fn exchange(&self) -> Option<&Exchange> {
+        match self {
+            Self::Made(made) => Some(&made.1),
+            Self::Refused(_) => None,
+        }
+    }
+
+    fn response(&self) -> Option<&plimsoll_clients::http::Response> {
+        self.exchange()?.outcome.as_ref().ok()
+    }
+
+    /// What addresses in the body are relative to.
+    fn base(&self) -> Option<Url> {
+        self.exchange().map(|exchange| exchange.url.clone())
+    }
+
+    fn body_type(&self) -> BodyType {
+        match self {
+            Self::Made(made) => made.0.body,
+            Self::Refused(_) => BodyType::Nothing,
+        }
+    }
+
+    /// The text and k6's number.
+    fn error(&self) -> (String, u16) {
+        match self {
+            Self::Refused(unusable) => (unusable.text.clone(), unusable.code),
+            Self::Made(made) => match &made.1.outcome {
+                Err(error) => (error.to_string(), error.code()),
+                Ok(response) if response.status >= 400 => (String::new(), 1000 + response.status),
+                Ok(_) => (String::new(), 0),
+            },
+        }
+    }
+}
+
+impl Response<'_> {
+    /// Of a request that was made.
+    pub(super) fn new(call: Call, exchange: Exchange) -> Self {
+        Self::of(Facts::Made(Rc::new((call, exchange))))
+    }
+
+    /// Of one that could not be made.
+    pub(super) fn failed(unusable: Unusable) -> Self {
+        Self::of(Facts::Refused(Rc::new(unusable)))
+    }
+
+    fn of(facts: Facts) -> Self {
+        Self {
+            facts,
+            body: None,
+            json: None,
+            page: None,
+            headers: None,
+            cookies: None,
+            timings: None,
+            request: None,
+        }
+    }
+}
+
+/// The names of all fields, in k6's order.
+const FIELDS: [&str; 16] = [
+    "remote_ip",
+    "remote_port",
+    "url",
+    "status",
+    "status_text",
+    "proto",
+    "headers",
+    "cookies",
+    "body",
+    "timings",
+    "tls_version",
+    "tls_cipher_suite",
+    "ocsp",
+    "error",
+    "error_code",
+    "request",
+];
+
+#[rquickjs::methods]
+impl<'js> Response<'js> {
+    #[qjs(get, enumerable)]
+    fn status(&self) -> u16 {
+        self.facts.response().map_or(0, |response| response.status)
+    }
+
+    #[qjs(get, enumerable)]
+    fn status_text(&self) -> String {
+        let response = self.facts.response();
+        let text = response.map(|response| format!("{} {}", response.status, response.reason));
+        text.unwrap_or_default()
+    }
+
+    #[qjs(get, enumerable)]
+    fn url(&self) -> String {
+        match &self.facts {
+            Facts::Refused(unusable) => unusable.url.clone(),
+            Facts::Made(made) => {
+                let (call, exchange) = &**made;
+                if exchange.url == call.request.url {
+                    return call.url.clone();
+                }
+                exchange.url.to_string()
+            }
+        }
+    }
+
+    #[qjs(get, enumerable)]
+    fn remote_ip(&self) -> String {
+        let remote = self.facts.exchange().and_then(|exchange| exchange.remote);
+        remote.map(|remote| remote.ip().to_string()).unwrap_or_default()
+    }
+
+    #[qjs(get, enumerable)]
+    fn remote_port(&self) -> u16 {
+        let remote = self.facts.exchange().and_then(|exchange| exchange.remote);
+        remote.map_or(0, |remote| remote.port())
+    }
+
+    #[qjs(get, enumerable)]
+    fn proto(&self) -> &'static str {
+        self.facts
+            .response()
+            .map_or("", |response| response.protocol.name())
+    }
+
+    #[qjs(get, enumerable)]
+    fn tls_version(&self) -> &'static str {
+        let tls = self.facts.exchange().and_then(|exchange| exchange.tls.as_ref());
+        tls.map_or("", |tls| tls.version.name())
+    }
+
+    #[qjs(get, enumerable)]
+    fn tls_cipher_suite(&self) -> String {
+        let tls = self.facts.exchange().and_then(|exchange| exchange.tls.as_ref());
+        tls.map(|tls| tls.cipher_suite.clone()).unwrap_or_default()
+    }
+
+    #[qjs(get, enumerable)]
+    fn error(&self) -> String {
+        self.facts.error().0
+    }
+
+    #[qjs(get, enumerable)]
+    fn error_code(&self) -> u16 {
+        self.facts.error().1
+    }
+
+    #[qjs(get, enumerable)]
+    fn ocsp(&self, ctx: Ctx<'js>) -> Result<Object<'js>> {
+        let ocsp = Object::new(ctx)?;
+        for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
+            ocsp.set(name, 0)?;
+        }
+        ocsp.set("revocation_reason", "")?;
+        ocsp.set("status", "unknown")?;
+        Ok(ocsp)
+    }
+
+    /// A text, an ArrayBuffer, or null.
+    #[qjs(get, enumerable)]
+    fn body(&mut self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+        let facts = self.facts.clone();
+        once(&mut self.body, || {
+            let Some(response) = facts.response() else {
+                return Ok(Value::new_null(ctx.clone()));
+            };
+            match facts.body_type() {
+                BodyType::Nothing => Ok(Value::new_null(ctx.clone())),
+                BodyType::Text => String::from_utf8_lossy(&response.body).as_ref().into_js(&ctx),
+                BodyType::Binary => ArrayBuffer::new_copy(ctx.clone(), &response.body)?.into_js(&ctx),
+            }
+        })
+    }
+
+    /// Values by name; several of one name with commas between them.
+    #[qjs(get, enumerable)]
+    fn headers(&mut self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+        let facts = self.facts.clone();
+        once(&mut self.headers, || {
+            let headers = Object::new(ctx.clone())?;
+            let mut all: Vec<(String, String)> = Vec::new();
+            for (name, value) in facts
+                .response()
+                .into_iter()
+                .flat_map(|response| response.headers.iter())
+            {
+                let (name, value) = (canonical(name), String::from_utf8_lossy(value));
+                match all.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, values)) => values.extend([", ", &value]),
+                    None => all.push((name, value.into_owned())),
+                }
+            }
+            for (name, value) in all {
+                headers.set(name, value)?;
+            }
+            Ok(headers.into_value())
+        })
+    }
+
+    /// The cookies that this response sets, in lists by name.
+    #[qjs(get, enumerable)]
+    fn cookies(&mut self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+        let facts = self.facts.clone();
+        once(&mut self.cookies, || {
+            let cookies = Object::new(ctx.clone())?;
+            let Some(response) = facts.response() else {
+                return Ok(cookies.into_value());
+            };
+            for field in response.headers.get_all("set-cookie") {
+                let Some(cookie) = Cookie::parse(&String::from_utf8_lossy(field)) else {
+                    continue;
+                };
+                let mut all: Vec<Object<'js>> =
+                    cookies.get::<_, Option<_>>(&*cookie.name)?.unwrap_or_default();
+                all.push(object_of(&ctx, &cookie)?);
+                cookies.set(&*cookie.name, all)?;
+            }
+            Ok(cookies.into_value())
+        })
+    }
+
+    /// Milliseconds.
+    #[qjs(get, enumerable)]
+    fn timings(&mut self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+        let facts = self.facts.clone();
+        once(&mut self.timings, || {
+            let timings = facts.exchange().map(|exchange| exchange.timings);
+            let ms = |duration: Option<Duration>| duration.unwrap_or_default().as_secs_f64() * 1_000.0;
+            let object = Object::new(ctx.clone())?;
+            object.set("duration", ms(timings.map(|timings| timings.duration())))?;
+            object.set("blocked", ms(timings.map(|timings| timings.blocked)))?;
+            object.set("looking_up", 0)?;
+            object.set("connecting", ms(timings.map(|timings| timings.connecting)))?;
+            object.set(
+                "tls_handshaking",
+                ms(timings.map(|timings| timings.tls_handshaking)),
+            )?;
+            object.set("sending", ms(timings.map(|timings| timings.sending)))?;
+            object.set("waiting", ms(timings.map(|timings| timings.waiting)))?;
+            object.set("receiving", ms(timings.map(|timings| timings.receiving)))?;
+            Ok(object.into_value())
+        })
+    }
+
+    /// What was sent.
+    #[qjs(get, enumerable)]
+    fn request(&mut self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+        let facts = self.facts.clone();
+        once(&mut self.request, || {
+            request_of(&ctx, &facts).map(Object::into_value)
+        })
+    }
+
+    /// The body as JSON, or what a path in it leads to; undefined when it leads to nothing.
+    #[qjs(rename = "json")]
+    fn parsed(&mut self, ctx: Ctx<'js>, path: Opt<Option<String>>) -> Result<Value<'js>> {
+        let facts = self.facts.clone();
+        let whole = once(&mut self.json, || parse(&ctx, &facts))?;
+        match path.0.flatten() {
+            None => Ok(whole),
+            Some(path) => {
+                let path = JsonPath::parse(&path)
+                    .map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
+                Ok(path
+                    .find(&ctx, &whole)?
+                    .unwrap_or_else(|| Value::new_undefined(ctx)))
+            }
+        }
+    }
+
+    /// The body as a page, or what a selector finds in it.
+    fn html(&mut self, ctx: Ctx<'js>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
+        page::find(&ctx, self.page(&ctx)?, selector.0)
+    }
+
+    /// Sends a form of the page.
+    #[qjs(rename = "submitForm")]
+    fn submit_form(&mut self, ctx: Ctx<'js>, arguments: Opt<Object<'js>>) -> Result<Value<'js>> {
+        let page = self.page(&ctx)?;
+        page::submit_form(&ctx, &page, self.facts.base(), arguments.0.as_ref())
+    }
+
+    /// Gets what a link of the page leads to.
+    #[qjs(rename = "clickLink")]
+    fn click_link(&mut self, ctx: Ctx<'js>, arguments: Opt<Object<'js>>) -> Result<Value<'js>> {
+        let page = self.page(&ctx)?;
+        page::click_link(&ctx, &page, self.facts.base(), arguments.0.as_ref())
+    }
+
+    /// All fields, for `JSON.stringify` and logs.
+    #[qjs(rename = "toJSON")]
+    fn to_json(this: This<Class<'js, Self>>, ctx: Ctx<'js>) -> Result<Object<'js>> {
+        let plain = Object::new(ctx)?;
+        for name in FIELDS {
+            let value: Value<'js> = this.0.get(name)?;
+            plain.set(name, value)?;
+        }
+        Ok(plain)
+    }
+}
+
+impl<'js> Response<'js> {
+    fn page(&mut self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let facts = self.facts.clone();
+        once(&mut self.page, || {
+            let body = body_of(ctx, &facts, "no page")?;
+            html::parse(ctx, &String::from_utf8_lossy(body))?.into_js(ctx)
+        })
+    }
+}
+
+/// The value that was made before, or a new one.
+fn once<'js>(kept: &mut Option<Value<'js>>, make: impl FnOnce() -> Result<Value<'js>>) -> Result<Value<'js>> {
+    match kept {
+        Some(value) => Ok(value.clone()),
+        None => Ok(kept.insert(make()?).clone()),
+    }
+}
+
+fn parse<'js>(ctx: &Ctx<'js>, facts: &Facts) -> Result<Value<'js>> {
+    let body = body_of(ctx, facts, "no JSON")?;
+    ctx.json_parse(body).map_err(|_| {
+        // The engine's own text has no place in it.
+        ctx.catch();
+        let parsed: std::result::Result<serde::de::IgnoredAny, _> = serde_json::from_slice(body);
+        let reason = parsed.map_or_else(|error| error.to_string(), |_| "not JSON".to_owned());
+        Exception::throw_message(ctx, &format!("cannot parse the body as JSON: {reason}"))
+    })
+}
+
+/// The body of a response that has one.
+fn body_of<'a>(ctx: &Ctx<'_>, facts: &'a Facts, so: &str) -> Result<&'a [u8]> {
+    let response = facts
+        .response()
+        .filter(|_| facts.body_type() != BodyType::Nothing);
+    let Some(response) = response else {
+        let text = format!(
+            "the response has no body, so {so}; is its `error` set, or the body discarded (responseType, \
+             discardResponseBodies)?"
+        );
+        return Err(Exception::throw_message(ctx, &text));
+    };
+    Ok(&response.body)
+}
+
+fn object_of<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> Result<Object<'js>> {
+    let since_1970 =
+        |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let object = Object::new(ctx.clone())?;
+    object.set("name", cookie.name.as_str())?;
+    object.set("value", cookie.value.as_str())?;
+    object.set("domain", cookie.domain.as_deref().unwrap_or_default())?;
+    object.set("path", cookie.path.as_deref().unwrap_or_default())?;
+    object.set("http_only", cookie.http_only)?;
+    object.set("secure", cookie.secure)?;
+    // As Go has it: 0 is none, and an end at once is -1.
+    let max_age = cookie
+        .max_age
+        .map_or(0, |seconds| if seconds <= 0 { -1 } else { seconds });
+    object.set("max_age", max_age as f64)?;
+    object.set(
+        "expires",
+        cookie
+            .expires
+            .map_or(0.0, |time| since_1970(time).as_millis() as f64),
+    )?;
+    Ok(object)
+}
+
+fn request_of<'js>(ctx: &Ctx<'js>, facts: &Facts) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    let (headers, cookies) = (Object::new(ctx.clone())?, Object::new(ctx.clone())?);
+    match facts {
+        Facts::Refused(unusable) => {
+            object.set("method", unusable.method.as_str())?;
+            object.set("url", unusable.url.as_str())?;
+            object.set("body", "")?;
+        }
+        Facts::Made(made) => {
+            let (call, exchange) = &**made;
+            object.set("method", call.request.method.as_str())?;
+            object.set("url", call.url.as_str())?;
+            object.set("body", String::from_utf8_lossy(&call.request.body).as_ref())?;
+            let head = String::from_utf8_lossy(&exchange.request_head);
+            for (name, value) in head.lines().skip(1).filter_map(|line| line.split_once(": ")) {
+                let name = canonical(name);
+                // As in k6, which keeps these two elsewhere.
+                if !matches!(&*name, "Host" | "Content-Length") {
+                    let mut values: Vec<String> = headers.get::<_, Option<_>>(&*name)?.unwrap_or_default();
+                    values.push(value.to_owned());
+                    headers.set(name, values)?;
+                }
+            }
+            for cookie in &call.request.cookies {
+                let own = Object::new(ctx.clone())?;
+                own.set("name", cookie.name.as_str())?;
+                own.set("value", cookie.value.as_str())?;
+                own.set("replace", cookie.replace)?;
+                cookies.set(cookie.name.as_str(), vec![own])?;
+            }
+        }
+    }
+    object.set("headers", headers)?;
+    object.set("cookies", cookies)?;
+    Ok(object)
+}

@@ -1,0 +1,166 @@
+//! What is recorded of an exchange.
+
+use std::{borrow::Cow, cell::RefCell};
+
+use plimsoll_clients::{
+    http::{Exchange, Method, Protocol},
+    tls::TlsVersion,
+};
+use plimsoll_load::metrics::{Recorder, built_in::Http};
+
+use super::call::{Call, without_password};
+use crate::{program::Program, tags};
+
+/// How many recorders are kept; beyond that, the oldest is forgotten. Scripts that make up a URL for each request gain
+/// nothing from them.
+const MAX_KNOWN: usize = 8;
+
+/// Recorders with the tags of exchanges, kept because the next one is mostly like the last.
+#[derive(Default)]
+pub(super) struct Samples(RefCell<Vec<Known>>);
+
+struct Known {
+    base: Recorder,
+    like: Like,
+    recorder: Recorder,
+}
+
+/// What decides about the tags of a successful exchange without tags of its own.
+#[derive(PartialEq)]
+struct Like {
+    url: String,
+    method: Method,
+    status: u16,
+    protocol: Protocol,
+    tls: Option<TlsVersion>,
+    expected: Option<bool>,
+}
+
+impl Samples {
+    /// Records an exchange of a call.
+    pub(super) fn record(&self, program: &Program, base: &Recorder, call: &Call, exchange: &Exchange) {
+        let status = exchange.outcome.as_ref().map_or(0, |response| response.status);
+        let expected = call.expected.as_ref().map(|expected| {
+            if exchange.asks_for_challenge {
+                status == 401
+            } else {
+                expected.contains(status)
+            }
+        });
+        let recorder = self.recorder(program, base, call, exchange, expected);
+        write(&recorder, &program.metrics().http, exchange, expected);
+    }
+
+    fn recorder(
+        &self,
+        program: &Program,
+        base: &Recorder,
+        call: &Call,
+        exchange: &Exchange,
+        expected: Option<bool>,
+    ) -> Recorder {
+        if !base.reads_tags() {
+            return base.clone();
+        }
+        let url = shown_url(call, exchange);
+        let Ok(response) = exchange.outcome.as_ref().map_err(drop) else {
+            return with_tags(program, base, call, exchange, &url, expected);
+        };
+        if !call.tags.is_empty() || program.has_system_tag("ip") {
+            return with_tags(program, base, call, exchange, &url, expected);
+        }
+        let like = Like {
+            url: url.into_owned(),
+            method: exchange.method.clone(),
+            status: response.status,
+            protocol: response.protocol,
+            tls: exchange.tls.as_ref().map(|tls| tls.version),
+            expected,
+        };
+        let mut all = self.0.borrow_mut();
+        let known = all
+            .iter()
+            .find(|known| known.base.is_same(base) && known.like == like);
+        if let Some(known) = known {
+            return known.recorder.clone();
+        }
+        let recorder = with_tags(program, base, call, exchange, &like.url, expected);
+        if all.len() == MAX_KNOWN {
+            all.remove(0);
+        }
+        all.push(Known {
+            base: base.clone(),
+            like,
+            recorder: recorder.clone(),
+        });
+        recorder
+    }
+}
+
+/// What the tags `url` and `name` say (k6 spec §3.6: they are equal).
+fn shown_url<'a>(call: &'a Call, exchange: &Exchange) -> Cow<'a, str> {
+    match &call.name {
+        Some(name) => Cow::Borrowed(name),
+        None if exchange.url == call.request.url => Cow::Borrowed(&call.url),
+        None => Cow::Owned(without_password(exchange.url.as_str())),
+    }
+}
+
+fn with_tags(
+    program: &Program,
+    base: &Recorder,
+    call: &Call,
+    exchange: &Exchange,
+    url: &str,
+    expected: Option<bool>,
+) -> Recorder {
+    let mut system: Vec<(&str, Cow<'_, str>)> = vec![
+        ("url", url.into()),
+        ("name", url.into()),
+        ("method", exchange.method.as_str().into()),
+    ];
+    match &exchange.outcome {
+        Ok(response) => {
+            system.push(("status", response.status.to_string().into()));
+            system.push(("proto", response.protocol.name().into()));
+            if response.status >= 400 {
+                system.push((
+                    "error_code",
+                    (1000 + u32::from(response.status)).to_string().into(),
+                ));
+            }
+        }
+        Err(error) => {
+            system.push(("status", "0".into()));
+            system.push(("error", error.to_string().into()));
+            system.push(("error_code", error.code().to_string().into()));
+        }
+    }
+    if let Some(tls) = &exchange.tls {
+        system.push(("tls_version", tls.version.name().into()));
+    }
+    if let Some(expected) = expected {
+        system.push(("expected_response", expected.to_string().into()));
+    }
+    if let Some(remote) = exchange.remote {
+        system.push(("ip", remote.ip().to_string().into()));
+    }
+    system.retain(|(name, _)| program.has_system_tag(name));
+    let system = system.iter().map(|(name, value)| (*name, &**value));
+    base.with_tags(tags::pairs(&call.tags).chain(system))
+}
+
+fn write(recorder: &Recorder, metrics: &Http, exchange: &Exchange, expected: Option<bool>) {
+    let timings = &exchange.timings;
+    recorder.count(metrics.reqs, 1);
+    recorder.record(metrics.duration, timings.duration());
+    recorder.record(metrics.blocked, timings.blocked);
+    recorder.record(metrics.connecting, timings.connecting);
+    recorder.record(metrics.tls_handshaking, timings.tls_handshaking);
+    recorder.record(metrics.sending, timings.sending);
+    recorder.record(metrics.waiting, timings.waiting);
+    recorder.record(metrics.receiving, timings.receiving);
+    if let Some(expected) = expected {
+        recorder.rate(metrics.failed, !expected);
+    }
+}

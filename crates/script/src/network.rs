@@ -1,0 +1,237 @@
+//! The way of a script's clients to their servers, from the options of a run (k6 spec §3.2): names, source addresses,
+//! TLS, who we say that we are.
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use plimsoll_clients::{
+    dial::{Dialer, HostPattern, Network as Block, Overrides, Resolver, SourceAddresses},
+    tls::{Believe, Identity, Tls, TlsOptions, TlsVersion, Versions},
+};
+use plimsoll_load::plan::{Options, parse_duration};
+use serde_json::Value;
+
+/// One value serves all virtual users, which share what is known of names.
+#[derive(Debug)]
+pub(crate) struct Network {
+    /// From a name to an address.
+    pub(crate) dialer: Arc<Dialer>,
+    /// For `https` and `wss`.
+    pub(crate) tls: Arc<Tls>,
+    /// The field `User-Agent` of requests that have none; empty is no such field.
+    pub(crate) user_agent: String,
+    sources: Option<SourceAddresses>,
+}
+
+/// An option that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("option `{option}`: {reason}")]
+pub(crate) struct NetworkError {
+    option: &'static str,
+    reason: String,
+}
+
+/// As for k6's option `dns`.
+const DEFAULT_TTL: Duration = Duration::from_secs(300);
+
+impl Network {
+    /// What the options ask for.
+    ///
+    /// # Errors
+    /// The first option that cannot be used.
+    pub(crate) fn of(options: &Options) -> Result<Self, NetworkError> {
+        let get = |option| options.get(option).filter(|value| !value.is_null());
+        let sources = get("localIPs").and_then(Value::as_str);
+        let user_agent = get("userAgent").and_then(Value::as_str);
+        Ok(Self {
+            dialer: Arc::new(dialer(&get)?),
+            tls: Arc::new(tls(&get)?),
+            user_agent: user_agent
+                .unwrap_or(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
+                .to_owned(),
+            sources: sources.map(str::parse).transpose().map_err(of("localIPs"))?,
+        })
+    }
+
+    /// Where the connections of a virtual user come from; `None` leaves the choice to the system.
+    pub(crate) fn source_of(&self, vu: u32) -> Option<IpAddr> {
+        let sources = self.sources.as_ref()?;
+        Some(sources.of_user(u64::from(vu.saturating_sub(1))))
+    }
+}
+
+fn dialer<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Dialer, NetworkError> {
+    let pairs = get("hosts").and_then(Value::as_object).into_iter().flatten();
+    let pairs = pairs.filter_map(|(host, address)| Some((host.as_str(), address.as_str()?)));
+    let hosts = texts(get("blockHostnames")).map(str::parse::<HostPattern>);
+    let blocks = texts(get("blacklistIPs")).map(str::parse::<Block>);
+    Ok(Dialer {
+        overrides: Overrides::parse(pairs).map_err(of("hosts"))?,
+        blocked_hosts: hosts.collect::<Result<_, _>>().map_err(of("blockHostnames"))?,
+        blocked_networks: blocks.collect::<Result<_, _>>().map_err(of("blacklistIPs"))?,
+        resolver: resolver(get("dns"))?,
+    })
+}
+
+/// `dns` is an object in a script, and `ttl=5m,select=first` on the command line.
+fn resolver(dns: Option<&Value>) -> Result<Resolver, NetworkError> {
+    let part = |name: &str| -> Option<String> {
+        match dns? {
+            Value::String(text) => {
+                let parts = text.split(',').filter_map(|part| part.split_once('='));
+                let mut found = parts.filter(|(key, _)| key.trim() == name);
+                found.next().map(|(_, value)| value.trim().to_owned())
+            }
+            Value::Object(parts) => parts.get(name).map(|value| match value {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            }),
+            _ => None,
+        }
+    };
+    let ttl = match part("ttl").as_deref() {
+        None => DEFAULT_TTL,
+        // Longer than any run.
+        Some("inf") => Duration::MAX,
+        Some(text) => parse_duration(text).map_err(of("dns"))?,
+    };
+    let select = part("select").map(|text| text.parse()).transpose();
+    let policy = part("policy").map(|text| text.parse()).transpose();
+    Ok(Resolver::new(
+        ttl,
+        select.map_err(of("dns"))?.unwrap_or_default(),
+        policy.map_err(of("dns"))?.unwrap_or_default(),
+    ))
+}
+
+fn tls<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Tls, NetworkError> {
+    let suites = get("tlsCipherSuites").and_then(Value::as_array);
+    let skips = get("insecureSkipTLSVerify") == Some(&Value::Bool(true));
+    let identities = get("tlsAuth").and_then(Value::as_array).into_iter().flatten();
+    let options = TlsOptions {
+        believe: if skips { Believe::Anybody } else { Believe::System },
+        versions: versions(get("tlsVersion"))?,
+        cipher_suites: suites.map(|_| texts(get("tlsCipherSuites")).map(str::to_owned).collect()),
+        identities: identities.map(identity).collect::<Result<_, _>>()?,
+    };
+    Tls::new(options).map_err(of("tls…"))
+}
+
+/// One text for both ends, or `{ min, max }`.
+fn versions(value: Option<&Value>) -> Result<Versions, NetworkError> {
+    let all = Versions::default();
+    let end = |name: &str, default: TlsVersion| {
+        let text = match value {
+            Some(Value::Object(ends)) => ends.get(name).and_then(Value::as_str),
+            Some(Value::String(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        text.filter(|text| !text.is_empty())
+            .map_or(Ok(default), str::parse)
+            .map_err(of("tlsVersion"))
+    };
+    Ok(Versions {
+        min: end("min", all.min)?,
+        max: end("max", all.max)?,
+    })
+}
+
+fn identity(value: &Value) -> Result<Identity, NetworkError> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    if !text("password").is_empty() {
+        return Err(NetworkError {
+            option: "tlsAuth",
+            reason: "keys with a password are not supported; write the key without one, for example with \
+                     `openssl pkey -in key.pem -out plain.pem`"
+                .to_owned(),
+        });
+    }
+    let domains = texts(value.get("domains")).map(str::parse);
+    Ok(Identity {
+        domains: domains.collect::<Result<_, _>>().map_err(of("tlsAuth"))?,
+        certificates: text("cert").to_owned(),
+        key: text("key").to_owned(),
+    })
+}
+
+fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    let values = value.and_then(Value::as_array).into_iter().flatten();
+    values.filter_map(Value::as_str)
+}
+
+fn of<E: std::fmt::Display>(option: &'static str) -> impl Fn(E) -> NetworkError {
+    move |error| NetworkError {
+        option,
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn network(options: &Value) -> Result<Network, NetworkError> {
+        Network::of(&Options::from_json(options).unwrap().options)
+    }
+
+    #[tokio::test]
+    async fn options_say_where_hosts_are() {
+        let network = network(&json!({
+            "hosts": { "a.example": "127.0.0.1:8080", "*.b.example": "127.0.0.2" },
+            "blockHostnames": ["*.evil.example"],
+            "blacklistIPs": ["10.0.0.0/8"],
+            "dns": { "ttl": "0", "select": "first", "policy": "any" },
+            "localIPs": "127.0.0.5-127.0.0.6",
+            "userAgent": "me",
+        }))
+        .unwrap();
+        let check = async |host: &str, expected: &str| {
+            let found = match network.dialer.locate(host, 80).await {
+                Ok(address) => address.to_string(),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(found, expected, "{host}");
+        };
+        check("a.example", "127.0.0.1:8080").await;
+        check("x.b.example", "127.0.0.2:80").await;
+        check(
+            "x.evil.example",
+            "hostname (x.evil.example) is in a blocked pattern",
+        )
+        .await;
+        check("10.1.1.1", "IP (10.1.1.1) is in a blacklisted range (10.0.0.0/8)").await;
+        let sources: Vec<_> = (1..=3).filter_map(|vu| network.source_of(vu)).collect();
+        assert_eq!(
+            sources,
+            ["127.0.0.5", "127.0.0.6", "127.0.0.5"].map(|ip| ip.parse::<IpAddr>().unwrap())
+        );
+        assert_eq!(network.user_agent, "me");
+    }
+
+    #[test]
+    fn without_options_there_are_k6s_defaults() {
+        let network = network(&json!({})).unwrap();
+        assert_eq!(network.source_of(1), None);
+        assert!(network.user_agent.starts_with("plimsoll/"));
+    }
+
+    #[test]
+    fn bad_options_are_named() {
+        let check = |options: Value, expected: &str| {
+            let error = network(&options).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error} instead of {expected}");
+        };
+        check(json!({ "hosts": { "a": "b" } }), "option `hosts`: \"b\"");
+        check(json!({ "dns": "ttl=1x" }), "option `dns`: ");
+        check(json!({ "dns": { "select": "last" } }), "\"last\" is no `select`");
+        check(json!({ "localIPs": "x" }), "option `localIPs`: ");
+        check(json!({ "tlsVersion": "tls1.1" }), "tls1.1 is not supported");
+        check(
+            json!({ "tlsVersion": { "min": "ssl3.0" } }),
+            "\"ssl3.0\" is no version",
+        );
+        check(json!({ "tlsAuth": [{ "password": "x" }] }), "openssl pkey");
+        check(json!({ "tlsCipherSuites": ["x"] }), "\"x\" is not supported");
+    }
+}
