@@ -1,4 +1,4 @@
-// A real Prometheus that scrapes a server under test, and promtool's opinion of a scrape.
+// A real Prometheus that scrapes a server under test or takes what a load run writes, and promtool's opinion of a scrape.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,16 @@ export class Prometheus {
   #port;
 
   /** Scrapes `target` (`127.0.0.1:8080`) every second. Ends with the test. */
-  static async start(t, target) {
+  static start(t, target) {
+    return Prometheus.#run(t, [{ job_name: "plimsoll", static_configs: [{ targets: [target] }] }]);
+  }
+
+  /** Scrapes nothing and takes remote writes. Ends with the test. */
+  static receiving(t) {
+    return Prometheus.#run(t, [], "--web.enable-remote-write-receiver", "--enable-feature=native-histograms");
+  }
+
+  static async #run(t, scrape_configs, ...flags) {
     const prometheus = new Prometheus();
     const folder = mkdtempSync(join(tmpdir(), "plimsoll-prometheus-"));
     const config = join(folder, "prometheus.json");
@@ -26,7 +35,7 @@ export class Prometheus {
       config,
       JSON.stringify({
         global: { scrape_interval: "1s" },
-        scrape_configs: [{ job_name: "plimsoll", static_configs: [{ targets: [target] }] }],
+        scrape_configs,
       }),
     );
     prometheus.#port = await freePort();
@@ -34,6 +43,7 @@ export class Prometheus {
       `--config.file=${config}`,
       `--storage.tsdb.path=${join(folder, "data")}`,
       `--web.listen-address=127.0.0.1:${prometheus.#port}`,
+      ...flags,
     ];
     const child = spawn("prometheus", args, { stdio: ["ignore", "ignore", "pipe"] });
     running.add(child);
@@ -54,6 +64,11 @@ export class Prometheus {
     await within(Promise.race([ready, failed]), "prometheus");
     failed.catch(() => {});
     return prometheus;
+  }
+
+  /** Where load runs write to. */
+  get writeUrl() {
+    return `http://127.0.0.1:${this.#port}/api/v1/write`;
   }
 
   /** The series that a PromQL query finds now: `[{ metric, value: [time, text] }]`. */

@@ -119,7 +119,8 @@ impl Recorder {
 
     /// Adds one sample to a trend of durations.
     pub fn record(&self, id: TrendId, duration: Duration) {
-        self.record_as(id, duration, duration.as_secs_f64() * 1_000.0);
+        // From whole nanoseconds, so that 9 µs is 0.009 and not a digit beside it.
+        self.record_as(id, duration, duration.as_nanos() as f64 / 1e6);
     }
 
     /// Adds one sample to a trend of plain numbers or bytes, or of durations in milliseconds. Resolution 0.001;

@@ -1,0 +1,165 @@
+// Outputs of load runs: files, a real Prometheus, a collector of OpenTelemetry's, and what their failures cost a run.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { plimsollIn } from "./support/plimsoll.mjs";
+import { Prometheus } from "./support/prometheus.mjs";
+
+const SCRIPT = `
+  import { check, group } from "k6";
+  import { Counter, Trend } from "k6/metrics";
+  const orders = new Counter("orders");
+  const wait = new Trend("wait", true);
+  export const options = { vus: 2, iterations: 6, thresholds: { wait: ["p(95)<500"] }, tags: { run: "x" } };
+  export default function () {
+    group("shop", () => orders.add(2, { zone: 'a "b", c' }));
+    wait.add(250);
+    check(1, { "is one": (one) => one === 1 });
+  }
+`;
+
+/** Runs the script with these outputs; `said` is all that was printed, without its lines, and `read` reads a file. */
+async function run(t, outs, env = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "plimsoll-outputs-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "script.js"), SCRIPT);
+  const args = outs.flatMap((out) => ["--out", out]);
+  const result = await plimsollIn({ cwd: folder, env }, "run", "--quiet", ...args, "script.js");
+  const said = `${result.stdout}${result.stderr}`.replace(/\s+/g, " ");
+  return { ...result, said, read: (name) => readFileSync(join(folder, name)) };
+}
+
+/** Lines of JSON as `{ introduced: [name], points: [{ metric, time, value, tags }] }`; a metric comes before its points. */
+function parse(text) {
+  const [introduced, points] = [[], []];
+  for (const line of text.trim().split("\n")) {
+    const { type, metric, data } = JSON.parse(line);
+    if (type === "Metric") {
+      assert.equal(data.name, metric);
+      introduced.push(metric);
+    } else {
+      assert.ok(introduced.includes(metric), `${metric} has been introduced`);
+      points.push({ metric, ...data });
+    }
+  }
+  assert.equal(new Set(introduced).size, introduced.length);
+  return { introduced, points };
+}
+
+describe("files", () => {
+  test("JSON and CSV hold every sample with its tags", async (t) => {
+    const { code, stderr, read } = await run(t, ["json=samples.json.gz", "csv=samples.csv"]);
+    assert.equal(code, 0, stderr);
+    const { points } = parse(gunzipSync(read("samples.json.gz")).toString());
+    const values = (name) => points.filter(({ metric }) => metric === name).map(({ value }) => value);
+    assert.deepEqual(values("orders"), [2, 2, 2, 2, 2, 2]);
+    assert.deepEqual(values("iterations"), [1, 1, 1, 1, 1, 1]);
+    assert.deepEqual(values("checks"), [1, 1, 1, 1, 1, 1]);
+    assert.equal(values("iteration_duration").length, 6);
+    const { tags, time } = points.find(({ metric }) => metric === "orders");
+    assert.deepEqual(tags, { group: "::shop", run: "x", scenario: "default", zone: 'a "b", c' });
+    assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000, time);
+    const [header, ...lines] = read("samples.csv").toString().trim().split("\n");
+    assert.match(header, /^metric_name,timestamp,metric_value,check,.*,url,extra_tags,metadata$/);
+    assert.equal(lines.length, points.length);
+    assert.match(lines.find((line) => line.startsWith("orders,")), /^orders,\d{10},2\.000000,.*,"run=x&zone=a ""b"", c",$/);
+  });
+
+  test("a full disk costs the samples, says so, and does not fail the run", async (t) => {
+    const { code, said } = await run(t, ["csv=/dev/full"]);
+    assert.equal(code, 0, said);
+    assert.match(said, /output `csv \(\/dev\/full\)`: (\d+) of \1 samples were not written .*No space left on device/);
+  });
+
+  test("a mistake is said before the run, with what there is", async (t) => {
+    for (const [out, status, expected] of [
+      ["jsno", 104, /did you mean `json`.*json, csv, prometheus-rw, opentelemetry/s],
+      ["influxdb=http://localhost:8086/k6", 104, /`influxdb` is not built into Plimsoll/],
+      ["csv=nowhere/samples.csv", 1, /cannot write to `nowhere\/samples.csv`/],
+    ]) {
+      const { code, stdout, stderr } = await run(t, [out]);
+      assert.equal(code, status, out);
+      assert.match(stderr, expected);
+      assert.equal(stdout, "");
+    }
+  });
+});
+
+describe("Prometheus", () => {
+  test("a real one takes figures and finds them under k6's names", async (t) => {
+    const prometheus = await Prometheus.receiving(t);
+    const env = { K6_PROMETHEUS_RW_SERVER_URL: prometheus.writeUrl, K6_PROMETHEUS_RW_TREND_STATS: "p(95),count" };
+    const { code, stderr } = await run(t, ["experimental-prometheus-rw"], env);
+    assert.equal(code, 0, stderr);
+    const { metric } = await prometheus.eventuallyIs("k6_orders_total", 12);
+    assert.deepEqual(metric, {
+      __name__: "k6_orders_total",
+      group: "::shop",
+      run: "x",
+      scenario: "default",
+      zone: 'a "b", c',
+    });
+    await prometheus.eventuallyIs("k6_iterations_total", 6);
+    await prometheus.eventuallyIs("k6_checks_rate", 1);
+    await prometheus.eventuallyIs("k6_wait_p95", 0.25);
+    await prometheus.eventuallyIs("k6_wait_count", 6);
+  });
+
+  test("native histograms and the end of series arrive", async (t) => {
+    const prometheus = await Prometheus.receiving(t);
+    const out = `prometheus-rw=${prometheus.writeUrl}`;
+    await run(t, [out], { K6_PROMETHEUS_RW_TREND_AS_NATIVE_HISTOGRAM: "true" });
+    await prometheus.eventuallyIs("histogram_count(k6_wait_seconds)", 6);
+    await run(t, [out], { K6_PROMETHEUS_RW_STALE_MARKERS: "true" });
+    assert.deepEqual(await prometheus.query("k6_orders_total"), []);
+  });
+});
+
+/** A server that answers every request with `status`; `requests` are their paths, headers and bodies. */
+async function collector(t, status) {
+  const requests = [];
+  const server = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    requests.push({ url: request.url, headers: request.headers, body: Buffer.concat(chunks).toString("latin1") });
+    response.writeHead(status).end(status === 200 ? "" : "no entry");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return { requests, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+describe("a collector", () => {
+  test("gets OTLP over HTTP", async (t) => {
+    const { requests, url } = await collector(t, 200);
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20b",
+      K6_OTEL_METRIC_PREFIX: "shop.",
+    };
+    const { code, said } = await run(t, ["opentelemetry"], env);
+    assert.equal(code, 0, said);
+    assert.doesNotMatch(said, /not written/);
+    const [{ url: path, headers, body }] = requests;
+    assert.equal(path, "/v1/metrics");
+    assert.equal(headers["api-key"], "a b");
+    for (const text of ["shop.orders", "shop.checks.total", "condition", "nonzero", 'a "b", c']) {
+      assert.ok(body.includes(text), text);
+    }
+  });
+
+  test("that refuses is named with what was lost, and does not fail the run", async (t) => {
+    const { url } = await collector(t, 401);
+    const { code, said } = await run(t, [`prometheus-rw=${url}/write`]);
+    assert.equal(code, 0, said);
+    assert.match(said, /output `prometheus-rw .*: (\d+) of \1 samples were not written .*401 Unauthorized: no entry/);
+  });
+});
