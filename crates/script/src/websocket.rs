@@ -4,10 +4,9 @@
 //! are answered, and the instants of what arrives are those of the socket. What arrives waits in an [`inbox`] until the
 //! script takes it.
 
+mod debug;
 mod dial;
 mod ending;
-mod frames;
-mod debug;
 mod inbox;
 mod params;
 mod pings;

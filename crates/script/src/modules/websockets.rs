@@ -39,7 +39,6 @@ const API: &[Api] = &[
     absent("Blob.stream", "use arrayBuffer() or text()"),
     same("Blob.text"),
     same("Blob.type"),
-    differs("WebSocket", "the param `jar` is refused; `instanceof` works"),
     beyond("WebSocket", "`instanceof` works"),
     same("WebSocket.addEventListener"),
     same("WebSocket.binaryType"),

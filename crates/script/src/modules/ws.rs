@@ -19,10 +19,6 @@ pub(super) const MODULE: Module = Module {
     id: "k6/ws",
     build,
     api: &[
-        differs(
-            "connect",
-            "promises and global timers go on while it blocks; the param `jar` is refused",
-        ),
         differs("connect", "promises and global timers go on while it blocks"),
         differs("Socket.close", "a code that must not be sent is refused"),
         differs(
@@ -47,7 +43,6 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn connect<'js>(ctx: Ctx<'js>, arguments: Rest<Value<'js>>) -> Result<Object<'js>> {
     let host = Host::of(&ctx);
     let recorder = host.recorder(&ctx, "ws.connect()")?;
-    let (url, params, callback) = read(&ctx, arguments.0)?;
     let (url, params, callback) = read(&ctx, &host, arguments.0)?;
     let network = host.program.network();
     let network = network.map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
@@ -75,7 +70,6 @@ fn connect<'js>(ctx: Ctx<'js>, arguments: Rest<Value<'js>>) -> Result<Object<'js
     response(&ctx, &url, &opened)
 }
 
-fn read<'js>(ctx: &Ctx<'js>, mut arguments: Vec<Value<'js>>) -> Result<(String, Params, Function<'js>)> {
 fn read<'js>(
     ctx: &Ctx<'js>,
     host: &Host,
@@ -93,10 +87,6 @@ fn read<'js>(
     }
     let callback = arguments.pop().and_then(Value::into_function);
     let callback = callback.ok_or_else(|| wrong("last argument to ws.connect must be a function"))?;
-    let params = match arguments.get(1) {
-        Some(params) => Params::read(ctx, params, false)?,
-        None => Params::default(),
-    };
     let none = Value::new_undefined(ctx.clone());
     let params = Params::read(ctx, host, arguments.get(1).unwrap_or(&none), false)?;
     let url = arguments[0].get::<rquickjs::Coerced<String>>()?.0;

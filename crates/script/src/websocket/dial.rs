@@ -130,7 +130,6 @@ impl Dial {
         options.tls = Some(Arc::clone(&network.tls));
         options.protocols = self.protocols;
         options.max_message_bytes = MAX_MESSAGE_BYTES;
-        self.params.apply(&mut options, &network.user_agent);
         self.params.apply(&self.url, &mut options, &network.user_agent);
         Ok(options)
     }

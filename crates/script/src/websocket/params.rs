@@ -1,16 +1,13 @@
 //! The params of a WebSocket: `{ headers, tags, compression, jar }`.
 
-use std::collections::BTreeMap;
-
-use plimsoll_clients::websocket::{Compression, Options};
-use rquickjs::{Coerced, Ctx, Exception, FromJs as _, Object, Result, Value};
-
-use crate::tags;
 use std::{collections::BTreeMap, time::SystemTime};
+
 use plimsoll_clients::{
     http::{Cookie, Url},
     websocket::{Compression, Options, Response},
 };
+use rquickjs::{Coerced, Ctx, Exception, FromJs as _, Object, Result, Value};
+
 use crate::{
     host::Host,
     modules::http::{self, SharedJar},
@@ -24,18 +21,15 @@ pub(crate) struct Params {
     pub(crate) tags: BTreeMap<String, String>,
     headers: Vec<(String, String)>,
     compression: Compression,
+    /// Whose cookies the server gets, and where those that it sets go.
+    jar: Option<SharedJar>,
 }
 
 impl Params {
-    /// Reads them; null and undefined are none.
+    /// Reads them; null and undefined are none. Cookies are those of the virtual user, unless there is a `jar`.
     ///
     /// # Errors
     /// A TypeError when one is not what it has to be; an Error when `is_strict` and one is unknown.
-    pub(crate) fn read<'js>(ctx: &Ctx<'js>, value: &Value<'js>, is_strict: bool) -> Result<Self> {
-        let mut params = Self::default();
-    /// Whose cookies the server gets, and where those that it sets go.
-    jar: Option<SharedJar>,
-    /// Reads them; null and undefined are none. Cookies are those of the virtual user, unless there is a `jar`.
     pub(crate) fn read<'js>(
         ctx: &Ctx<'js>,
         host: &Host,
@@ -65,16 +59,10 @@ impl Params {
                 "headers" => params.headers = headers(ctx, &value)?,
                 "tags" => params.tags = tags::read(ctx, &value, "the tags of a WebSocket")?,
                 "compression" => params.compression = compression(ctx, &value)?,
-                "jar" => {
-                    let text = "the param `jar` is not supported; send cookies as a header, for example \
-                                { headers: { Cookie: 'uid=1' } }";
-                    return Err(Exception::throw_message(ctx, text));
-                }
-                unknown if is_strict => {
-                    let text = format!(
-                        "unknown WebSocket's option {unknown}; expected headers, tags or compression"
                 "jar" if value.is_null() || value.is_undefined() => {}
                 "jar" => params.jar = Some(http::jar_of(ctx, &value)?),
+                unknown if is_strict => {
+                    let text = format!(
                         "unknown WebSocket's option {unknown}; expected headers, tags, jar or compression"
                     );
                     return Err(Exception::throw_message(ctx, &text));
@@ -85,9 +73,6 @@ impl Params {
         Ok(params)
     }
 
-    /// Puts them, and who we say that we are, into the options of a connection.
-    pub(crate) fn apply(self, options: &mut Options, user_agent: &str) {
-        options.compression = self.compression;
     /// Keeps what the server has set.
     pub(super) fn remember(jar: &SharedJar, url: &str, response: &Response) {
         let Some(url) = handshake_url(url) else { return };
@@ -116,6 +101,7 @@ impl Params {
 
     /// Puts them, and who we say that we are, into the options of a connection to `url`.
     pub(super) fn apply(self, url: &str, options: &mut Options, user_agent: &str) {
+        options.compression = self.compression;
         if let Some(cookies) = self.cookies(url) {
             options.headers.push(("Cookie".to_owned(), cookies));
         }

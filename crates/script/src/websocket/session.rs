@@ -18,9 +18,8 @@ use plimsoll_websocket::{CloseCode, Event, Opcode};
 
 use super::{
     Ending, Happening,
-    dial::{Dial, Dialled, Flavour, Opened},
-    frames,
     debug::Debug,
+    dial::{Dial, Dialled, Flavour, Opened},
     inbox::Inbox,
     pings::Pings,
     samples::Samples,
@@ -158,7 +157,6 @@ impl Session {
     /// [`SendError::Closing`] when either side has said Close, or the connection is gone.
     pub(crate) fn send(&self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
         self.write(|connection| connection.queue(opcode, payload))?;
-        frames::sent(&self.url, opcode, payload);
         if let Some(debug) = self.debug {
             debug.sent(&self.url, opcode, payload);
         }
@@ -174,7 +172,6 @@ impl Session {
         self.write(|connection| {
             let payload = self.pings.borrow_mut().send(Instant::now());
             connection.queue_ping(payload.as_bytes())?;
-            frames::sent(&self.url, Opcode::Ping, payload.as_bytes());
             if let Some(debug) = self.debug {
                 debug.sent(&self.url, Opcode::Ping, payload.as_bytes());
             }
@@ -188,7 +185,6 @@ impl Session {
             && connection.is_open()
         {
             connection.start_close(code, reason);
-            frames::closing(&self.url, code, reason);
             if self.debug.is_some() {
                 Debug::closing(&self.url, code, reason);
             }
@@ -322,7 +318,6 @@ impl Session {
     }
 
     fn receive(&self, at: Instant, event: Event<'_>) {
-        frames::received(&self.url, event);
         if let Some(debug) = self.debug {
             debug.received(&self.url, event);
         }

@@ -2,7 +2,6 @@
 //!
 //! `/echo` sends messages back; `/close/1002` ends at once with this code and the reason `why`, `/close` without a
 //! code; `/eof` leaves without a word; `/refuse` answers 403; `/ping` sends a Ping first and then echoes; `/deaf` reads
-//! nothing; `/silent` does not even answer the upgrade; `/flood/N` sends N messages and then echoes.
 //! nothing; `/silent` does not even answer the upgrade; `/flood/N` sends N messages and then echoes;
 //! `/cookie` sets the cookie `seen`.
 
@@ -90,7 +89,6 @@ async fn serve(mut stream: TcpStream, log: Log) {
     let upgrade = Upgrade::from_request(&request).unwrap();
     let agreed = upgrade.negotiate(&Preferences::default());
     let protocol = upgrade.protocols().next().map(str::to_owned);
-    let answer = upgrade.response(protocol.as_deref(), agreed.as_ref(), &[]);
     let cookie = [("Set-Cookie", "seen=yes; Path=/")];
     let headers = if path == "/cookie" { &cookie[..] } else { &[] };
     let answer = upgrade.response(protocol.as_deref(), agreed.as_ref(), headers);

@@ -93,9 +93,6 @@ pub(super) fn construct<'js>(
     let protocols = arguments
         .next()
         .map_or(Ok(Vec::new()), |value| protocols(ctx, &value))?;
-    let params = arguments
-        .next()
-        .map_or(Ok(Params::default()), |value| Params::read(ctx, &value, true))?;
     let none = Value::new_undefined(ctx.clone());
     let params = Params::read(ctx, &host, &arguments.next().unwrap_or(none), true)?;
     let dial = Dial {

@@ -29,7 +29,6 @@ async fn run_watching(body: &str, options: &serde_json::Value, parts: &[(&str, &
     let server = TestServer::start().await;
     let at = server.url("");
     let text = format!(
-        "import ws from 'k6/ws'; import {{ sleep }} from 'k6'; import {{ Trend }} from 'k6/metrics';
         "import ws from 'k6/ws'; import {{ sleep }} from 'k6'; import http from 'k6/http';
          const at = (path) => '{at}' + path;
          export default function () {{
