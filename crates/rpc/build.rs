@@ -34,13 +34,19 @@ const OPTIONAL: [&str; 19] = [
     "PresenceResponse.ttl",
 ];
 
+/// What is sent is written without prost ([`request.rs`](src/request.rs)), which is compared with these in tests.
+const ONLY_IN_TESTS: [&str; 4] = ["ConnectionRequest", "CommandMessage", "DisconnectRequest", "Env"];
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=proto/rpc.proto");
     let descriptors = protox::compile(["proto/rpc.proto"], ["proto"])?;
     let mut config = prost_build::Config::new();
     config
         .btree_map(["."])
-        .message_attribute(".", "#[derive(serde::Serialize)]");
+        .message_attribute(".", "#[cfg_attr(test, derive(serde::Serialize))]");
+    for request in ONLY_IN_TESTS {
+        config.message_attribute(request, "#[cfg(test)]");
+    }
     for reply in [
         "ConnectionResponse",
         "CommandResponse",

@@ -212,7 +212,9 @@ impl Options {
         self.monitoring.start(&registry);
         let remote = match self.identification.norpc || self.remote.is_none() {
             true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self.remote.start(self.secrets.rpc_secret(), &registry)?,
+            false => self
+                .remote
+                .start(self.secrets.rpc_secret(), config.n_shards, &registry)?,
         };
         let ingest: Cell<Option<Ingest>> = Cell::default();
         let application = |publisher: Publisher| {

@@ -1,15 +1,14 @@
 //! Calls to the application: a transport under the rules of [`retry`](crate::retry), with a journal of failures.
 
-use std::sync::Arc;
-
+use bytes::Bytes;
 use tokio::time::Instant;
-use tonic::Status;
 
 use crate::{
     journal::Journal,
-    proto::Call,
+    request::Reply,
     retry::{Patience, Rules},
-    transport::Transport,
+    status::Status,
+    transport::{Origin, Transport},
 };
 
 /// Everything that a call needs.
@@ -20,31 +19,31 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Makes one call for a session, and translates the reply. `None`: it failed, which is in the journal.
-    pub(crate) async fn call<C: Call, R>(
+    /// Makes one call for a session, with an encoded request, and translates the reply. `None`: it failed, which is in
+    /// the journal.
+    pub(crate) async fn call<R: Reply, T>(
         &self,
-        sid: &str,
+        origin: Origin<'_>,
         patience: Patience,
-        message: C,
-        translate: impl FnOnce(C::Reply) -> Result<R, String>,
-    ) -> Option<R> {
-        let message = Arc::new(message);
+        message: Bytes,
+        translate: impl FnOnce(R) -> Result<T, String>,
+    ) -> Option<T> {
+        let start = Instant::now();
         let attempt = async |time_left| {
-            // A request under way fills kilobytes, which would be copied whenever the call itself is moved.
-            let result = Box::pin(self.transport.attempt(sid, &message, time_left)).await;
+            let attempt = self.transport.attempt::<R>(origin, message.clone(), time_left);
+            let result = attempt.await;
             self.journal
                 .attempt_ended(result.as_ref().err(), &self.rules.meter.dependency);
             result
         };
-        let start = Instant::now();
-        let reply = self.rules.call(C::METHOD, patience, attempt).await;
+        let reply = self.rules.call(R::METHOD, patience, attempt).await;
         let result = reply.and_then(|reply| translate(reply).map_err(application_error));
         let meter = &self.rules.meter;
-        meter.call_ended(C::METHOD, start.elapsed(), result.as_ref().err());
+        meter.call_ended(R::METHOD, start.elapsed(), result.as_ref().err());
         match result {
             Ok(reply) => Some(reply),
             Err(failure) => {
-                self.journal.call_failed(C::METHOD, sid, &failure);
+                self.journal.call_failed(R::METHOD, origin.sid, &failure);
                 None
             }
         }

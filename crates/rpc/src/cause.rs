@@ -2,7 +2,7 @@
 
 use std::{error::Error, io, iter::successors};
 
-use tonic::{Code, Status};
+use crate::status::{Code, Status};
 
 type Cause<'a> = &'a (dyn Error + 'static);
 
@@ -22,7 +22,7 @@ pub(crate) fn text(status: &Status) -> String {
         }
     }
     if text.is_empty() {
-        status.code().description().clone_into(&mut text);
+        text = status.code().to_string();
     }
     let hint = causes.iter().find_map(|cause| hint(*cause)).or_else(|| match status.code() {
         Code::Unimplemented => Some(
@@ -95,8 +95,6 @@ fn tls_hint(error: &rustls::Error) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     #[track_caller]
@@ -105,9 +103,7 @@ mod tests {
     }
 
     fn with_source(message: &str, source: impl Error + Send + Sync + 'static) -> Status {
-        let mut status = Status::unavailable(message);
-        status.set_source(Arc::new(source));
-        status
+        Status::unavailable(message).with_source(source)
     }
 
     #[test]
@@ -137,7 +133,7 @@ mod tests {
 
     #[test]
     fn an_application_without_the_call_is_told_what_is_expected() {
-        let text = text(&Status::unimplemented(""));
+        let text = text(&Status::new(Code::Unimplemented, ""));
         assert!(text.contains("anycable.RPC, protocol version v1"), "{text}");
     }
 }

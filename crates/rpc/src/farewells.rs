@@ -16,7 +16,7 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use crate::{calls::Calls, retry::Patience, translation};
+use crate::{calls::Calls, retry::Patience, translation, transport::Origin};
 
 /// The end of the queue where sessions are put. Overflow rule: what finds the queue full is dropped, with a
 /// warning: a mass disconnect must not keep the application from serving those who connect again. When the server
@@ -154,10 +154,15 @@ async fn reached(told: &mut watch::Receiver<Pace>, wanted: Pace) {
 }
 
 async fn tell(calls: Arc<Calls>, request: DisconnectRequest) {
-    let sid = request.sid.clone();
-    let message = translation::disconnect_request(request);
+    let origin = Origin::background(&request.sid);
+    let message = calls.transport.encode(&translation::disconnect_request(&request));
     let _failures_are_in_the_journal = calls
-        .call(&sid, Patience::Unlimited, message, translation::disconnect_reply)
+        .call(
+            origin,
+            Patience::Unlimited,
+            message,
+            translation::disconnect_reply,
+        )
         .await;
 }
 

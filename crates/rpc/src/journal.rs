@@ -2,16 +2,18 @@
 
 use std::{
     collections::HashMap,
-    error::Error,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use plimsoll_telemetry::Dependency;
 use tokio::time::{Instant, sleep};
-use tonic::{Code, Status};
 
-use crate::{cause, proto::Method};
+use crate::{
+    cause,
+    proto::Method,
+    status::{Code, Status},
+};
 
 /// At most one line in this time says the same.
 const QUIET: Duration = Duration::from_secs(1);

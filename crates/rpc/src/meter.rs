@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use plimsoll_telemetry::{Counter, Dependency, Histogram, Registry};
-use tonic::{Code, Status};
 
-use crate::proto::Method;
+use crate::{
+    proto::Method,
+    status::{Code, Status},
+};
 
 /// The metrics of calls, and whether the application can be reached.
 pub(crate) struct Meter {
@@ -44,7 +46,7 @@ impl Meter {
             errors: registry.counter("rpc_error_total", "Calls without a usable reply"),
             timeouts: registry.counter("rpc_timeout_total", "Calls that ended because time was up"),
             canceled: registry.counter("rpc_canceled_total", "Calls that the application's side canceled"),
-            durations: [Method::Connect, Method::Command, Method::Disconnect].map(durations),
+            durations: Method::ALL.map(durations),
             dependency: registry.dependency("rpc"),
         }
     }
@@ -87,7 +89,7 @@ mod tests {
         meter.call_ended(Method::Command, took, None);
         meter.call_ended(Method::Command, took, Some(&Status::internal("")));
         meter.call_ended(Method::Command, took, Some(&Status::deadline_exceeded("")));
-        meter.call_ended(Method::Command, took, Some(&Status::cancelled("")));
+        meter.call_ended(Method::Command, took, Some(&Status::new(Code::Cancelled, "")));
         let counters = [
             &meter.calls,
             &meter.retries,

@@ -1,9 +1,9 @@
-//! The messages of `proto/rpc.proto`, and which call each request belongs to.
+//! The messages of `proto/rpc.proto`, and the names of the calls.
+//!
+//! Replies are used as prost makes them. Requests are written by [`crate::request`], for which those here are the measure
+//! in tests.
 
 mod json;
-
-use http::uri::PathAndQuery;
-use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use messages::*;
 
@@ -20,24 +20,18 @@ pub(crate) enum Method {
     Disconnect,
 }
 
-/// A request.
-pub(crate) trait Call: prost::Message + Clone + Serialize + 'static {
-    /// What the application answers.
-    type Reply: prost::Message + Default + DeserializeOwned + 'static;
-
-    const METHOD: Method;
-}
-
 impl Method {
-    pub(crate) const COUNT: usize = 3;
+    pub(crate) const COUNT: usize = Self::ALL.len();
+
+    pub(crate) const ALL: [Self; 3] = [Self::Connect, Self::Command, Self::Disconnect];
 
     /// Where gRPC calls go.
-    pub(crate) fn grpc_path(self) -> PathAndQuery {
-        PathAndQuery::from_static(match self {
+    pub(crate) fn grpc_path(self) -> &'static str {
+        match self {
             Self::Connect => "/anycable.RPC/Connect",
             Self::Command => "/anycable.RPC/Command",
             Self::Disconnect => "/anycable.RPC/Disconnect",
-        })
+        }
     }
 
     /// Where HTTP calls go below the application's URL.
@@ -48,19 +42,4 @@ impl Method {
             Self::Disconnect => "disconnect",
         }
     }
-}
-
-impl Call for ConnectionRequest {
-    type Reply = ConnectionResponse;
-    const METHOD: Method = Method::Connect;
-}
-
-impl Call for CommandMessage {
-    type Reply = CommandResponse;
-    const METHOD: Method = Method::Command;
-}
-
-impl Call for DisconnectRequest {
-    type Reply = DisconnectResponse;
-    const METHOD: Method = Method::Disconnect;
 }

@@ -1,7 +1,6 @@
 //! The application at the other end of a connection.
 
 use std::{
-    future::Future,
     io,
     num::{NonZeroU32, NonZeroUsize},
     sync::Arc,
@@ -9,8 +8,10 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use plimsoll_server::application::{
-    Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Reply, Status,
+    self as seam, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
+    Status,
 };
 use plimsoll_telemetry::Registry;
 use tokio::{runtime::Handle, sync::oneshot};
@@ -22,11 +23,12 @@ use crate::{
     limiter::{Concurrency, Limiter},
     meter::Meter,
     reachability,
+    request::Reply,
     retry::{Patience, Rules},
     target::Target,
     tls::TrustError,
     translation,
-    transport::{Transport, TransportOptions},
+    transport::{Origin, Place, Transport, TransportOptions},
 };
 
 /// How a remote application is called.
@@ -48,6 +50,8 @@ pub struct Options {
     pub disconnect_rate_per_sec: NonZeroU32,
     /// Ended sessions that may wait for that; more are dropped with a warning.
     pub disconnect_backlog: NonZeroUsize,
+    /// Shards of the server.
+    pub n_shards: usize,
 }
 
 /// Whether the application hears of ended sessions.
@@ -79,12 +83,13 @@ pub enum StartError {
 
 /// A remote application.
 ///
-/// All its connections are driven by one background thread, whatever the number of shards: HTTP/2 carries all calls
-/// of a host on one connection, and one connection is one task. A call costs a shard two wake-ups across threads,
-/// which is little beside the call itself.
+/// Over gRPC every shard makes its calls itself, on connections of its own, because to wake another thread twice for
+/// each call costs more than the call. A background thread looks after what belongs to no shard: the addresses of the
+/// application, whether it can be reached, and the sessions that have ended. Over HTTP it makes all calls: a connection
+/// carries one of them, and a pool for every thread would need too many.
 pub struct Remote {
     calls: Arc<Calls>,
-    runtime: Handle,
+    background: Handle,
     farewells: Option<Farewells>,
     hears_of_every_end: bool,
     /// The thread ends when this is dropped.
@@ -126,33 +131,50 @@ impl Remote {
         add_gauges(registry, &calls);
         Ok(Self {
             calls,
-            runtime: handle,
+            background: handle,
             farewells,
             hears_of_every_end: options.disconnect_mode == DisconnectMode::Always,
             _alive: alive,
         })
     }
 
-    /// Makes a call on the background thread, to its end: a session that does not wait for the reply any more must
-    /// still learn what it has been granted. `None`: it failed, which is logged.
-    async fn run<R: Send + 'static>(
+    /// Makes a call that a client waits for. `None`: it failed, which is logged.
+    async fn call<R: Reply, T: Send + 'static>(
         &self,
-        call: impl Future<Output = Option<R>> + Send + 'static,
-    ) -> Option<R> {
-        match self.runtime.spawn(call).await {
-            Ok(reply) => reply,
-            Err(error) => {
-                tracing::error!("A call to the application was given up: {error}.");
-                None
-            }
+        shard: usize,
+        sid: &str,
+        message: Bytes,
+        translate: fn(R) -> Result<T, String>,
+    ) -> Option<T> {
+        if !self.calls.transport.shares_connections() {
+            let origin = Origin::new(shard, sid);
+            return self
+                .calls
+                .call(origin, Patience::Limited, message, translate)
+                .await;
         }
+        let (calls, sid) = (Arc::clone(&self.calls), sid.to_owned());
+        let call = async move {
+            let origin = Origin::background(&sid);
+            calls.call(origin, Patience::Limited, message, translate).await
+        };
+        self.background.spawn(call).await.unwrap_or_else(|error| {
+            tracing::error!("A call to the application was given up: {error}.");
+            None
+        })
     }
 }
 
 fn new_calls(options: &Options, registry: &Registry) -> Result<Calls, StartError> {
     let (target, timeout) = (&options.target, options.command_timeout);
+    let place = Place {
+        n_shards: options.n_shards,
+        connect_timeout: timeout,
+        concurrency: options.concurrency.max(),
+        registry,
+    };
     Ok(Calls {
-        transport: Transport::new(target, &options.transport, timeout, options.concurrency.max())?,
+        transport: Transport::new(target, &options.transport, &place)?,
         rules: Rules {
             limiter: Limiter::new(options.concurrency),
             timeout,
@@ -193,27 +215,21 @@ fn gauge(
 }
 
 impl Application for Remote {
-    fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
+    fn connect<'a>(&'a self, request: &'a ConnectRequest) -> seam::Reply<'a, ConnectReply> {
         Box::pin(async move {
             let message = translation::connection_request(request);
-            let (calls, sid) = (Arc::clone(&self.calls), request.sid.clone());
-            let call = async move {
-                let translate = translation::connect_reply;
-                calls.call(&sid, Patience::Limited, message, translate).await
-            };
-            self.run(call).await.unwrap_or(ConnectReply::Failed)
+            let message = self.calls.transport.encode(&message);
+            let reply = self.call(request.shard, &request.sid, message, translation::connect_reply);
+            reply.await.unwrap_or(ConnectReply::Failed)
         })
     }
 
-    fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
+    fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> seam::Reply<'a, CommandReply> {
         Box::pin(async move {
             let message = translation::command_message(request);
-            let (calls, sid) = (Arc::clone(&self.calls), request.sid.to_owned());
-            let call = async move {
-                let translate = translation::command_reply;
-                calls.call(&sid, Patience::Limited, message, translate).await
-            };
-            self.run(call).await.unwrap_or_else(|| CommandReply {
+            let message = self.calls.transport.encode(&message);
+            let reply = self.call(request.shard, request.sid, message, translation::command_reply);
+            reply.await.unwrap_or_else(|| CommandReply {
                 status: Status::Failed,
                 ..CommandReply::default()
             })
@@ -240,7 +256,7 @@ impl Application for Remote {
         }
     }
 
-    fn finish(&self) -> Reply<'_, ()> {
+    fn finish(&self) -> seam::Reply<'_, ()> {
         Box::pin(async move {
             if let Some(farewells) = &self.farewells {
                 farewells.finish().await;

@@ -1,15 +1,15 @@
 //! One call from its place in the queue to its result: concurrency, deadline, retries.
 
-use std::{error::Error, future::Future, time::Duration};
+use std::{future::Future, time::Duration};
 
 use tokio::time::Instant;
-use tonic::{Code, Status};
 
 use crate::{
     cause,
     limiter::{Limiter, Load, NoTurn},
     meter::Meter,
     proto::Method,
+    status::{Code, Status},
 };
 
 /// The application has no free worker: one will be free in a moment (spec §3.3).
@@ -25,26 +25,10 @@ fn pause(status: &Status, n_failures: u32) -> Option<Duration> {
     let first = match status.code() {
         Code::ResourceExhausted => EXHAUSTED_PAUSE,
         Code::Unavailable => UNAVAILABLE_PAUSE,
-        _ if is_untouched(status) => RENEWAL_PAUSE,
+        _ if status.is_untouched() => RENEWAL_PAUSE,
         _ => return None,
     };
     Some(first.saturating_mul(2_u32.saturating_pow(n_failures)))
-}
-
-/// Whether the request met the end of its connection and the application has not begun to work on it: either it
-/// never left (then the library cancels it), or the application has said so (RFC 9113 §6.8, §8.7). An application's
-/// own statuses have no source.
-fn is_untouched(status: &Status) -> bool {
-    let Some(source) = status.source() else {
-        return false;
-    };
-    status.code() == Code::Cancelled
-        || cause::chain(source)
-            .filter_map(|cause| cause.downcast_ref::<h2::Error>())
-            .any(|error| {
-                error.is_remote()
-                    && (error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM))
-            })
 }
 
 /// The rules that all calls follow.
@@ -200,7 +184,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn pauses_double_until_the_deadline() {
-        let (times, error) = attempts(Status::resource_exhausted("busy")).await;
+        let (times, error) = attempts(Status::new(Code::ResourceExhausted, "busy")).await;
         assert_eq!(times, [0, 10, 30, 70, 150, 310, 630, 1270, 2550]);
         assert_eq!(error.code(), Code::DeadlineExceeded);
         assert_eq!(
@@ -210,6 +194,9 @@ mod tests {
 
         let (times, _) = attempts(Status::unavailable("down")).await;
         assert_eq!(times, [0, 100, 300, 700, 1500]);
+
+        let (times, _) = attempts(Status::unknown("broken").untouched()).await;
+        assert_eq!(times, [0, 10, 30, 70, 150, 310, 630, 1270, 2550]);
     }
 
     #[tokio::test(start_paused = true)]

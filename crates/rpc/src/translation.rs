@@ -1,15 +1,20 @@
 //! Between the server's words and the contract's.
 
+use std::borrow::Cow;
+
 use plimsoll_server::application::{
     Action, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest, Environment,
     State, Status,
 };
 
-use crate::proto;
+use crate::{
+    proto,
+    request::{self, CommandMessage, ConnectionRequest, Entries, Env},
+};
 
-pub(crate) fn connection_request(request: &ConnectRequest) -> proto::ConnectionRequest {
-    proto::ConnectionRequest {
-        env: Some(environment(&request.environment)),
+pub(crate) fn connection_request(request: &ConnectRequest) -> ConnectionRequest<'_> {
+    ConnectionRequest {
+        env: env(&request.environment, Cow::Owned(Entries::new())),
     }
 }
 
@@ -29,21 +34,18 @@ pub(crate) fn connect_reply(response: proto::ConnectionResponse) -> Result<Conne
     }
 }
 
-pub(crate) fn command_message(request: &CommandRequest<'_>) -> proto::CommandMessage {
+pub(crate) fn command_message<'a>(request: &'a CommandRequest<'a>) -> CommandMessage<'a> {
     let (command, data) = match request.action {
         Action::Subscribe => ("subscribe", ""),
         Action::Unsubscribe => ("unsubscribe", ""),
         Action::Perform(data) => ("message", data),
     };
-    proto::CommandMessage {
-        command: command.to_owned(),
-        identifier: request.identifier.to_owned(),
-        connection_identifiers: request.identifiers.to_owned(),
-        data: data.to_owned(),
-        env: Some(proto::Env {
-            istate: request.istate.entries().clone(),
-            ..environment(request.environment)
-        }),
+    CommandMessage {
+        command,
+        identifier: request.identifier,
+        connection_identifiers: request.identifiers,
+        data,
+        env: env(request.environment, Cow::Borrowed(request.istate.entries())),
     }
 }
 
@@ -77,30 +79,24 @@ pub(crate) fn disconnect_reply(response: proto::DisconnectResponse) -> Result<()
 }
 
 /// The state of a subscription travels as JSON here, because there are several (spec §3.1).
-pub(crate) fn disconnect_request(request: DisconnectRequest) -> proto::DisconnectRequest {
+pub(crate) fn disconnect_request(request: &DisconnectRequest) -> request::DisconnectRequest<'_> {
     let as_json =
-        |state: State| serde_json::to_string(state.entries()).expect("a map of strings always serialises");
-    let istate = request.istate.into_iter();
-    proto::DisconnectRequest {
-        identifiers: request.identifiers.into(),
-        subscriptions: request.subscriptions.into_iter().map(String::from).collect(),
-        env: Some(proto::Env {
-            url: request.environment.url,
-            headers: request.environment.headers,
-            cstate: request.environment.cstate.into_entries(),
-            istate: istate
-                .map(|(identifier, state)| (identifier.into(), as_json(state)))
-                .collect(),
-        }),
+        |state: &State| serde_json::to_string(state.entries()).expect("a map of strings always serialises");
+    let istate = request.istate.iter();
+    let istate = istate.map(|(identifier, state)| (identifier.to_string(), as_json(state)));
+    request::DisconnectRequest {
+        identifiers: &request.identifiers,
+        subscriptions: &request.subscriptions,
+        env: env(&request.environment, Cow::Owned(istate.collect())),
     }
 }
 
-fn environment(environment: &Environment) -> proto::Env {
-    proto::Env {
-        url: environment.url.clone(),
-        headers: environment.headers.clone(),
-        cstate: environment.cstate.entries().clone(),
-        ..proto::Env::default()
+fn env<'a>(environment: &'a Environment, istate: Cow<'a, Entries>) -> Env<'a> {
+    Env {
+        url: &environment.url,
+        headers: &environment.headers,
+        cstate: environment.cstate.entries(),
+        istate,
     }
 }
 
@@ -127,20 +123,20 @@ mod tests {
         state.merge(changes.clone());
         let mut environment = Environment::EMPTY;
         environment.cstate.merge(changes.clone());
-        let message = disconnect_request(DisconnectRequest {
+        let ended = DisconnectRequest {
             sid: "s".into(),
             identifiers: "user".into(),
             subscriptions: vec!["a".into(), "b".into()],
             environment,
             istate: [("b".into(), state)].into(),
-        });
+        };
+        let message = disconnect_request(&ended);
         assert_eq!(message.identifiers, "user");
-        assert_eq!(message.subscriptions, ["a", "b"]);
-        let env = message.env.expect("it always comes with an environment");
-        assert_eq!(env.cstate, changes);
+        assert_eq!(message.subscriptions, ["a".into(), "b".into()]);
+        assert_eq!(*message.env.cstate, changes);
         assert_eq!(
-            env.istate.into_iter().collect::<Vec<_>>(),
-            [("b".to_owned(), r#"{"count":"\"3\""}"#.to_owned())]
+            *message.env.istate,
+            [("b".to_owned(), r#"{"count":"\"3\""}"#.to_owned())].into()
         );
     }
 }

@@ -2,19 +2,29 @@
 
 mod grpc;
 mod http;
+mod origin;
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use ::http::Uri;
+use bytes::Bytes;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
+use plimsoll_telemetry::Registry;
 use rustls::ClientConfig;
-use tonic::Status;
 use tower_service::Service;
 
-use crate::{cause, proto::Call, remote::StartError, target::Target, tls::Trust};
+use crate::{
+    cause,
+    remote::StartError,
+    request::{Reply, Request},
+    status::Status,
+    target::Target,
+    tls::Trust,
+};
 
-use self::{grpc::Grpc, http::Http};
+pub(crate) use self::origin::Origin;
+use self::{grpc::Grpc, http::Http, origin::PerThread};
 
 /// The version of the contract, which applications check (spec §8).
 const PROTOCOL_VERSION: &str = "v1";
@@ -43,23 +53,27 @@ pub struct TransportOptions {
     pub http_secret: Option<String>,
 }
 
+/// The surroundings of a transport.
+pub(crate) struct Place<'a> {
+    /// Threads that make calls, besides the background thread.
+    pub(crate) n_shards: usize,
+    /// The longest that a connection may take to be made.
+    pub(crate) connect_timeout: Duration,
+    /// Calls that may be under way; more connections are not kept.
+    pub(crate) concurrency: usize,
+    pub(crate) registry: &'a Registry,
+}
+
 impl Transport {
-    /// Connects when the first call is made, on the runtime that this is called in. A connection must be made
-    /// within `connect_timeout`; more than `concurrency` are not kept.
+    /// Connects when the first call is made. What belongs to no call runs on the runtime that this is called in.
     pub(crate) fn new(
         target: &Target,
         options: &TransportOptions,
-        connect_timeout: Duration,
-        concurrency: usize,
+        place: &Place<'_>,
     ) -> Result<Self, StartError> {
         Ok(match target {
-            Target::Grpc(hosts) => Self::Grpc(Grpc::new(hosts, options, connect_timeout)?),
-            Target::Http(url) => Self::Http(Box::new(Http::new(
-                url.clone(),
-                options,
-                connect_timeout,
-                concurrency,
-            )?)),
+            Target::Grpc(hosts) => Self::Grpc(Grpc::new(hosts, options, place)?),
+            Target::Http(url) => Self::Http(Box::new(Http::new(url.clone(), options, place)?)),
         })
     }
 
@@ -71,16 +85,29 @@ impl Transport {
         }
     }
 
-    /// Makes one attempt; dropping it gives it up.
-    pub(crate) async fn attempt<C: Call>(
-        &self,
-        sid: &str,
-        message: &Arc<C>,
-        time_left: Duration,
-    ) -> Result<C::Reply, Status> {
+    /// Whether connections are made for whatever thread, by the background thread, which then has to make the calls.
+    pub(crate) fn shares_connections(&self) -> bool {
+        matches!(self, Self::Http(_))
+    }
+
+    /// What is sent for a request, by each attempt.
+    pub(crate) fn encode(&self, request: &impl Request) -> Bytes {
         match self {
-            Self::Grpc(grpc) => grpc.attempt(sid, message, time_left).await,
-            Self::Http(http) => http.attempt(sid, &**message).await,
+            Self::Grpc(_) => grpc::encode(request),
+            Self::Http(_) => http::encode(request),
+        }
+    }
+
+    /// Sends an encoded request and reads the reply; dropping it gives it up.
+    pub(crate) async fn attempt<R: Reply>(
+        &self,
+        origin: Origin<'_>,
+        message: Bytes,
+        time_left: Duration,
+    ) -> Result<R, Status> {
+        match self {
+            Self::Grpc(grpc) => grpc.attempt::<R>(origin, message, time_left).await,
+            Self::Http(http) => http.attempt::<R>(origin.sid, message).await,
         }
     }
 }
@@ -103,11 +130,16 @@ impl TransportOptions {
 /// One connection to this URL.
 async fn connect(connector: &HttpsConnector<HttpConnector>, url: Uri) -> Result<(), String> {
     let connected = connector.clone().call(url).await;
-    connected.map(drop).map_err(|error| {
-        let mut status = Status::unavailable("no connection");
-        status.set_source(error.into());
-        cause::text(&status)
-    })
+    connected
+        .map(drop)
+        .map_err(|error| cause::text(&Status::unavailable("no connection").with_source(error)))
+}
+
+/// A reply that is longer than it may be.
+fn too_long(max_bytes: usize) -> Status {
+    Status::out_of_range(format!(
+        "the reply has more than {max_bytes} bytes; a larger limit is set with --rpc_max_call_recv_size"
+    ))
 }
 
 enum Version {

@@ -34,6 +34,7 @@ mod vm;
 
 pub use self::{
     error::ScriptError,
+    network::check_options,
     program::{Options, Program, SourceModule},
     script::{Script, Stages, Users},
     task::Files,

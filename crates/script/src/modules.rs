@@ -7,6 +7,7 @@ mod crypto;
 mod data;
 mod encoding;
 mod execution;
+mod html;
 pub(crate) mod http;
 mod k6;
 mod metrics;
@@ -53,6 +54,7 @@ const MODULES: &[Module] = &[
     encoding::MODULE,
     cable::MODULE,
     execution::MODULE,
+    html::MODULE,
     metrics::MODULE,
     timers::MODULE,
 ];
@@ -104,6 +106,10 @@ pub const ABSENT: &[(&str, &str)] = &[
     (
         "k6/experimental/websockets",
         "import the same names from \"k6/websockets\"",
+    ),
+    (
+        "k6/secrets",
+        "no secret sources are read; pass secrets with --env and do not log them",
     ),
 ];
 

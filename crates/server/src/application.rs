@@ -67,6 +67,8 @@ pub trait Application: Send + Sync {
 /// A new connection, as the application sees it.
 #[derive(Debug, Clone)]
 pub struct ConnectRequest {
+    /// The number of the session's shard, from 0: an application may keep things for each.
+    pub shard: usize,
     /// The session's id, made by the server.
     pub sid: String,
     /// Where the client came from.
@@ -99,6 +101,8 @@ pub enum ConnectReply {
 /// One command of a client.
 #[derive(Debug)]
 pub struct CommandRequest<'a> {
+    /// As in [`ConnectRequest`].
+    pub shard: usize,
     /// The session's id.
     pub sid: &'a str,
     /// What `connect` returned.

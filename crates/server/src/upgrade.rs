@@ -216,6 +216,7 @@ impl Shard {
     pub(crate) fn connect_request(&self, request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
         let host = request.header("Host").unwrap_or_default();
         ConnectRequest {
+            shard: self.number,
             sid: sid::generate(),
             environment: Environment {
                 url: format!("{}://{host}{}", self.config.http_scheme(), request.target()),

@@ -122,6 +122,7 @@ impl Options {
     pub(super) fn start(
         &self,
         http_secret: Option<String>,
+        n_shards: usize,
         registry: &Registry,
     ) -> Result<Option<Arc<dyn Application>>, Failure> {
         let Some(target) = self.rpc_host.clone() else {
@@ -149,6 +150,7 @@ impl Options {
                 disconnect_mode: self.disconnect_mode.into(),
                 disconnect_rate_per_sec: self.disconnect_rate,
                 disconnect_backlog: self.disconnect_backlog_size,
+                n_shards,
             },
             registry,
         );

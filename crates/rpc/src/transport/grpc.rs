@@ -1,34 +1,41 @@
-//! Calls over gRPC.
+//! Calls over gRPC, directly on HTTP/2: of gRPC's many features unary calls need few, and each layer between would cost
+//! as much as the call.
 
 mod balancer;
-mod codec;
+mod call;
+mod channel;
 mod fixed_address;
+mod trailers;
+mod write_counter;
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::time::Duration;
 
+use bytes::Bytes;
 use http::{Uri, uri::Authority};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use tokio::time::Instant;
-use tonic::{
-    Code, Request, Status,
-    client::Grpc as Client,
-    metadata::MetadataValue,
-    transport::{Channel, Endpoint},
+
+pub(super) use self::call::encode;
+use self::{
+    balancer::{Balancer, Member},
+    channel::{Channel, Endpoint},
+    fixed_address::FixedAddress,
 };
-
-use self::{balancer::Balancer, codec::CallCodec, fixed_address::FixedAddress};
-use super::{PROTOCOL_VERSION, TransportOptions, Version, connect, connector};
-use crate::{hosts::Hosts, proto::Call, tls, tls::TrustError};
-
-/// A dead connection is found out by pings. Not more often than every 10 s: AnyCable's gem takes that for abuse
-/// (spec §8).
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
+use super::{Origin, PerThread, Place, TransportOptions, Version, connect, connector};
+use crate::{
+    hosts::Hosts,
+    proto::Method,
+    request::Reply,
+    status::{Code, Status},
+    tls,
+    tls::TrustError,
+};
 
 /// The longest that one address may take to connect: with several, the next one is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// One connection per address; each carries any number of calls and comes back by itself.
+/// For each thread one connection per address; each carries any number of calls and comes back by itself.
 pub(crate) struct Grpc {
     balancer: Balancer,
     urls: Vec<Uri>,
@@ -41,35 +48,36 @@ impl Grpc {
     pub(super) fn new(
         hosts: &Hosts,
         options: &TransportOptions,
-        connect_timeout: Duration,
+        place: &Place<'_>,
     ) -> Result<Self, TrustError> {
         let (scheme, config) = match options.enables_tls {
             true => ("https", tls::client_config(&options.trust)?),
             false => ("http", tls::unused_config()),
         };
-        let url = move |host: &Authority| -> Uri {
-            let url = format!("{scheme}://{host}/");
-            url.parse().expect("an authority makes a URL")
+        let url = move |host: &Authority, path: &str| -> Uri {
+            let url = format!("{scheme}://{host}{path}");
+            url.parse().expect("an authority and a path make a URL")
         };
-        let connect_timeout = connect_timeout.min(CONNECT_TIMEOUT);
+        let timeout = place.connect_timeout.min(CONNECT_TIMEOUT);
         let named = HttpConnector::new();
-        let probe = connector(named, config.clone(), &Version::Http2, connect_timeout);
-        let urls = hosts.authorities().iter().map(url).collect();
-        let channel = move |host: &Authority, address| {
+        let probe = connector(named, config.clone(), &Version::Http2, timeout);
+        let urls = hosts.authorities().iter().map(|host| url(host, "/")).collect();
+        let n_connections = place
+            .registry
+            .gauge("grpc_active_conn_num", "gRPC connections to the application");
+        let n_shards = place.n_shards;
+        let channels = move |host: &Authority, address| {
             let fixed = HttpConnector::new_with_resolver(FixedAddress(address));
-            Endpoint::from(url(host))
-                .connect_timeout(connect_timeout)
-                .http2_keep_alive_interval(KEEPALIVE_INTERVAL)
-                .keep_alive_while_idle(true)
-                .connect_with_connector_lazy(connector(
-                    fixed,
-                    config.clone(),
-                    &Version::Http2,
-                    connect_timeout,
-                ))
+            let endpoint = Endpoint {
+                connector: connector(fixed, config.clone(), &Version::Http2, timeout),
+                urls: Method::ALL.map(|method| url(host, method.grpc_path())),
+                timeout,
+                n_connections: n_connections.clone(),
+            };
+            PerThread::new(n_shards, || Channel::new(endpoint.clone()))
         };
         Ok(Self {
-            balancer: Balancer::start(hosts.authorities(), channel),
+            balancer: Balancer::start(hosts.authorities(), channels),
             urls,
             connector: probe,
             max_reply_bytes: options.max_reply_bytes(),
@@ -88,18 +96,32 @@ impl Grpc {
         result
     }
 
-    pub(super) async fn attempt<C: Call>(
+    pub(super) async fn attempt<R: Reply>(
         &self,
-        sid: &str,
-        message: &Arc<C>,
+        origin: Origin<'_>,
+        message: Bytes,
         time_left: Duration,
-    ) -> Result<C::Reply, Status> {
-        TransportOptions::check_request_size(self.max_request_bytes, message.encoded_len())?;
-        let start = Instant::now();
+    ) -> Result<R, Status> {
+        TransportOptions::check_request_size(self.max_request_bytes, call::message_len(&message))?;
+        let reply = self.reply(R::METHOD, origin, message, time_left).await?;
+        R::decode(reply).map_err(|error| Status::internal(format!("the reply is not one: {error}")))
+    }
+
+    /// The encoded reply of the first address that can be reached.
+    async fn reply(
+        &self,
+        method: Method,
+        origin: Origin<'_>,
+        message: Bytes,
+        time_left: Duration,
+    ) -> Result<Bytes, Status> {
+        let deadline = Instant::now() + time_left;
         let mut failure = None;
         for member in self.balancer.order().await? {
-            let time_left = time_left.saturating_sub(start.elapsed());
-            match self.call(member.channel.clone(), sid, message, time_left).await {
+            let result = self
+                .call(&member, method, origin, message.clone(), deadline)
+                .await;
+            match result {
                 Err(status) if is_unconnected(&status) => {
                     self.balancer.failed(&member);
                     failure = Some(status);
@@ -113,26 +135,19 @@ impl Grpc {
         Err(failure.unwrap_or_else(|| Status::unavailable("the application's name has no address")))
     }
 
-    async fn call<C: Call>(
+    async fn call(
         &self,
-        channel: Channel,
-        sid: &str,
-        message: &Arc<C>,
-        time_left: Duration,
-    ) -> Result<C::Reply, Status> {
-        let mut request = Request::new(Arc::clone(message));
-        request.set_timeout(time_left);
-        let metadata = request.metadata_mut();
-        metadata.insert("protov", MetadataValue::from_static(PROTOCOL_VERSION));
-        metadata.insert("sid", sid.parse().expect("session ids are plain ASCII"));
-        let mut client = Client::new(channel).max_decoding_message_size(self.max_reply_bytes);
-        client
-            .ready()
-            .await
-            .map_err(|error| Status::from_error(error.into()))?;
-        let path = C::METHOD.grpc_path();
-        let reply = client.unary(request, path, CallCodec::<C>::default()).await?;
-        Ok(reply.into_inner())
+        member: &Member,
+        method: Method,
+        origin: Origin<'_>,
+        message: Bytes,
+        deadline: Instant,
+    ) -> Result<Bytes, Status> {
+        let channel = member.channels.of(origin);
+        let sender = channel.ready().await?;
+        let time_left = deadline.saturating_duration_since(Instant::now());
+        let head = call::head(channel.url(method), origin.sid, time_left);
+        call::exchange(sender, head, message, self.max_reply_bytes).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Calls over HTTP: JSON in POST requests (spec §3.4).
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
 use http::{
@@ -14,12 +14,13 @@ use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
     rt::{TokioExecutor, TokioTimer},
 };
-use tonic::Status;
 
-use super::{PROTOCOL_VERSION, TransportOptions, Version, connect, connector};
+use super::{PROTOCOL_VERSION, Place, TransportOptions, Version, connect, connector, too_long};
 use crate::{
-    proto::{self, Call},
+    proto,
     remote::StartError,
+    request::{self, Reply},
+    status::{Code, Status},
     target::BaseUrl,
     tls,
 };
@@ -31,7 +32,7 @@ const POOL_IDLE: Duration = Duration::from_millis(1500);
 /// How much of an unexpected answer the log shows, in characters.
 const EXCERPT: usize = 120;
 
-/// A pool of connections, each with one call at a time.
+/// A pool of connections, each with one call at a time, on the thread that makes the calls.
 pub(crate) struct Http {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     connector: HttpsConnector<HttpConnector>,
@@ -45,18 +46,22 @@ impl Http {
     pub(super) fn new(
         url: BaseUrl,
         options: &TransportOptions,
-        connect_timeout: Duration,
-        concurrency: usize,
+        place: &Place<'_>,
     ) -> Result<Self, StartError> {
         let config = match url.is_secure() {
             true => tls::client_config(&options.trust)?,
             false => tls::unused_config(),
         };
-        let connector = connector(HttpConnector::new(), config, &Version::Http1, connect_timeout);
+        let connector = connector(
+            HttpConnector::new(),
+            config,
+            &Version::Http1,
+            place.connect_timeout,
+        );
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POOL_IDLE)
-            .pool_max_idle_per_host(concurrency)
+            .pool_max_idle_per_host(place.concurrency)
             .build(connector.clone());
         Ok(Self {
             client,
@@ -72,20 +77,19 @@ impl Http {
         connect(&self.connector, self.url.join("")).await
     }
 
-    pub(super) async fn attempt<C: Call>(&self, sid: &str, message: &C) -> Result<C::Reply, Status> {
-        let body = serde_json::to_vec(message).expect("messages of strings always serialise");
+    pub(super) async fn attempt<R: Reply>(&self, sid: &str, body: Bytes) -> Result<R, Status> {
         TransportOptions::check_request_size(self.max_request_bytes, body.len())?;
-        let sent = self.client.request(self.request(C::METHOD, sid, body)).await;
+        let sent = self.client.request(self.request(R::METHOD, sid, body)).await;
         let response = sent.map_err(unanswered)?;
         let status = response.status();
         let answer = Answer::read(response, self.max_reply_bytes).await?;
         if status != StatusCode::OK {
             return Err(answer.refusal(status));
         }
-        serde_json::from_slice(&answer.body).map_err(|error| answer.misunderstood(C::METHOD, &error))
+        serde_json::from_slice(&answer.body).map_err(|error| answer.misunderstood(R::METHOD, &error))
     }
 
-    fn request(&self, method: proto::Method, sid: &str, body: Vec<u8>) -> Request<Full<Bytes>> {
+    fn request(&self, method: proto::Method, sid: &str, body: Bytes) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::from(body));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.url.join(method.http_segment());
@@ -102,6 +106,12 @@ impl Http {
         );
         request
     }
+}
+
+/// The body of a request.
+pub(super) fn encode(request: &impl request::Request) -> Bytes {
+    let body = serde_json::to_vec(request).expect("messages of strings always serialise");
+    body.into()
 }
 
 /// What came back, whatever it is.
@@ -132,12 +142,16 @@ impl Answer {
     fn refusal(&self, status: StatusCode) -> Status {
         let excerpt = self.excerpt();
         match status {
-            StatusCode::UNAUTHORIZED => Status::unauthenticated(format!(
-                "the application answered 401: {excerpt}. Hint: --http_rpc_secret must be the secret that it expects"
-            )),
-            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
-                Status::invalid_argument(format!("the application answered {status}: {excerpt}"))
-            }
+            StatusCode::UNAUTHORIZED => Status::new(
+                Code::Unauthenticated,
+                format!(
+                    "the application answered 401: {excerpt}. Hint: --http_rpc_secret must be the secret that it expects"
+                ),
+            ),
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Status::new(
+                Code::InvalidArgument,
+                format!("the application answered {status}: {excerpt}"),
+            ),
             StatusCode::NOT_FOUND => Status::unavailable(format!(
                 "the application answered 404: {excerpt}. Hint: the path of --rpc_host must be where it takes RPC over \
                  HTTP, for example http://localhost:3000/_anycable"
@@ -181,21 +195,16 @@ fn bearer(secret: &str) -> Result<HeaderValue, StartError> {
 /// A connection that could not be made can be tried again. One that broke may have had the application at work
 /// already: the call is not repeated, as over gRPC.
 fn unanswered(error: hyper_util::client::legacy::Error) -> Status {
-    let mut status = match error.is_connect() {
+    let status = match error.is_connect() {
         true => Status::unavailable("no connection to the application"),
         false => Status::unknown("the connection ended before there was an answer"),
     };
-    status.set_source(Arc::new(error));
-    status
+    status.with_source(error)
 }
 
 fn broken_off(error: Box<dyn Error + Send + Sync>, max_bytes: usize) -> Status {
-    if error.is::<LengthLimitError>() {
-        return Status::out_of_range(format!(
-            "the reply has more than {max_bytes} bytes; a larger limit is set with --rpc_max_call_recv_size"
-        ));
+    match error.is::<LengthLimitError>() {
+        true => too_long(max_bytes),
+        false => Status::unknown("the connection ended within the answer").with_source(error),
     }
-    let mut status = Status::unknown("the connection ended within the answer");
-    status.set_source(Arc::from(error));
-    status
 }

@@ -57,8 +57,14 @@ async fn check(front: impl FnOnce(Arc<Recorder>) -> Box<dyn Application>) {
     let front = front(Arc::clone(&recorder));
     let sid = String::new();
     let environment = Environment::EMPTY;
-    front.connect(&ConnectRequest { sid, environment }).await;
+    let connect = ConnectRequest {
+        shard: 0,
+        sid,
+        environment,
+    };
+    front.connect(&connect).await;
     let command = CommandRequest {
+        shard: 0,
         sid: "",
         identifiers: "",
         identifier: r#"{"channel":"ItsOwn"}"#,

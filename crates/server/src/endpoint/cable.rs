@@ -254,6 +254,7 @@ impl CableSession {
     async fn call(&self, shard: &Shard, identifier: &str, action: Action<'_>) -> CommandReply {
         let memory = self.memory.as_deref();
         let request = CommandRequest {
+            shard: shard.number,
             sid: &self.sid,
             identifiers: self.identifiers(),
             identifier,

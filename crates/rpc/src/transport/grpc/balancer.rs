@@ -1,7 +1,7 @@
 //! Round robin over the addresses of the application's hosts.
 //!
-//! Names are resolved again every half a minute, and as soon as a connection fails. Each address has a connection of
-//! its own. One that fails is left out, as long as another one works, until it takes connections again.
+//! Names are resolved again every half a minute, and as soon as a connection fails. Each address has connections of
+//! its own, one per thread. One that fails is left out, as long as another one works, until it takes connections again.
 
 use std::{
     net::SocketAddr,
@@ -18,7 +18,9 @@ use tokio::{
     sync::{Notify, watch},
     time::{sleep, timeout},
 };
-use tonic::{Status, transport::Channel};
+
+use super::channel::Channel;
+use crate::{status::Status, transport::origin::PerThread};
 
 /// How often names are resolved when all is well: the life of a record in most clusters.
 const RESOLVE_INTERVAL: Duration = Duration::from_secs(30);
@@ -31,7 +33,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct Member {
     host: Authority,
     address: SocketAddr,
-    pub(super) channel: Channel,
+    pub(super) channels: PerThread<Channel>,
     is_failing: AtomicBool,
 }
 
@@ -46,10 +48,10 @@ pub(super) struct Balancer {
 }
 
 impl Balancer {
-    /// Begins to resolve, on the runtime that this is called in. `connect` makes the channel of an address.
+    /// Begins to resolve, on the runtime that this is called in. `connect` makes the channels to an address.
     pub(super) fn start(
         hosts: &[Authority],
-        connect: impl Fn(&Authority, SocketAddr) -> Channel + Send + Sync + 'static,
+        connect: impl Fn(&Authority, SocketAddr) -> PerThread<Channel> + Send + Sync + 'static,
     ) -> Self {
         let (publish, members) = watch::channel(None);
         let has_failed = Arc::new(Notify::new());
@@ -68,15 +70,18 @@ impl Balancer {
 
     /// The members in the order in which a call tries them: the next one whose turn it is, and those that fail last.
     pub(super) async fn order(&self) -> Result<Vec<Arc<Member>>, Status> {
-        let mut members = self.members.clone();
-        let known = members.wait_for(Option::is_some).await;
-        let known = known.map_err(|_| Status::internal("names are no longer resolved"))?;
-        match known.as_ref().expect("it was waited for") {
-            Ok(members) => {
-                let n = self.n_chosen.fetch_add(1, Ordering::Relaxed);
-                Ok(order(members, n, |member| member.is_failing()))
+        loop {
+            match &*self.members.borrow() {
+                Some(Ok(members)) => {
+                    let n = self.n_chosen.fetch_add(1, Ordering::Relaxed);
+                    return Ok(order(members, n, |member| member.is_failing()));
+                }
+                Some(Err(reason)) => return Err(Status::unavailable(reason.clone())),
+                None => {}
             }
-            Err(reason) => Err(Status::unavailable(reason.clone())),
+            let mut members = self.members.clone();
+            let known = members.wait_for(Option::is_some).await;
+            known.map_err(|_| Status::internal("names are no longer resolved"))?;
         }
     }
 
@@ -111,7 +116,7 @@ fn order<T: Clone>(members: &[T], n: usize, is_failing: impl Fn(&T) -> bool) -> 
 
 async fn keep_resolving(
     hosts: Vec<Authority>,
-    connect: impl Fn(&Authority, SocketAddr) -> Channel,
+    connect: impl Fn(&Authority, SocketAddr) -> PerThread<Channel>,
     publish: watch::Sender<Option<Members>>,
     has_failed: Arc<Notify>,
 ) {
@@ -148,7 +153,7 @@ fn update(
     members: &mut Vec<Arc<Member>>,
     host: &Authority,
     addresses: impl Iterator<Item = SocketAddr>,
-    connect: impl Fn(&Authority, SocketAddr) -> Channel,
+    connect: impl Fn(&Authority, SocketAddr) -> PerThread<Channel>,
 ) {
     let mut addresses: Vec<_> = addresses.collect();
     addresses.sort_unstable();
@@ -162,7 +167,7 @@ fn update(
             members.push(Arc::new(Member {
                 host: host.clone(),
                 address,
-                channel: connect(host, address),
+                channels: connect(host, address),
                 is_failing: AtomicBool::new(false),
             }));
         }
@@ -171,9 +176,14 @@ fn update(
 
 #[cfg(test)]
 mod tests {
-    use tonic::transport::Endpoint;
+    use hyper_util::client::legacy::connect::HttpConnector;
+    use plimsoll_telemetry::Gauge;
 
-    use super::*;
+    use super::{
+        super::{channel::Endpoint, fixed_address::FixedAddress},
+        *,
+    };
+    use crate::{proto::Method, tls};
 
     #[track_caller]
     fn check_order(failing: &[char], expected: [&str; 3]) {
@@ -192,7 +202,17 @@ mod tests {
     async fn addresses_come_and_go_and_those_that_stay_keep_their_connection() {
         let host: Authority = "app:1".parse().expect("valid");
         let other: Authority = "other:1".parse().expect("valid");
-        let connect = |_: &Authority, _| Endpoint::from_static("http://unused").connect_lazy();
+        let connect = |host: &Authority, address| {
+            let tcp = HttpConnector::new_with_resolver(FixedAddress(address));
+            PerThread::new(0, || {
+                Channel::new(Endpoint {
+                    connector: (tcp.clone(), tls::unused_config()).into(),
+                    urls: Method::ALL.map(|_| format!("http://{host}/").parse().expect("valid")),
+                    timeout: Duration::ZERO,
+                    n_connections: Gauge::default(),
+                })
+            })
+        };
         let addresses = |ends: &[u8]| {
             let ends = ends.to_vec();
             ends.into_iter().map(|end| SocketAddr::from(([10, 0, 0, end], 1)))

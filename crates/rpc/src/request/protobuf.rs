@@ -1,0 +1,67 @@
+//! As much of protocol buffers' encoding as requests need: strings, lists and maps of them, and messages inside of
+//! messages. The messages that prost generates own what is in them, so everything would have to be copied twice.
+
+use std::collections::BTreeMap;
+
+use prost::encoding::{WireType, encode_varint, encoded_len_varint};
+
+/// Field numbers below 16 make keys of one byte; the contract has no others.
+const KEY_BYTES: usize = 1;
+
+/// Length of a field whose content has `len` bytes.
+pub(super) fn nested_len(len: usize) -> usize {
+    KEY_BYTES + encoded_len_varint(len as u64) + len
+}
+
+/// The key of a field whose content is written next, with `len` bytes.
+pub(super) fn nested(tag: u8, len: usize, out: &mut Vec<u8>) {
+    debug_assert!(tag < 16, "the key would have two bytes");
+    out.push(tag << 3 | WireType::LengthDelimited as u8);
+    encode_varint(len as u64, out);
+}
+
+/// Length of a string; the empty one is left out.
+pub(super) fn string_len(text: &str) -> usize {
+    match text.is_empty() {
+        true => 0,
+        false => nested_len(text.len()),
+    }
+}
+
+/// Appends a string; the empty one is left out.
+pub(super) fn string(tag: u8, text: &str, out: &mut Vec<u8>) {
+    if !text.is_empty() {
+        nested(tag, text.len(), out);
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Length of a list.
+pub(super) fn strings_len(texts: &[Box<str>]) -> usize {
+    texts.iter().map(|text| nested_len(text.len())).sum()
+}
+
+/// Appends a list, in which empty strings stay.
+pub(super) fn strings(tag: u8, texts: &[Box<str>], out: &mut Vec<u8>) {
+    for text in texts {
+        nested(tag, text.len(), out);
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Length of a map.
+pub(super) fn map_len(entries: &BTreeMap<String, String>) -> usize {
+    let lengths = entries
+        .iter()
+        .map(|(key, value)| nested_len(string_len(key) + string_len(value)));
+    lengths.sum()
+}
+
+/// Appends a map: a list of messages with key and value.
+pub(super) fn map(tag: u8, entries: &BTreeMap<String, String>, out: &mut Vec<u8>) {
+    for (key, value) in entries {
+        nested(tag, string_len(key) + string_len(value), out);
+        string(1, key, out);
+        string(2, value, out);
+    }
+}

@@ -1,0 +1,253 @@
+//! One unary call on an HTTP/2 connection, as gRPC's PROTOCOL-HTTP2 describes it: a head, one message, and back a head,
+//! one message and trailers with the status.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use h2::RecvStream;
+use http::{
+    HeaderMap, HeaderValue, Method, Request, Uri, Version,
+    header::{CONTENT_TYPE, TE, USER_AGENT},
+};
+
+use super::{channel::Sender, trailers};
+use crate::{
+    request,
+    status::{Code, Status},
+    transport::{PROTOCOL_VERSION, too_long},
+};
+
+/// A message is preceded by a byte that says whether it is compressed, and its length in four more.
+const PREFIX_BYTES: usize = 5;
+const UNCOMPRESSED: u8 = 0;
+
+/// Fields of a request's head.
+const N_FIELDS: usize = 6;
+/// The largest number that a timeout may have: eight digits.
+const MAX_TIMEOUT_MS: u128 = 99_999_999;
+
+/// The message of a request with its prefix.
+pub(crate) fn encode(request: &impl request::Request) -> Bytes {
+    let n_bytes = request.len();
+    let mut framed = Vec::with_capacity(PREFIX_BYTES + n_bytes);
+    framed.push(UNCOMPRESSED);
+    // What is longer than that cannot be said, and the application refuses it.
+    let length = u32::try_from(n_bytes).unwrap_or(u32::MAX);
+    framed.extend_from_slice(&length.to_be_bytes());
+    request.write(&mut framed);
+    framed.into()
+}
+
+/// The length of the message alone.
+pub(super) fn message_len(framed: &Bytes) -> usize {
+    framed.len() - PREFIX_BYTES
+}
+
+/// The head of a request.
+pub(super) fn head(uri: Uri, sid: &str, time_left: Duration) -> Request<()> {
+    let mut headers = HeaderMap::with_capacity(N_FIELDS);
+    headers.insert(TE, HeaderValue::from_static("trailers"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    headers.insert(
+        USER_AGENT,
+        HeaderValue::from_static(concat!("plimsoll/", env!("CARGO_PKG_VERSION"))),
+    );
+    headers.insert("protov", HeaderValue::from_static(PROTOCOL_VERSION));
+    headers.insert("grpc-timeout", timeout_field(time_left));
+    let mut sid: HeaderValue = sid.parse().expect("session ids are plain ASCII");
+    // It would displace the other fields from the connection's table of fields that come again.
+    sid.set_sensitive(true);
+    headers.insert("sid", sid);
+    let mut request = Request::new(());
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = uri;
+    *request.version_mut() = Version::HTTP_2;
+    *request.headers_mut() = headers;
+    request
+}
+
+/// In whole milliseconds, rounded up: a value that comes again takes one byte.
+fn timeout_field(time: Duration) -> HeaderValue {
+    let time_ms = time.as_micros().div_ceil(1000).min(MAX_TIMEOUT_MS);
+    HeaderValue::try_from(format!("{time_ms}m")).expect("digits and a letter")
+}
+
+/// Sends a request and returns the message of the reply. Dropping it cancels the call.
+pub(super) async fn exchange(
+    mut sender: Sender,
+    head: Request<()>,
+    framed: Bytes,
+    max_reply_bytes: usize,
+) -> Result<Bytes, Status> {
+    let n_writes = sender.writes.n_done();
+    let (response, mut body) = sender.requests.send_request(head, false).map_err(broken_off)?;
+    body.send_data(framed, true).map_err(broken_off)?;
+    let response = response.await.map_err(|error| {
+        let failure = broken_off(error);
+        match sender.writes.n_done() == n_writes {
+            true => failure.untouched(),
+            false => failure,
+        }
+    });
+    let (head, body) = response?.into_parts();
+    if let Some(outcome) = trailers::outcome(&head.headers) {
+        return Err(outcome.err().unwrap_or_else(without_message));
+    }
+    let (body, trailers) = read(body, max_reply_bytes).await?;
+    match trailers::outcome(&trailers) {
+        Some(Ok(())) => message(body),
+        Some(Err(failure)) => Err(failure),
+        None => Err(trailers::missing(head.status)),
+    }
+}
+
+/// The body and the trailers.
+async fn read(mut stream: RecvStream, max_message_bytes: usize) -> Result<(Bytes, HeaderMap), Status> {
+    let max_bytes = max_message_bytes.saturating_add(PREFIX_BYTES);
+    let mut body = Bytes::new();
+    while let Some(part) = stream.data().await {
+        let part = part.map_err(broken_off)?;
+        if body.len() + part.len() > max_bytes {
+            return Err(too_long(max_message_bytes));
+        }
+        let released = stream.flow_control().release_capacity(part.len());
+        released.map_err(broken_off)?;
+        body = match body.is_empty() {
+            true => part,
+            false => {
+                let mut joined = BytesMut::from(body);
+                joined.extend_from_slice(&part);
+                joined.freeze()
+            }
+        };
+    }
+    let trailers = stream.trailers().await.map_err(broken_off)?;
+    Ok((body, trailers.unwrap_or_default()))
+}
+
+/// The one message of a body.
+fn message(mut body: Bytes) -> Result<Bytes, Status> {
+    let Some(prefix) = body.first_chunk::<PREFIX_BYTES>() else {
+        return Err(without_message());
+    };
+    let [compressed, length @ ..] = *prefix;
+    let n_bytes = body.len() - PREFIX_BYTES;
+    if compressed != UNCOMPRESSED || u32::from_be_bytes(length) as usize != n_bytes {
+        return Err(Status::internal(
+            "the reply is not one uncompressed message, which was asked for",
+        ));
+    }
+    Ok(body.split_off(PREFIX_BYTES))
+}
+
+fn without_message() -> Status {
+    Status::internal("the application answered OK without a message")
+}
+
+/// The meaning of HTTP/2's errors is gRPC's (PROTOCOL-HTTP2, "Errors"). With some the application says that it has not
+/// begun to work on the request (RFC 9113 §6.8, §8.7).
+fn broken_off(error: h2::Error) -> Status {
+    use h2::Reason;
+    let code = match error.reason() {
+        Some(
+            Reason::NO_ERROR
+            | Reason::PROTOCOL_ERROR
+            | Reason::INTERNAL_ERROR
+            | Reason::FLOW_CONTROL_ERROR
+            | Reason::SETTINGS_TIMEOUT
+            | Reason::FRAME_SIZE_ERROR
+            | Reason::COMPRESSION_ERROR
+            | Reason::CONNECT_ERROR,
+        ) => Code::Internal,
+        Some(Reason::REFUSED_STREAM) => Code::Unavailable,
+        Some(Reason::CANCEL) => Code::Cancelled,
+        Some(Reason::ENHANCE_YOUR_CALM) => Code::ResourceExhausted,
+        Some(Reason::INADEQUATE_SECURITY) => Code::PermissionDenied,
+        _ => Code::Unknown,
+    };
+    let is_untouched =
+        error.is_remote() && (error.is_go_away() || error.reason() == Some(Reason::REFUSED_STREAM));
+    let status = Status::new(code, "the call was broken off").with_source(error);
+    match is_untouched {
+        true => status.untouched(),
+        false => status,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{DuplexStream, duplex};
+
+    use super::*;
+    use crate::transport::grpc::write_counter::Writes;
+
+    /// The failure of a call to an application that ends the connection.
+    async fn failure(application: impl AsyncFnOnce(DuplexStream)) -> Status {
+        let (near, far) = duplex(1 << 16);
+        let writes = Writes::default();
+        let handshake = h2::client::handshake(writes.of(near)).await;
+        let (requests, connection) = handshake.expect("there is room for it");
+        let head = head("http://app/call".parse().expect("valid"), "sid", Duration::ZERO);
+        let call = exchange(
+            Sender { requests, writes },
+            head,
+            Bytes::from_static(b"\0\0\0\0\0"),
+            0,
+        );
+        // In this order, so that the end is there before the connection is driven.
+        let ((), result, _) = tokio::join!(application(far), call, connection);
+        result.expect_err("nothing was answered")
+    }
+
+    #[tokio::test]
+    async fn a_request_that_never_left_is_untouched_and_one_that_did_is_not() {
+        let unread = failure(async |connection| drop(connection)).await;
+        assert!(unread.is_untouched(), "{unread:?}");
+        let read = failure(async |connection| {
+            let mut connection = h2::server::handshake(connection).await.expect("a client");
+            let request = connection.accept().await.expect("a request");
+            drop((connection, request));
+        });
+        let read = read.await;
+        assert!(!read.is_untouched(), "{read:?}");
+    }
+
+    #[track_caller]
+    fn check_timeout(time: Duration, expected: &str) {
+        assert_eq!(timeout_field(time), expected);
+    }
+
+    #[test]
+    fn timeouts_are_whole_milliseconds_of_eight_digits_at_the_most() {
+        check_timeout(Duration::ZERO, "0m");
+        check_timeout(Duration::from_nanos(2_999_991_000), "3000m");
+        check_timeout(Duration::from_millis(3000), "3000m");
+        check_timeout(Duration::MAX, "99999999m");
+    }
+
+    #[track_caller]
+    fn check_message(body: &'static [u8], expected: Result<&[u8], &str>) {
+        let message = message(Bytes::from_static(body));
+        let message = message.as_deref().map_err(Status::message);
+        assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn a_body_is_one_message() {
+        check_message(b"\0\0\0\0\x02ab", Ok(b"ab"));
+        check_message(b"\0\0\0\0\0", Ok(b""));
+        check_message(b"", Err("the application answered OK without a message"));
+        check_message(b"\0\0\0\0", Err("the application answered OK without a message"));
+        for strange in [
+            b"\x01\0\0\0\x02ab".as_slice(),
+            b"\0\0\0\0\x02abc",
+            b"\0\0\0\0\x02a",
+            b"\0\xff\xff\xff\xffa",
+        ] {
+            check_message(
+                strange,
+                Err("the reply is not one uncompressed message, which was asked for"),
+            );
+        }
+    }
+}
