@@ -45,7 +45,7 @@ pub(super) async fn read(
         Some(_) => TestFailure::ScriptFailed.because(error),
     })?;
     for notice in &sources.notices {
-        tracing::warn!("{notice}");
+        tracing::info!("{notice}");
     }
     let with_system = flags.include_system_env_vars.unwrap_or(with_system);
     let env = environment::compose(&flags.env, with_system, surroundings);
