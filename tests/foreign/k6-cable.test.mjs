@@ -45,9 +45,9 @@ const CHATS = [
 ];
 
 for (const [name, start] of CHATS) {
-  describe(`the article's scripts, as printed, against ${name}`, () => {
+  describe(`a visitor and a crowd against ${name}`, () => {
     test("cable.js", async (t) => {
-      const { metrics } = await run(t, "article/cable.js", { WS_URL: await start(t), WS_COOKIE: "uid=kay/1" });
+      const { metrics } = await run(t, "chat/cable.js", { WS_URL: await start(t), WS_COOKIE: "uid=kay/1" });
       assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [1, 0]);
       assert.deepEqual([metrics.ws_msgs_sent.count, metrics.ws_msgs_received.count], [2, 2]);
       assert.deepEqual([metrics.ws_sessions.count, metrics.iterations.count], [1, 1]);
@@ -56,7 +56,7 @@ for (const [name, start] of CHATS) {
     test("chat.js", async (t) => {
       const [n_messages, max] = [2, 4];
       const env = { CABLE_URL: await start(t), TIME: "6", MAX: String(max), NUM: String(n_messages) };
-      const { metrics, stdout } = await run(t, "article/chat.js", env);
+      const { metrics, stdout } = await run(t, "chat/chat.js", env);
       const n_iterations = metrics.iterations.count;
       assert.ok(n_iterations >= max, `${n_iterations} iterations`);
       assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [n_iterations * (2 + n_messages), 0]);
