@@ -18,8 +18,10 @@ pub struct ScriptError {
     pub excerpt: Option<Box<Excerpt>>,
     /// The calls that led there, innermost first, one per line; empty when unknown.
     pub stack: String,
-    /// It was not the script's doing: its time was over, or it ended the run.
+    /// It was not the script's doing: its time was over.
     pub is_interruption: bool,
+    /// It is how the script left after it had ended the run.
+    pub is_abort: bool,
 }
 
 impl ScriptError {
@@ -59,6 +61,7 @@ impl ScriptError {
             excerpt: excerpt.map(Box::new),
             stack: program.displayed(&stack),
             is_interruption: false,
+            is_abort: false,
         }
     }
 

@@ -316,7 +316,12 @@ impl Host {
         self.events.clear();
         let actions = self.ended.take();
         actions.into_iter().for_each(|action| action());
-        self.work.replace(None);
+        if let Some(work) = self.work.take() {
+            // Work that moved nothing says so: both metrics are there in every run, as in k6.
+            let data = &self.metrics().data;
+            work.base.count(data.sent, 0);
+            work.base.count(data.received, 0);
+        }
         self.is_at_work.set(false);
     }
 }

@@ -146,6 +146,8 @@ impl Vu for ScriptVu {
         Box::pin(async move {
             match self.vm.perform(Stage::Iteration, Some(work), task).await {
                 Ok(_) => Ok(()),
+                // The end of the run says why; the iteration is complete, as in k6.
+                Err(error) if error.is_abort => Ok(()),
                 Err(error) if error.is_interruption => Err(IterationError::Interrupted),
                 Err(error) => {
                     tracing::error!(target: "script", "{error}");

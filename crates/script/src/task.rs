@@ -98,9 +98,9 @@ impl Task {
             let mut error = ScriptError::caught(ctx, &error, &host.program);
             if let Some(reason) = host.take_abort() {
                 error = ScriptError::new(reason);
-                error.is_interruption = true;
+                error.is_abort = true;
             }
-            error.is_interruption |= host.is_interrupted();
+            error.is_interruption = host.is_interrupted();
             error
         })
     }

@@ -17,6 +17,9 @@ const NPM_FOLDERS: [&str; 2] = [FOREIGN_TESTS, "examples/apps/node"];
 /// `node --test` with all the options that we use.
 const MIN_NODE_MAJOR: u32 = 20;
 
+/// What the go.mod of the real k6 asks for: 1.25.
+const MIN_GO_MINOR: u32 = 25;
+
 /// A copy of the lock file that `node_modules` was installed from: equal means up to date.
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
@@ -88,6 +91,11 @@ pub(crate) enum Error {
     NotRoot { missing: String },
     #[error("the tests need Node.js {MIN_NODE_MAJOR} or newer, `node --version` says `{found}`")]
     OldNode { found: String },
+    #[error(
+        "the tests build the real k6 with Go 1.{MIN_GO_MINOR} or newer, and `go version` says `{found}`: \
+         install it from https://go.dev/dl and run `cargo xtask test` again"
+    )]
+    NoGo { found: String },
     #[error(transparent)]
     Command(#[from] command::Error),
     #[error("cannot read or keep the lock file of the npm packages")]
@@ -98,6 +106,7 @@ pub(crate) enum Error {
 pub(super) fn run() -> Result<(), Error> {
     install_debian_packages(&missing_packages())?;
     check_node_version()?;
+    check_go_version()?;
     NPM_FOLDERS.into_iter().try_for_each(install_npm_packages)
 }
 
@@ -168,6 +177,23 @@ fn node_major(version: &str) -> Option<u32> {
     version.strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
+/// Debian has no Go that is new enough, so that this one is not installed.
+fn check_go_version() -> Result<(), Error> {
+    let found =
+        command::read(repository::command("go").arg("version")).unwrap_or_else(|error| crate::chain(&error));
+    if go_minor(&found).is_some_and(|minor| minor >= MIN_GO_MINOR) {
+        println!("{found}");
+        return Ok(());
+    }
+    Err(Error::NoGo { found })
+}
+
+/// `go version go1.26.8 linux/amd64` → 26.
+fn go_minor(version: &str) -> Option<u32> {
+    let (_, version) = version.split_once("go1.")?;
+    version.split([' ', '.', 'r']).next()?.parse().ok()
+}
+
 fn install_npm_packages(folder: &str) -> Result<(), Error> {
     let path = repository::root().join(folder);
     let lock = fs::read(path.join("package-lock.json"))?;
@@ -198,6 +224,18 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(node_major(version), expected, "{version}");
+        }
+    }
+
+    #[test]
+    fn go_versions() {
+        for (version, expected) in [
+            ("go version go1.26.8 linux/amd64", Some(26)),
+            ("go version go1.27rc1 linux/amd64", Some(27)),
+            ("go version devel", None),
+            ("No such file or directory", None),
+        ] {
+            assert_eq!(go_minor(version), expected, "{version}");
         }
     }
 

@@ -103,6 +103,16 @@ impl RunHandle {
         self.shared.marked_failed.get().cloned()
     }
 
+    /// Why a virtual user, setup or teardown ended the run; `None` while none did.
+    pub(super) fn abort_reason(&self) -> Option<String> {
+        self.shared.abort.borrow().clone()
+    }
+
+    /// Whether one of them did.
+    pub(super) fn is_aborted(&self) -> bool {
+        self.shared.abort.borrow().is_some()
+    }
+
     /// Waits for an abort and gives its reason.
     pub(super) async fn aborted(&self) -> String {
         let mut abort = self.shared.abort.subscribe();

@@ -117,10 +117,12 @@ impl RunLoop {
             );
             within(self.plan.setup_timeout, lifecycle.setup(recorder, run)).await
         };
-        tokio::select! {
-            end = early_end => Ok(Some(end)),
-            failure = setup => Ok(failure.map(RunEnd::SetupFailed)),
-        }
+        let end = tokio::select! {
+            end = early_end => Some(end),
+            failure = setup => failure.map(RunEnd::SetupFailed),
+        };
+        // A setup that ends the run fails in the same moment.
+        Ok(end.map(|end| self.aborted().unwrap_or(end)))
     }
 
     fn start(&mut self) -> Started {
@@ -223,9 +225,20 @@ impl RunLoop {
             |(at, wall_clock)| (wall_clock, at.elapsed()),
         );
         let generator = self.monitor.take();
-        let teardown_failure = self.tear_down(lifecycle, &end).await;
+        let (mut end, mut teardown_failure) = (end, None);
+        // What was not set up is not torn down, as in k6.
         if started.is_some() {
+            teardown_failure = self.tear_down(lifecycle).await;
+        }
+        // A run that was ended drops nothing, as in k6.
+        if end == RunEnd::Complete {
             self.total.drop_rest();
+        }
+        if end == RunEnd::Complete
+            && teardown_failure.is_some()
+            && let Some(aborted) = self.aborted()
+        {
+            (end, teardown_failure) = (aborted, None);
         }
         self.total.sample_vus_max();
         self.total.settle();
@@ -246,8 +259,13 @@ impl RunLoop {
         })
     }
 
-    async fn tear_down(&self, lifecycle: &mut dyn Lifecycle, end: &RunEnd) -> Option<StageFailure> {
-        if !self.plan.has_teardown || matches!(end, RunEnd::SetupFailed(_)) {
+    /// The end that a virtual user, setup or teardown asked for.
+    fn aborted(&self) -> Option<RunEnd> {
+        self.run.abort_reason().map(|reason| RunEnd::Aborted { reason })
+    }
+
+    async fn tear_down(&self, lifecycle: &mut dyn Lifecycle) -> Option<StageFailure> {
+        if !self.plan.has_teardown {
             return None;
         }
         let recorder = stage_recorder(&self.total, &self.plan, "::teardown");

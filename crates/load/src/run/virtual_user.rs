@@ -117,13 +117,15 @@ impl VirtualUser {
             None => false,
         })
         .await;
-        part.scene.drop_iterations(n_left);
+        // A run that was ended drops nothing, as in k6.
+        if !self.shift.stop.is_set() && !self.shift.run.is_aborted() {
+            part.scene.drop_iterations(n_left);
+        }
     }
 
     /// Claims a slot, waits for its time, iterates, and so on.
     async fn iterate_on_time(&mut self, part: &Part<'_>, slots: &Slots) {
         let shift = Rc::clone(&self.shift);
-        let _active = shift.account.activate();
         // The user was there from the start of its window, also when its timer woke it a little later.
         let mut free_at = (shift.start + part.lease.window.start).saturating_duration_since(part.zero);
         loop {
@@ -136,6 +138,8 @@ impl VirtualUser {
             if Instant::now() >= part.interrupt {
                 return part.scene.drop_iterations(1);
             }
+            // Who waits for an arrival is not active, as in k6.
+            let _active = shift.account.activate();
             if !self
                 .iterate(part, Schedule::Open(intended), std::future::pending())
                 .await
@@ -170,7 +174,7 @@ impl VirtualUser {
     }
 
     /// Runs one iteration; false when it had to be interrupted by the end of its window, by `revoked`, or by the end
-    /// of the run.
+    /// of the run, and when it ended the run itself.
     async fn iterate(
         &mut self,
         part: &Part<'_>,
@@ -214,6 +218,9 @@ impl VirtualUser {
         };
         open.complete(timing, result, &recorder);
         under_way.complete();
+        if shift.run.is_aborted() {
+            return false;
+        }
         self.pause_after(begin, part.interrupt).await;
         // Iterations that never wait (a refused connection, say) must not hold up the worker's other users.
         coop::consume_budget().await;

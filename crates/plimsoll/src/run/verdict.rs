@@ -7,7 +7,8 @@ use plimsoll_load::run::{RunEnd, RunError, RunResult, StageFailure};
 use crate::exit::TestFailure;
 
 /// Why a run did not end well, with a word for people; `None` when it did. What ended the run counts before what is
-/// wrong with its figures, as in k6; failed checks and iterations alone are no failure.
+/// wrong with it, and what the script says of it before what thresholds say, as in k6; failed checks and iterations
+/// alone are no failure.
 pub(super) fn verdict(result: &RunResult, was_stopped: bool) -> Option<(TestFailure, String)> {
     let of_stage = |name: &str, failure: &StageFailure, timed_out| match failure {
         StageFailure::TimedOut { .. } => (timed_out, format!("{name}() {failure}")),
@@ -33,18 +34,15 @@ pub(super) fn verdict(result: &RunResult, was_stopped: bool) -> Option<(TestFail
             Some(of_stage("teardown", failure, TestFailure::TeardownTimedOut))
         })
         .or_else(|| {
-            result
-                .thresholds
-                .iter()
-                .any(|finding| !finding.passed)
-                .then(|| crossed(result))
-        })
-        .or_else(|| {
             let reason = result.marked_failed.as_ref()?;
             Some((
                 TestFailure::MarkedFailed,
                 format!("the test was marked as failed: {reason}"),
             ))
+        })
+        .or_else(|| {
+            let has_crossed = result.thresholds.iter().any(|finding| !finding.passed);
+            has_crossed.then(|| crossed(result))
         })
 }
 
@@ -151,6 +149,13 @@ mod tests {
                 NONE,
                 false,
                 true,
+                Some((110, "marked as failed: bad")),
+            ),
+            (
+                RunEnd::Complete,
+                NONE,
+                false,
+                false,
                 Some((99, "metrics 'checks' have been crossed")),
             ),
             (

@@ -1,0 +1,176 @@
+// The same scripts under `plimsoll run` and the real k6, against the same server: same exit code, same metrics, same
+// checks, same verdicts.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { buildK6, k6In } from "./support/k6.mjs";
+import { plimsollIn } from "./support/plimsoll.mjs";
+import { folderOf } from "./support/scripts.mjs";
+
+const SCRIPTS = fileURLToPath(new URL("k6-scripts/", import.meta.url));
+
+/** How far a counter may be from k6's where the clock decides how often something happens. */
+const TIMED = 0.02;
+
+before(() => buildK6());
+
+/** Runs one script under both at the same time: `[plimsoll, k6]`, each `{ code, stderr, data, exported }`. */
+function runBoth(t, script, env = {}, args = []) {
+  return Promise.all(
+    [plimsollIn, k6In].map(async (runIn) => {
+      const cwd = folderOf(t, {});
+      const words = ["run", "--quiet", "--no-color", "--summary-export", "exported.json", "-e", "DATA=data.json", ...args];
+      for (const [name, value] of Object.entries(env)) words.push("-e", `${name}=${value}`);
+      const outcome = await runIn({ cwd }, ...words, join(SCRIPTS, script));
+      return { ...outcome, data: readJson(join(cwd, "data.json")), exported: readJson(join(cwd, "exported.json")) };
+    }),
+  );
+}
+
+/** What a file holds; null where there is none, which the two have to agree on, too. */
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** All that must be the same, however long anything took: names, types, keys, verdicts, checks. */
+function shapeOf({ code, data, exported }) {
+  return {
+    code,
+    data: data && {
+      keys: keysOf(data),
+      options: data.options,
+      state: keysOf(data.state),
+      setup: data.setup_data,
+      metrics: mapValues(withoutUsers(data.metrics), ({ type, contains, values, thresholds = {} }) => ({
+        type,
+        contains,
+        values: keysOf(values),
+        thresholds,
+      })),
+      groups: groupShape(data.root_group),
+    },
+    exported: exported && {
+      keys: keysOf(exported),
+      metrics: mapValues(withoutUsers(exported.metrics), ({ thresholds = {}, ...values }) => ({ values: keysOf(values), thresholds })),
+      groups: exported.root_group,
+    },
+  };
+}
+
+/** k6 samples its users once a second, so that short runs have none; ours have. Runs that last are compared apart. */
+function withoutUsers({ vus, vus_max, ...metrics }) {
+  return metrics;
+}
+
+const keysOf = (object) => Object.keys(object).sort();
+
+/** In the order of the keys, so that a difference is shown where it is. */
+const mapValues = (object, translate) =>
+  Object.fromEntries(keysOf(object).map((key) => [key, translate(object[key])]));
+
+function groupShape({ groups, checks, ...rest }) {
+  return { ...rest, groups: groups.map(groupShape), checks };
+}
+
+/** `{ metric: count }` of all counters; bytes are not counted alike, because no two clients write the same headers. */
+function countersOf({ data }) {
+  const counters = Object.entries(data.metrics).filter(([, { type, contains }]) => type === "counter" && contains !== "data");
+  return Object.fromEntries(counters.map(([name, { values }]) => [name, values.count]));
+}
+
+/** Both, with counters at most `tolerance` apart, as a share of k6's. */
+function assertAlike([ours, theirs], tolerance = 0) {
+  assert.deepEqual(shapeOf(ours), shapeOf(theirs));
+  if (!theirs.data) return;
+  const found = countersOf(ours);
+  for (const [name, expected] of Object.entries(countersOf(theirs))) {
+    const distance = Math.abs(found[name] - expected);
+    assert.ok(distance <= expected * tolerance, `${name}: plimsoll ${found[name]}, k6 ${expected}`);
+  }
+}
+
+describe("plimsoll run and k6 agree about", () => {
+  test("checks, groups, custom metrics and sub-metrics", async (t) => {
+    const both = await runBoth(t, "checks.js");
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assertAlike(both);
+  });
+
+  test("all executors", async (t) => {
+    const both = await runBoth(t, "executors.js");
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assertAlike(both, TIMED);
+    const [ours, theirs] = both.map(({ data: { metrics } }) => [metrics.vus.type, metrics.vus_max]);
+    assert.deepEqual(ours, theirs);
+  });
+
+  test("setup data, environment, shared arrays and k6/execution", async (t) => {
+    const both = await runBoth(t, "lifecycle.js", { GIVEN: "yes" });
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assert.equal(both[0].data.metrics.checks.values.fails, 0);
+    assertAlike(both);
+  });
+
+  for (const [ending, code] of [
+    ["of its own", 0],
+    ["init throws", 107],
+    ["setup throws", 107],
+    ["setup fails", 107],
+    ["setup takes too long", 100],
+    ["setup aborts", 108],
+    ["setup marks", 110],
+    ["iterations throw", 0],
+    ["iterations fail", 0],
+    ["groups throw", 0],
+    ["checks throw", 0],
+    ["promises reject", 0],
+    ["iterations abort", 108],
+    ["iterations mark: it marks", 110],
+    ["teardown throws", 107],
+    ["teardown takes too long", 101],
+    ["teardown aborts", 108],
+    ["it marks, and teardown throws", 107],
+  ]) {
+    test(`the end when ${ending}: ${code}`, async (t) => {
+      const both = await runBoth(t, "endings.js", { ENDING: ending });
+      assert.equal(both[0].code, code, both[0].stderr);
+      assertAlike(both);
+    });
+  }
+
+  for (const [ending, code] of [
+    ["of its own", 99],
+    ["iterations abort", 108],
+    ["iterations mark: it marks", 110],
+    ["teardown throws", 107],
+  ]) {
+    test(`the end when a threshold does not hold and ${ending}: ${code}`, async (t) => {
+      const both = await runBoth(t, "endings.js", { ENDING: ending, THRESHOLD: "1" });
+      assert.equal(both[0].code, code, both[0].stderr);
+      assertAlike(both);
+    });
+  }
+
+  for (const [name, delay, atLeast] of [
+    ["at once", "0s", 0],
+    ["after a delay", "3s", 3],
+  ]) {
+    test(`a threshold that ends the run ${name}: 99`, async (t) => {
+      const both = await runBoth(t, "aborting.js", { DELAY: delay });
+      assert.equal(both[0].code, 99, both[0].stderr);
+      assert.deepEqual(shapeOf(both[0]), shapeOf(both[1]));
+      for (const { data } of both) {
+        const seconds = data.state.testRunDurationMs / 1000;
+        assert.ok(seconds >= atLeast && seconds < atLeast + 5, `ended after ${seconds} s`);
+      }
+    });
+  }
+});

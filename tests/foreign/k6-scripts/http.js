@@ -1,0 +1,77 @@
+// Requests of all kinds against the server of the test, which `BASE` names.
+
+import { check, group } from "k6";
+import http from "k6/http";
+
+export { handleSummary } from "./data.js";
+
+const BASE = __ENV.BASE;
+
+export const options = {
+  vus: 2,
+  iterations: 6,
+  userAgent: "parity",
+  thresholds: {
+    "http_req_duration{expected_response:true}": ["p(95)<60000"],
+    "http_reqs{status:404}": ["count==12"],
+    "http_reqs{kind:tagged}": ["count==6"],
+    http_req_failed: ["rate<0.5"],
+  },
+};
+
+export default function () {
+  group("methods", () => {
+    const got = http.get(`${BASE}/hello?a=1`, { tags: { kind: "tagged" }, headers: { "X-Mine": "1" } });
+    check(got, {
+      "get is 200": (r) => r.status === 200 && r.status_text === "200 OK" && r.proto === "HTTP/1.1",
+      "body is text": (r) => r.body === "GET /hello?a=1 ",
+      "headers are canonical": (r) => r.headers["Content-Type"] === "text/plain" && r.headers["X-Two-Words"] === "yes",
+      "request is known": (r) => r.request.method === "GET" && r.request.headers["X-Mine"][0] === "1",
+      "timings add up": ({ timings: t }) => Math.abs(t.duration - t.sending - t.waiting - t.receiving) < 0.01,
+    });
+    check(http.post(`${BASE}/form`, { a: "1 2", b: ["x", "y"] }), {
+      "form is sent": (r) => r.body === "POST /form a=1+2&b=x&b=y",
+    });
+    check(http.put(`${BASE}/json`, JSON.stringify({ a: 1 })), { "put has a body": (r) => r.body === 'PUT /json {"a":1}' });
+    check(http.del(`${BASE}/gone`), { "delete has none": (r) => r.body === "DELETE /gone " });
+    check(http.request("PATCH", `${BASE}/part`, "x"), { "any method": (r) => r.body === "PATCH /part x" });
+    check(http.head(`${BASE}/head`), { "head is empty": (r) => r.status === 200 && !r.body });
+    check(http.get(`${BASE}/value`).json("list.1.deep"), { "json path": (found) => found === 7 });
+  });
+  group("redirects", () => {
+    check(http.get(`${BASE}/redirect/2`), {
+      "are followed": (r) => r.status === 200 && r.url === `${BASE}/redirect/0`,
+    });
+    check(http.get(`${BASE}/redirect/2`, { redirects: 0 }), {
+      "are left": (r) => r.status === 302 && r.headers.Location === "/redirect/1",
+    });
+  });
+  group("cookies", () => {
+    http.get(`${BASE}/set-cookie`);
+    check(http.get(`${BASE}/cookies`), { "come back": (r) => r.body === "taste=sweet" });
+    check(http.get(`${BASE}/cookies`, { cookies: { mine: "1" } }), {
+      "are added": (r) => r.body.split("; ").sort().join("; ") === "mine=1; taste=sweet",
+    });
+    check(http.cookieJar().cookiesForURL(BASE), { "are in the jar": (cookies) => cookies.taste[0] === "sweet" });
+  });
+  group("batch", () => {
+    const answers = http.batch([
+      `${BASE}/one`,
+      ["POST", `${BASE}/two`, "body"],
+      { method: "GET", url: `${BASE}/three`, params: { tags: { name: "three" } } },
+    ]);
+    check(answers, { "keeps the order": ([one, two]) => one.body === "GET /one " && two.body === "POST /two body" });
+    const { a } = http.batch({ a: `${BASE}/a`, b: `${BASE}/b` });
+    check(a, { "keeps names": (a) => a.body === "GET /a " });
+  });
+  group("failures", () => {
+    check(http.get(`${BASE}/404`), { "is an answer": (r) => r.status === 404 && r.error_code === 1404 });
+    check(http.get("http://127.0.0.1:1/"), {
+      "is refused": (r) => r.status === 0 && r.error_code === 1212 && r.body === null,
+    });
+    check(http.get(`${BASE}/slow`, { timeout: "100ms" }), { "times out": (r) => r.error_code === 1050 });
+    check(http.get(`${BASE}/404`, { responseCallback: http.expectedStatuses(404), tags: { name: "fine" } }), {
+      "is expected": (r) => r.status === 404,
+    });
+  });
+}
