@@ -8,6 +8,7 @@ import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildK6, k6In } from "./support/k6.mjs";
 import { plimsollIn } from "./support/plimsoll.mjs";
+import { startScriptServer } from "./support/script-server.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 const SCRIPTS = fileURLToPath(new URL("k6-scripts/", import.meta.url));
@@ -114,6 +115,14 @@ describe("plimsoll run and k6 agree about", () => {
 
   test("setup data, environment, shared arrays and k6/execution", async (t) => {
     const both = await runBoth(t, "lifecycle.js", { GIVEN: "yes" });
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assert.equal(both[0].data.metrics.checks.values.fails, 0);
+    assertAlike(both);
+  });
+
+  test("requests, redirects, cookies, batches and failures", async (t) => {
+    const server = await startScriptServer(t);
+    const both = await runBoth(t, "http.js", { BASE: server.http });
     assert.equal(both[0].code, 0, both[0].stderr);
     assert.equal(both[0].data.metrics.checks.values.fails, 0);
     assertAlike(both);
