@@ -128,6 +128,14 @@ describe("plimsoll run and k6 agree about", () => {
     assertAlike(both);
   });
 
+  test("frames, pings, timers and refusals over k6/ws", async (t) => {
+    const server = await startScriptServer(t);
+    const both = await runBoth(t, "echo.js", { WS_BASE: server.ws });
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assert.equal(both[0].data.metrics.checks.values.fails, 0);
+    assertAlike(both);
+  });
+
   for (const [ending, code] of [
     ["of its own", 0],
     ["init throws", 107],
