@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { plimsollIn } from "./support/plimsoll.mjs";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 const NOTHING = "export default function () {}";
@@ -220,7 +220,9 @@ describe("layers", () => {
     const cwd = folderOf(t, FILES);
     const outcome = await plimsollIn({ cwd, env }, "inspect", "--execution-requirements", ...args, "script.js");
     assert.equal(outcome.code, 0, outcome.stderr);
-    return JSON.parse(outcome.stdout);
+    const { scenarios, ...options } = JSON.parse(outcome.stdout);
+    assert.deepEqual(Object.keys(scenarios), ["default"]);
+    return options;
   }
 
   test("the script wins over the file, and the environment over the script", async (t) => {
@@ -262,6 +264,9 @@ describe("layers", () => {
     const { code, stderr } = await run(t, NOTHING, ["--execution-segment", "0:1/2"]);
     assert.equal(code, 2);
     assert.match(stderr, /--execution-segment is not built: /);
+    const command = await plimsollIn({}, "archive", "script.js");
+    assert.equal(command.code, 2);
+    assert.match(command.stderr, /k6's command `archive` is not built: /);
   });
 
   test("a script sees the variables of the system and those that are given", async (t) => {
@@ -326,6 +331,17 @@ describe("results", () => {
     assert.match(stdout, /✓ yes/);
   });
 
+  test("what the script says with console may go to a file of its own", async (t) => {
+    const script = `export const options = { consoleOutput: "console.log" };\n${SCRIPT}`;
+    const { code, stderr, cwd } = await run(t, script, ["--log-format", "json"]);
+    assert.equal(code, 0, stderr);
+    const line = JSON.parse(readFileSync(join(cwd, "console.log"), "utf8"));
+    assert.equal(line.msg, "careful");
+    assert.equal(line.source, "console");
+    assert.equal(line.level, "warning");
+    assert.doesNotMatch(stderr, /careful/);
+  });
+
   test("without --quiet the test is described first", async (t) => {
     const cwd = folderOf(t, { "script.js": SCRIPT });
     const { stderr } = await plimsollIn({ cwd }, "run", "-u", "3", "-d", "1s", "script.js");
@@ -343,6 +359,8 @@ describe("plimsoll new", () => {
       const made = await plimsollIn({ cwd }, "new", file, "--template", template);
       assert.equal(made.code, 0, made.stderr);
       assert.match(made.stderr, new RegExp(`plimsoll run ${file}`));
+      const read = await plimsollIn({ cwd }, "inspect", file);
+      assert.equal(read.code, 0, read.stderr);
     }
     const again = await plimsollIn({ cwd }, "new", "cable.js");
     assert.equal(again.code, 2);
@@ -350,5 +368,18 @@ describe("plimsoll new", () => {
     assert.match(readFileSync(join(cwd, "cable.js"), "utf8"), /k6\/x\/cable/);
     assert.equal((await plimsollIn({ cwd }, "new", "cable.js", "--force")).code, 0);
     assert.doesNotMatch(readFileSync(join(cwd, "cable.js"), "utf8"), /k6\/x\/cable/);
+  });
+
+  test("the script for cables runs against the chat application", async (t) => {
+    const server = await Server.start("--app", "chat");
+    t.after(() => server.stop());
+    const cwd = folderOf(t, {});
+    await plimsollIn({ cwd }, "new", "chat.js", "--template", "cable");
+    const args = ["--quiet", "--no-thresholds", "-u", "2", "-i", "2", "-e", `CABLE_URL=${server.ws("/cable")}`];
+    const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", ...args, "chat.js");
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /checks_succeeded\.+: 100\.00% 10 out of 10/);
+    assert.match(stdout, /✓ heard its own message/);
+    assert.match(stdout, /ws_sessions\.+: 2 /);
   });
 });

@@ -5,6 +5,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+mod consolidated;
 mod derive;
 mod duration;
 mod error;

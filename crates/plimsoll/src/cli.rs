@@ -51,7 +51,10 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
             let arguments = run::with_variables(&CommandLine::command(), arguments, surroundings)?;
             execute(CommandLine::parse_from(arguments), &[], surroundings)
         }
-        _ => execute(CommandLine::parse_from(arguments), &[], surroundings),
+        command => match command.and_then(run::unsupported) {
+            Some(refusal) => Err(Failure::Usage(refusal)),
+            None => execute(CommandLine::parse_from(arguments), &[], surroundings),
+        },
     }
 }
 

@@ -20,7 +20,8 @@ mod verdict;
 use tokio::task::LocalSet;
 
 pub(crate) use self::{
-    inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS, variables::with_variables,
+    inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS,
+    unsupported::command as unsupported, variables::with_variables,
 };
 use crate::{
     exit::{Failure, Status},

@@ -35,6 +35,7 @@ mod websocket;
 
 pub use self::{
     error::ScriptError,
+    network::check_options,
     program::{Options, Program, SourceModule},
     script::{Script, Stages, Users},
     task::Files,

@@ -7,6 +7,7 @@ mod crypto;
 mod data;
 mod encoding;
 mod execution;
+mod html;
 pub(crate) mod http;
 mod k6;
 mod metrics;
@@ -55,6 +56,7 @@ const MODULES: &[Module] = &[
     encoding::MODULE,
     cable::MODULE,
     execution::MODULE,
+    html::MODULE,
     metrics::MODULE,
     timers::MODULE,
     websockets::MODULE,
@@ -105,6 +107,10 @@ pub const ABSENT: &[(&str, &str)] = &[
     (
         "k6/experimental/webcrypto",
         "k6 has removed it; `crypto` is a global",
+    ),
+    (
+        "k6/secrets",
+        "no secret sources are read; pass secrets with --env and do not log them",
     ),
 ];
 

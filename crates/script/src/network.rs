@@ -7,7 +7,7 @@ use plimsoll_clients::{
     dial::{Dialer, HostPattern, Network as Block, Overrides, Resolver, SourceAddresses},
     tls::{Believe, Identity, Tls, TlsOptions, TlsVersion, Versions},
 };
-use plimsoll_load::plan::{Options, parse_duration};
+use plimsoll_load::plan::{Options, OptionsError, parse_duration};
 use serde_json::Value;
 
 /// One value serves all virtual users, which share what is known of names.
@@ -72,8 +72,39 @@ fn dialer<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Dialer
     })
 }
 
+/// Whether the options of all layers together can be used by the clients of scripts; for a front end, which knows
+/// where each was given.
+///
+/// # Errors
+/// The first option that cannot be used.
+pub fn check_options(options: &Options) -> Result<(), OptionsError> {
+    match Network::of(options) {
+        Ok(_) => Ok(()),
+        Err(NetworkError { option, reason }) => Err(OptionsError {
+            path: option.to_owned(),
+            problem: reason,
+        }),
+    }
+}
+
+/// What `dns` may say.
+const DNS_PARTS: [&str; 3] = ["ttl", "select", "policy"];
+
 /// `dns` is an object in a script, and `ttl=5m,select=first` on the command line.
 fn resolver(dns: Option<&Value>) -> Result<Resolver, NetworkError> {
+    let written = dns.and_then(Value::as_str).unwrap_or_default();
+    let mut parts = written.split(',').filter(|part| !part.trim().is_empty());
+    let is_known = |part: &&str| {
+        part.split_once('=')
+            .is_some_and(|(name, _)| DNS_PARTS.contains(&name.trim()))
+    };
+    if let Some(wrong) = parts.find(|part| !is_known(part)) {
+        let problem = format!(
+            "`{wrong}` is none of {}; expected for example ttl=5m,select=random,policy=preferIPv4",
+            DNS_PARTS.join(", ")
+        );
+        return Err(of("dns")(problem));
+    }
     let part = |name: &str| -> Option<String> {
         match dns? {
             Value::String(text) => {
@@ -224,6 +255,11 @@ mod tests {
         };
         check(json!({ "hosts": { "a": "b" } }), "option `hosts`: \"b\"");
         check(json!({ "dns": "ttl=1x" }), "option `dns`: ");
+        check(
+            json!({ "dns": "ttl=1m,sort=first" }),
+            "`sort=first` is none of ttl, select, policy",
+        );
+        check(json!({ "dns": "nonsense" }), "`nonsense` is none of");
         check(json!({ "dns": { "select": "last" } }), "\"last\" is no `select`");
         check(json!({ "localIPs": "x" }), "option `localIPs`: ");
         check(json!({ "tlsVersion": "tls1.1" }), "tls1.1 is not supported");

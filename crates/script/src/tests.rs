@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
 
+mod html;
 mod http;
 mod lifecycle;
 mod modules;

@@ -55,7 +55,6 @@ impl Options {
             format: LogFormat::Text,
             is_verbose: false,
             has_colour: terminal::style(&io::stderr()).color,
-            console: None,
             screen: Arc::new(Screen::stderr().0),
         };
         log.start()?;
@@ -97,6 +96,7 @@ fn invalid(reason: impl std::fmt::Display) -> Failure {
 /// As k6 prints it; a run without end has no `totalDuration`.
 fn with_requirements(options: &LoadOptions, plan: &Plan) -> Value {
     let mut document = json!(options);
+    document["scenarios"] = options.consolidated(plan)["scenarios"].take();
     document["totalDuration"] = plan.max_duration().map(quantity::duration).into();
     document["maxVUs"] = run::max_vus(plan).into();
     document
@@ -109,10 +109,16 @@ mod tests {
     #[test]
     fn requirements_stand_beside_the_options() {
         for (options, expected) in [
-            (json!({}), json!({ "totalDuration": "10m30s", "maxVUs": 1 })),
+            (
+                json!({}),
+                json!({ "scenarios": { "default": { "executor": "per-vu-iterations" } }, "totalDuration": "10m30s",
+                        "maxVUs": 1 }),
+            ),
             (
                 json!({ "vus": 5, "duration": "1m" }),
-                json!({ "vus": 5, "duration": "1m", "totalDuration": "1m30s", "maxVUs": 5 }),
+                json!({ "vus": 5, "duration": "1m",
+                        "scenarios": { "default": { "executor": "constant-vus", "vus": 5, "duration": "1m" } },
+                        "totalDuration": "1m30s", "maxVUs": 5 }),
             ),
         ] {
             let options = LoadOptions::from_json(&options).unwrap().options;

@@ -1,7 +1,7 @@
 //! The options of a run, from all the places where they can be given: defaults, then a configuration file, then the
 //! script, then the environment, then the command line, of which the later wins (k6 spec §3.2).
 
-use std::{fmt, path::PathBuf};
+use std::fmt;
 
 use plimsoll_load::plan::{Options, OptionsError, Plan, Read};
 use serde_json::Value;
@@ -91,23 +91,14 @@ impl Layers {
             .under(options.clone())
             .under(self.environment.clone())
             .under(self.flags.clone());
-        let plan = Plan::from_options(&all).map_err(|error| self.blame(error, script, &options))?;
+        let plan = plimsoll_script::check_options(&all)
+            .and_then(|()| Plan::from_options(&all))
+            .map_err(|error| self.blame(error, script, &options))?;
         Ok(Consolidated {
             options: all,
             plan,
             warnings,
         })
-    }
-
-    /// Where the lines of `console` go, as far as that is known before the script is read.
-    pub(super) fn console_output(&self) -> Option<PathBuf> {
-        let file = self.file.as_ref().map(|(_, options)| options);
-        let layers = [Some(&self.flags), Some(&self.environment), file];
-        let value = layers
-            .into_iter()
-            .flatten()
-            .find_map(|options| options.get("consoleOutput"))?;
-        value.as_str().map(PathBuf::from)
     }
 
     /// Says which layer a mistake in all of them together came from: the highest that has the option.

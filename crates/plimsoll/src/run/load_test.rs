@@ -1,6 +1,6 @@
 //! One load test from its script to its exit code.
 
-use std::{cell::RefCell, convert::Infallible, fmt, future::pending, io, sync::Arc};
+use std::{cell::RefCell, convert::Infallible, fmt, future::pending, io, path::Path, sync::Arc};
 
 use plimsoll_load::{
     plan::Plan,
@@ -11,11 +11,12 @@ use plimsoll_load::{
 use plimsoll_outputs::Outputs;
 use plimsoll_report::{Style, SummaryMode};
 use plimsoll_script::Users;
+use serde_json::Value;
 
 use super::{
     config_file::ConfigFile,
     layers::Layers,
-    log::Log,
+    log::{Console, Log},
     options::Options,
     progress::{Audience, Display, Screen, header},
     rest::{Orders, Rest, Snapshot},
@@ -40,11 +41,17 @@ struct LoadTest<'a> {
     outputs: Outputs,
     screen: Arc<Screen<io::Stderr>>,
     audience: Audience,
+    /// Whether it waits for a signal when it is over.
+    lingers: bool,
 }
 
 /// Reads everything, runs the test and tells its result. To be polled on a `LocalSet`.
 pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     flags.unsupported.refuse().map_err(Failure::Usage)?;
+    prepare(flags, surroundings).await?.conduct().await
+}
+
+async fn prepare<'a>(flags: &'a Options, surroundings: &Surroundings<'_>) -> Result<LoadTest<'a>, Failure> {
     let (screen, is_drawable) = Screen::stderr();
     let screen = Arc::new(screen);
     let file = ConfigFile::find(flags.reading.config.as_deref(), surroundings).map_err(invalid)?;
@@ -56,7 +63,7 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
     let outputs = Outputs::parse(outputs, &variable).map_err(invalid)?;
     let lingers = flags.talk.linger || file.linger;
     let layers = Layers::read(file, surroundings, &flags.options).map_err(invalid)?;
-    start_log(flags, &layers, &screen)?;
+    let console = start_log(flags, &screen)?;
 
     let name = flags.script.display().to_string();
     let script = script::read(&flags.script, &flags.reading, true, surroundings).await?;
@@ -65,6 +72,9 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
     script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;
     for warning in &consolidated.warnings {
         tracing::warn!("{warning}");
+    }
+    if let Some(path) = consolidated.options.get("consoleOutput").and_then(Value::as_str) {
+        console.redirect(Path::new(path))?;
     }
     let mut plan = consolidated.plan;
     if flags.results.no_thresholds {
@@ -75,7 +85,7 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
         (false, true) => Audience::Terminal,
         (false, false) => Audience::Lines,
     };
-    let test = LoadTest {
+    Ok(LoadTest {
         users: script.users(script::effective(consolidated.options, &plan)),
         flags,
         name,
@@ -83,23 +93,21 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
         outputs,
         screen,
         audience,
-    };
-    test.conduct(lingers).await
+        lingers,
+    })
 }
 
 fn invalid(reason: impl fmt::Display) -> Failure {
     TestFailure::InvalidOptions.because(reason)
 }
 
-fn start_log(flags: &Options, layers: &Layers, screen: &Arc<Screen<io::Stderr>>) -> io::Result<()> {
+fn start_log(flags: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<Console> {
     let talk = &flags.talk;
-    let console = layers.console_output();
     let log = Log {
         output: &talk.log_output,
         format: talk.log_format,
         is_verbose: talk.verbose,
         has_colour: style(flags, &io::stderr()).color,
-        console: console.as_deref(),
         screen: Arc::clone(screen),
     };
     log.start()
@@ -115,7 +123,7 @@ fn style(flags: &Options, output: &impl io::IsTerminal) -> Style {
 
 impl LoadTest<'_> {
     /// Runs the test beside whoever may end it at once or ask how it is doing.
-    async fn conduct(self, lingers: bool) -> Result<Status, Failure> {
+    async fn conduct(self) -> Result<Status, Failure> {
         let signals = Signals::listen()?;
         let control = Control::of(&self.plan);
         let orders = Orders::new(control.clone());
@@ -133,7 +141,7 @@ impl LoadTest<'_> {
             }
         };
         tokio::select! {
-            outcome = self.run(control, &orders, &signals, watch, lingers) => outcome,
+            outcome = self.run(control, &orders, &signals, watch) => outcome,
             () = signals.received(2) => {
                 let message = "a second signal ended the run at once, so there is no result";
                 Err(TestFailure::Interrupted.because(message))
@@ -165,7 +173,6 @@ impl LoadTest<'_> {
         orders: &Orders,
         signals: &Signals,
         watch: impl Fn(&Progress<'_>),
-        lingers: bool,
     ) -> Result<Status, Failure> {
         preflight::raise_open_file_limit();
         let descriptions = self.outputs.descriptions();
@@ -209,7 +216,7 @@ impl LoadTest<'_> {
             style: style(self.flags, &io::stdout()),
         };
         results.tell(&result, &stages, output_report.notices()).await?;
-        if lingers && self.flags.talk.address.is_some() {
+        if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             signals.received(1).await;
         }

@@ -8,7 +8,7 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     str::FromStr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Instant, SystemTime},
 };
 
@@ -84,16 +84,28 @@ pub(super) struct Log<'a> {
     pub(super) is_verbose: bool,
     /// Whether standard error may have colours.
     pub(super) has_colour: bool,
-    /// Where the lines of `console` go instead.
-    pub(super) console: Option<&'a Path>,
     pub(super) screen: Arc<Screen<io::Stderr>>,
+}
+
+/// What scripts say with `console`, which may go elsewhere than the rest.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Console(Arc<OnceLock<Sink>>);
+
+impl Console {
+    /// From now on its lines go to this file (`--console-output`).
+    pub(super) fn redirect(&self, path: &Path) -> io::Result<()> {
+        let file = open(path)?;
+        self.0.get_or_init(|| file);
+        Ok(())
+    }
 }
 
 impl Log<'_> {
     /// Starts the log of this process.
-    pub(super) fn start(self) -> io::Result<()> {
+    pub(super) fn start(self) -> io::Result<Console> {
+        let console = Console::default();
         let sinks = Sinks {
-            console: self.console.map(open).transpose()?,
+            console: console.clone(),
             log: match self.output {
                 LogOutput::Stderr => Sink::Screen(self.screen),
                 LogOutput::Stdout => Sink::Stdout,
@@ -101,8 +113,7 @@ impl Log<'_> {
                 LogOutput::File(path) => open(path)?,
             },
         };
-        let has_colour =
-            self.has_colour && matches!(self.output, LogOutput::Stderr) && self.console.is_none();
+        let has_colour = self.has_colour && matches!(self.output, LogOutput::Stderr);
         let level = if self.is_verbose {
             LevelFilter::DEBUG
         } else {
@@ -117,7 +128,7 @@ impl Log<'_> {
             })
             .with_writer(sinks)
             .init();
-        Ok(())
+        Ok(console)
     }
 }
 
@@ -134,9 +145,10 @@ fn open(path: &Path) -> io::Result<Sink> {
 /// By target.
 struct Sinks {
     log: Sink,
-    console: Option<Sink>,
+    console: Console,
 }
 
+#[derive(Debug)]
 enum Sink {
     Screen(Arc<Screen<io::Stderr>>),
     Stdout,
@@ -152,7 +164,7 @@ impl<'a> MakeWriter<'a> for Sinks {
     }
 
     fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Self::Writer {
-        let console = self.console.as_ref().filter(|_| metadata.target() == CONSOLE);
+        let console = self.console.0.get().filter(|_| metadata.target() == CONSOLE);
         console.unwrap_or(&self.log)
     }
 }

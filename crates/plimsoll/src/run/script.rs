@@ -31,13 +31,10 @@ pub(super) async fn read(
         _ => Entry::File(path.to_owned()),
     };
     let present: Vec<_> = modules::ids().collect();
-    let absent: Vec<_> = modules::catalog()
-        .filter_map(|(id, api)| Some((id, api.err()?)))
-        .collect();
     let options = LoadOptions {
         builtins: Builtins {
             present: &present,
-            absent: &absent,
+            absent: modules::ABSENT,
         },
         cache: source::cache_folder(|name| surroundings.variable(name).map(OsString::from)),
         is_offline: flags.offline,
@@ -87,7 +84,7 @@ pub(super) fn check_functions(script: &Script, name: &str, plan: &Plan) -> Resul
 /// All options as scripts and protocols see them.
 pub(super) fn effective(values: Options, plan: &Plan) -> Effective {
     Effective {
-        consolidated: serde_json::to_string(&values).unwrap_or_default(),
+        consolidated: values.consolidated(plan).to_string(),
         values,
         system_tags: plan.system_tags.clone(),
     }

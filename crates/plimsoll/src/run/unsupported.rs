@@ -8,9 +8,12 @@ type Unsupported = (&'static str, &'static str);
 const NO_SEGMENTS: &str = "a run is not split over several machines; run each with its own share of the load";
 const NO_CLOUD: &str = "there is no cloud; results go to the terminal, to --summary-export and to --out";
 
+const NO_SECRETS: &str = "secrets are variables: --env NAME takes one from the environment into __ENV";
+
 const UNSUPPORTED: &[Unsupported] = &[
     ("execution-segment", NO_SEGMENTS),
     ("execution-segment-sequence", NO_SEGMENTS),
+    ("secret-source", NO_SECRETS),
     (
         "traces-output",
         "traces are not made; --http-debug and --websocket-debug show what is sent",
@@ -25,6 +28,25 @@ const UNSUPPORTED: &[Unsupported] = &[
     ("upload-only", NO_CLOUD),
     ("no-cloud-secrets", NO_CLOUD),
 ];
+
+/// Commands of k6 that are not built, and what to do instead.
+const COMMANDS: &[Unsupported] = &[
+    ("archive", "a script runs where its files are; copy the folder"),
+    ("cloud", NO_CLOUD),
+    ("login", NO_CLOUD),
+    (
+        "deps",
+        "extensions are not loaded; `plimsoll inspect` names an import that is not there",
+    ),
+    ("x", "extensions are not loaded; k6/x/cable is built in"),
+    ("features", "there are no feature switches"),
+];
+
+/// Why k6's command of this name is not there.
+pub(crate) fn command(name: &str) -> Option<String> {
+    let (_, instead) = COMMANDS.iter().find(|(known, _)| *known == name)?;
+    Some(format!("k6's command `{name}` is not built: {instead}"))
+}
 
 /// What of these was typed.
 #[derive(Clone, Debug, Default)]

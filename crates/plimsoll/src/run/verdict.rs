@@ -66,3 +66,158 @@ pub(super) fn of_error(error: &RunError) -> TestFailure {
         RunError::Worker(_) | RunError::WorkerPanicked => TestFailure::Panicked,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::Arc,
+        time::{Duration, SystemTime},
+    };
+
+    use plimsoll_load::{
+        generator::Monitor,
+        metrics::{MetricSet, Registry},
+        run::{Failures, Iterations},
+        threshold::Finding,
+    };
+
+    use super::*;
+
+    const NONE: Option<StageFailure> = None;
+
+    fn failed(reason: &str) -> StageFailure {
+        StageFailure::Failed(reason.to_owned())
+    }
+
+    fn timed_out() -> StageFailure {
+        StageFailure::TimedOut {
+            limit: Duration::from_secs(60),
+        }
+    }
+
+    fn aborted() -> RunEnd {
+        RunEnd::Aborted {
+            reason: "test aborted: enough".to_owned(),
+        }
+    }
+
+    /// A run that ended so, with a threshold that holds or not, and the script's own mark.
+    fn result(
+        end: RunEnd,
+        teardown_failure: Option<StageFailure>,
+        passed: bool,
+        is_marked: bool,
+    ) -> RunResult {
+        let mut registry = Registry::new();
+        registry.rate("checks").unwrap();
+        let finding = Finding {
+            metric: "checks".to_owned(),
+            id: registry.find("checks").unwrap(),
+            expression: "rate>0.9".to_owned(),
+            aggregation: "rate".to_owned(),
+            value: None,
+            passed,
+            aborted: false,
+        };
+        RunResult {
+            metrics: MetricSet::new(Arc::new(registry)),
+            started_at: SystemTime::UNIX_EPOCH,
+            duration: Duration::ZERO,
+            end,
+            iterations: Iterations::default(),
+            max_vus: 0,
+            failures: Failures::default(),
+            thresholds: vec![finding],
+            marked_failed: is_marked.then(|| "bad".to_owned()),
+            teardown_failure,
+            notices: Vec::new(),
+            generator: Monitor::new().take(),
+        }
+    }
+
+    #[test]
+    fn what_ended_the_run_counts_first() {
+        for (end, teardown, passed, is_marked, expected) in [
+            (RunEnd::Complete, NONE, true, false, None),
+            (
+                RunEnd::Complete,
+                NONE,
+                true,
+                true,
+                Some((110, "marked as failed: bad")),
+            ),
+            (
+                RunEnd::Complete,
+                NONE,
+                false,
+                true,
+                Some((99, "metrics 'checks' have been crossed")),
+            ),
+            (
+                RunEnd::Complete,
+                Some(timed_out()),
+                false,
+                false,
+                Some((101, "teardown() took longer than 60s")),
+            ),
+            (
+                RunEnd::Complete,
+                Some(failed("oh")),
+                false,
+                false,
+                Some((107, "teardown() failed: oh")),
+            ),
+            (
+                RunEnd::ThresholdsCrossed,
+                NONE,
+                false,
+                false,
+                Some((99, "'checks'")),
+            ),
+            (
+                RunEnd::Shutdown,
+                Some(failed("oh")),
+                false,
+                true,
+                Some((105, "interrupted by a signal")),
+            ),
+            (
+                aborted(),
+                Some(failed("oh")),
+                false,
+                true,
+                Some((108, "test aborted: enough")),
+            ),
+            (
+                RunEnd::SetupFailed(failed("oh")),
+                NONE,
+                false,
+                true,
+                Some((107, "setup() failed: oh")),
+            ),
+            (
+                RunEnd::SetupFailed(timed_out()),
+                NONE,
+                true,
+                false,
+                Some((100, "setup() took longer than 60s")),
+            ),
+        ] {
+            let result = result(end, teardown, passed, is_marked);
+            match (verdict(&result, false), expected) {
+                (None, None) => {}
+                (Some((failure, message)), Some((code, words))) => {
+                    assert_eq!(failure as u8, code, "{message}");
+                    assert!(message.contains(words), "{message}");
+                }
+                (found, expected) => panic!("{found:?} instead of {expected:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_to_stop_is_no_signal() {
+        let (failure, _) = verdict(&result(RunEnd::Shutdown, NONE, false, false), true).unwrap();
+        assert_eq!(failure, TestFailure::Stopped);
+    }
+}

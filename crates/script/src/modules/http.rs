@@ -18,6 +18,7 @@ mod form;
 mod json_path;
 mod names;
 mod pace;
+mod page;
 mod params;
 mod response;
 mod run_settings;
@@ -73,18 +74,12 @@ const API: &[Api] = &[
         "Response.json",
         "paths take keys, indexes, `#`, `#(key==\"value\")`, `#(…)#`, `*` and `?`; no modifiers",
     ),
-    Api {
-        name: "Response.html",
-        k6: K6::Absent("read the text of `body`, for example with a regular expression"),
-    },
-    Api {
-        name: "Response.submitForm",
-        k6: K6::Absent("send the fields with http.post()"),
-    },
-    Api {
-        name: "Response.clickLink",
-        k6: K6::Absent("request the link with http.get()"),
-    },
+    same("Response.html"),
+    differs(
+        "Response.submitForm",
+        "fields are sent as browsers do: a <select> of which nothing is chosen sends its first option",
+    ),
+    same("Response.clickLink"),
     differs("Params.auth", "`ntlm` is refused; `basic` and `digest` work"),
     differs(
         "User-Agent",

@@ -415,3 +415,51 @@ async fn an_interrupted_request_ends() {
         "{recorded:?}"
     );
 }
+
+#[tokio::test]
+async fn pages_are_read_and_their_forms_and_links_are_sent() {
+    passes(
+        "import http from 'k6/http';
+         import { check } from 'k6';
+         export default function () {
+           const page = http.get('BASE/page');
+           const say = page.submitForm({ fields: { text: 'hello you' }, params: { headers: { 'x-own': 'mine' } } });
+           const search = page.submitForm({ formSelector: '#search', fields: { q: 'a&b' } });
+           const next = page.clickLink();
+           check(page, {
+             html: (p) => p.html().find('#messages turbo-cable-stream-source').attr('channel') === 'C',
+             selector: (p) => p.html('title').text() === 'Room' && p.html('none').size() === 0 && p.html() === p.html(),
+             say: () => say.json('method') === 'POST' && say.json('path') === '/say' && say.json('headers.x-own') === 'mine' &&
+               say.json('body') === 'a=1&a=2&go=Go&text=hello+you' &&
+               say.json('headers.content-type') === 'application/x-www-form-urlencoded',
+             search: () => search.json('method') === 'GET' && search.json('path') === '/find?q=a%26b',
+             next: () => next.url === 'BASE/echo' && page.clickLink({ selector: 'a:contains(\"Next\")' }).status === 200,
+           });
+         }",
+    )
+    .await;
+    for (call, expected) in [
+        (
+            "http.get('BASE/page').submitForm({ formSelector: '#no' })",
+            "no form of the page matches `#no`",
+        ),
+        (
+            "http.get('BASE/page').clickLink({ selector: '[name=top]' })",
+            "has no href",
+        ),
+        (
+            "http.get('BASE/page').html('p[')",
+            "the selector `p[` cannot be understood",
+        ),
+        (
+            "http.get('BASE/page', { responseType: 'none' }).html()",
+            "no body, so no page",
+        ),
+    ] {
+        fails(
+            &format!("import http from 'k6/http'; export default () => {call}"),
+            expected,
+        )
+        .await;
+    }
+}

@@ -17,6 +17,9 @@ use crate::websocket::{Connection, ReceiveError};
 /// One read nearly always empties the socket, whatever a broadcast storm left in it.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
+/// Where each frame is told, at the level trace: what `--websocket-debug=full` shows.
+const LOG_TARGET: &str = "websocket";
+
 thread_local! {
     /// What all sessions of a thread read into, one at a time: an idle session owns no buffer.
     static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice());
@@ -73,7 +76,10 @@ impl Link {
             let outcome = match event {
                 // What comes behind a `disconnect` is nobody's business.
                 _ if ending.is_some() => Ok(()),
-                Event::Text(text) => on_text(at, text),
+                Event::Text(text) => {
+                    tracing::trace!(target: LOG_TARGET, "received text: {}", shortened(text));
+                    on_text(at, text)
+                }
                 Event::Binary(_) => Err(Ending::Protocol(
                     "expected JSON text, got a binary message".to_owned(),
                 )),
@@ -95,6 +101,7 @@ impl Link {
 
     pub(super) fn queue(&mut self, command: &str) -> Result<(), Ending> {
         let connection = Self::open(&self.ending, &mut self.connection)?;
+        tracing::trace!(target: LOG_TARGET, "sent text: {}", shortened(command));
         Ok(connection.queue(Opcode::Text, command.as_bytes())?)
     }
 
@@ -127,4 +134,10 @@ impl Link {
             (ending, _) => Err(ending.clone().unwrap_or(Ending::Left)),
         }
     }
+}
+
+/// What is shown of a frame.
+fn shortened(text: &str) -> &str {
+    const MAX_BYTES: usize = 200;
+    &text[..text.floor_char_boundary(MAX_BYTES)]
 }

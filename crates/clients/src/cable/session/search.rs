@@ -16,6 +16,9 @@ pub enum Patience {
     Window(Duration),
 }
 
+/// More than any script looks through. What comes then waits in the inbox, and at last in the socket.
+const MAX_FOUND_BYTES: usize = 256 * 1024 * 1024;
+
 /// A search for messages. Those that do not match are consumed.
 #[derive(Debug)]
 pub struct Search<'a> {
@@ -26,6 +29,7 @@ pub struct Search<'a> {
     patience: Patience,
     deadline: Instant,
     found: Vec<Message>,
+    n_bytes: usize,
 }
 
 impl<'a> Search<'a> {
@@ -37,8 +41,9 @@ impl<'a> Search<'a> {
             n_wanted,
             not_before: None,
             patience,
-            deadline: Instant::now() + patience.duration(),
+            deadline: in_future(patience.duration()),
             found: Vec::new(),
+            n_bytes: 0,
         }
     }
 
@@ -57,7 +62,8 @@ impl<'a> Search<'a> {
                 return true;
             }
             let session = self.channel.session();
-            let arrived = session.until(|| self.channel.has_messages().then_some(()));
+            let can_take = || !self.is_full() && self.channel.has_messages();
+            let arrived = session.until(|| can_take().then_some(()));
             if timeout_at(self.deadline, arrived).await.is_err() {
                 return false;
             }
@@ -69,16 +75,24 @@ impl<'a> Search<'a> {
         self.found
     }
 
+    fn is_full(&self) -> bool {
+        self.n_bytes >= MAX_FOUND_BYTES
+    }
+
     fn take_what_is_there(&mut self) -> bool {
         while self.found.len() < self.n_wanted {
+            if self.is_full() {
+                return false;
+            }
             let Some(message) = self.channel.take() else {
                 return false;
             };
             if let Patience::Idle(limit) = self.patience {
-                self.deadline = Instant::now() + limit;
+                self.deadline = in_future(limit);
             }
             let is_late_enough = self.not_before.is_none_or(|instant| message.at >= instant);
             if is_late_enough && self.matcher.matches(&message.json) {
+                self.n_bytes += message.json.len();
                 self.found.push(message);
             }
         }
@@ -92,4 +106,10 @@ impl Patience {
             Self::Idle(duration) | Self::Window(duration) => duration,
         }
     }
+}
+
+/// That long from now; for ever is thirty years.
+fn in_future(duration: Duration) -> Instant {
+    const THIRTY_YEARS: Duration = Duration::from_secs(30 * 365 * 86_400);
+    Instant::now() + duration.min(THIRTY_YEARS)
 }

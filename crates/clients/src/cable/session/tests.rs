@@ -115,6 +115,15 @@ async fn a_search_finds_what_came_before_and_what_comes() {
 }
 
 #[tokio::test]
+async fn a_search_may_be_for_ever() {
+    let (mut scene, channel) = Scene::base().await.subscribed().await;
+    for patience in [Patience::Idle(Duration::MAX), Patience::Window(Duration::MAX)] {
+        scene.hears_messages(&["1"]).await;
+        assert_eq!(scene.search(&channel, 1, "null", patience).await, ["1"]);
+    }
+}
+
+#[tokio::test]
 async fn an_answer_is_not_older_than_its_question() {
     let (mut scene, channel) = Scene::base().await.subscribed().await;
     scene.hears_messages(&["1"]).await;

@@ -207,6 +207,38 @@ fn check_warnings(given: Given<'_>, expected: &Expect) {
 }
 
 #[test]
+fn what_only_clients_read_is_checked_before_the_run() {
+    for (script, arguments, expected) in [
+        (
+            "",
+            "--blacklist-ip ten",
+            "--blacklist-ip: \"ten\" is no network; expected one such as 10.0.0.0/8 or 10.0.0.1",
+        ),
+        (
+            "",
+            "--dns first",
+            "--dns: `first` is none of ttl, select, policy; expected for example \
+             ttl=5m,select=random,policy=preferIPv4",
+        ),
+        (
+            r#"{ "blockHostnames": ["a*b"] }"#,
+            "",
+            "chat.js: options.blockHostnames: \"a*b\" is no host name; expected one such as example.com, *.example.com \
+             or example.com:443",
+        ),
+    ] {
+        check_mistake(
+            Given {
+                script,
+                arguments,
+                ..Given::default()
+            },
+            expected,
+        );
+    }
+}
+
+#[test]
 fn unknown_options_are_named_with_the_nearest_one() {
     let given = Given {
         file: r#"{ "noUsageReport": true, "linger": true, "out": ["json"], "user-agent": "x", "theme": 1 }"#,

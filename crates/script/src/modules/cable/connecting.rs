@@ -58,11 +58,12 @@ pub(super) async fn connect(
     let traffic = Rc::new(Traffic::default());
     let attempt = attempt(host, &target, options, &traffic).await;
     let took = started.elapsed();
-    let recorder = tagged(host, url, options, &recorder, attempt.as_ref().ok());
+    let user = recorder;
+    let recorder = tagged(host, url, options, &user, attempt.as_ref().ok());
     let websocket = host.metrics().websocket;
     recorder.count(websocket.sessions, 1);
     recorder.record(websocket.connecting, took);
-    let meter = Meter::new(host, recorder, started, traffic);
+    let meter = Meter::new(host, recorder, user, started, traffic);
     let (connection, _) = attempt?.outcome.map_err(ConnectError::from)?;
     let left = options.handshake_timeout.saturating_sub(took);
     let (session, reader) = Session::open(connection, left, options.resumption.clone()).await?;

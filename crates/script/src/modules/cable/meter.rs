@@ -20,6 +20,8 @@ use crate::host::Host;
 /// Records the samples of one client. Dropping it records what is left, and how long the session lasted.
 pub(super) struct Meter {
     pub(super) recorder: Recorder,
+    /// Without the tags of the client: bytes are the virtual user's, as in k6.
+    user: Recorder,
     websocket: WebSocket,
     data: Data,
     cable: Cable,
@@ -34,10 +36,17 @@ pub(super) struct Meter {
 
 impl Meter {
     /// For a client that began to connect at `started`.
-    pub(super) fn new(host: &Host, recorder: Recorder, started: Instant, traffic: Rc<Traffic>) -> Rc<Self> {
+    pub(super) fn new(
+        host: &Host,
+        recorder: Recorder,
+        user: Recorder,
+        started: Instant,
+        traffic: Rc<Traffic>,
+    ) -> Rc<Self> {
         let metrics = host.metrics();
         Rc::new(Self {
             recorder,
+            user,
             websocket: metrics.websocket,
             data: metrics.data,
             cable: metrics.cable,
@@ -91,8 +100,11 @@ impl Meter {
 
     fn record_bytes(&self) {
         let (n_sent, n_received) = self.traffic.take();
-        self.count(self.data.sent, n_sent);
-        self.count(self.data.received, n_received);
+        for (id, n) in [(self.data.sent, n_sent), (self.data.received, n_received)] {
+            if n > 0 {
+                self.user.count(id, n);
+            }
+        }
     }
 
     fn record_answer(&self, channel: &Channel) -> bool {

@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use plimsoll_clients::http::{Cookie, Exchange};
+use plimsoll_clients::http::{Cookie, Exchange, Url};
 use rquickjs::{
     ArrayBuffer, Class, Ctx, Exception, IntoJs as _, JsLifetime, Object, Result, Value,
     class::Trace,
@@ -13,7 +13,9 @@ use super::{
     call::{BodyType, Call, Unusable},
     json_path::JsonPath,
     names::canonical,
+    page,
 };
+use crate::modules::html;
 
 /// The answer to a request, or why there is none.
 #[derive(Trace, JsLifetime)]
@@ -23,6 +25,7 @@ pub(super) struct Response<'js> {
     facts: Facts,
     body: Option<Value<'js>>,
     json: Option<Value<'js>>,
+    page: Option<Value<'js>>,
     headers: Option<Value<'js>>,
     cookies: Option<Value<'js>>,
     timings: Option<Value<'js>>,
@@ -48,6 +51,11 @@ impl Facts {
 
     fn response(&self) -> Option<&plimsoll_clients::http::Response> {
         self.exchange()?.outcome.as_ref().ok()
+    }
+
+    /// What addresses in the body are relative to.
+    fn base(&self) -> Option<Url> {
+        self.exchange().map(|exchange| exchange.url.clone())
     }
 
     fn body_type(&self) -> BodyType {
@@ -86,6 +94,7 @@ impl Response<'_> {
             facts,
             body: None,
             json: None,
+            page: None,
             headers: None,
             cookies: None,
             timings: None,
@@ -306,6 +315,25 @@ impl<'js> Response<'js> {
         }
     }
 
+    /// The body as a page, or what a selector finds in it.
+    fn html(&mut self, ctx: Ctx<'js>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
+        page::find(&ctx, self.page(&ctx)?, selector.0)
+    }
+
+    /// Sends a form of the page.
+    #[qjs(rename = "submitForm")]
+    fn submit_form(&mut self, ctx: Ctx<'js>, arguments: Opt<Object<'js>>) -> Result<Value<'js>> {
+        let page = self.page(&ctx)?;
+        page::submit_form(&ctx, &page, self.facts.base(), arguments.0.as_ref())
+    }
+
+    /// Gets what a link of the page leads to.
+    #[qjs(rename = "clickLink")]
+    fn click_link(&mut self, ctx: Ctx<'js>, arguments: Opt<Object<'js>>) -> Result<Value<'js>> {
+        let page = self.page(&ctx)?;
+        page::click_link(&ctx, &page, self.facts.base(), arguments.0.as_ref())
+    }
+
     /// All fields, for `JSON.stringify` and logs.
     #[qjs(rename = "toJSON")]
     fn to_json(this: This<Class<'js, Self>>, ctx: Ctx<'js>) -> Result<Object<'js>> {
@@ -318,6 +346,16 @@ impl<'js> Response<'js> {
     }
 }
 
+impl<'js> Response<'js> {
+    fn page(&mut self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let facts = self.facts.clone();
+        once(&mut self.page, || {
+            let body = body_of(ctx, &facts, "no page")?;
+            html::parse(ctx, &String::from_utf8_lossy(body))?.into_js(ctx)
+        })
+    }
+}
+
 /// The value that was made before, or a new one.
 fn once<'js>(kept: &mut Option<Value<'js>>, make: impl FnOnce() -> Result<Value<'js>>) -> Result<Value<'js>> {
     match kept {
@@ -327,21 +365,29 @@ fn once<'js>(kept: &mut Option<Value<'js>>, make: impl FnOnce() -> Result<Value<
 }
 
 fn parse<'js>(ctx: &Ctx<'js>, facts: &Facts) -> Result<Value<'js>> {
+    let body = body_of(ctx, facts, "no JSON")?;
+    ctx.json_parse(body).map_err(|_| {
+        // The engine's own text has no place in it.
+        ctx.catch();
+        let parsed: std::result::Result<serde::de::IgnoredAny, _> = serde_json::from_slice(body);
+        let reason = parsed.map_or_else(|error| error.to_string(), |_| "not JSON".to_owned());
+        Exception::throw_message(ctx, &format!("cannot parse the body as JSON: {reason}"))
+    })
+}
+
+/// The body of a response that has one.
+fn body_of<'a>(ctx: &Ctx<'_>, facts: &'a Facts, so: &str) -> Result<&'a [u8]> {
     let response = facts
         .response()
         .filter(|_| facts.body_type() != BodyType::Nothing);
     let Some(response) = response else {
-        let text = "the response has no body, so no JSON; is its `error` set, or the body discarded (responseType, \
-                    discardResponseBodies)?";
-        return Err(Exception::throw_message(ctx, text));
+        let text = format!(
+            "the response has no body, so {so}; is its `error` set, or the body discarded (responseType, \
+             discardResponseBodies)?"
+        );
+        return Err(Exception::throw_message(ctx, &text));
     };
-    ctx.json_parse(response.body.as_slice()).map_err(|_| {
-        // The engine's own text has no place in it.
-        ctx.catch();
-        let parsed: std::result::Result<serde::de::IgnoredAny, _> = serde_json::from_slice(&response.body);
-        let reason = parsed.map_or_else(|error| error.to_string(), |_| "not JSON".to_owned());
-        Exception::throw_message(ctx, &format!("cannot parse the body as JSON: {reason}"))
-    })
+    Ok(&response.body)
 }
 
 fn object_of<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> Result<Object<'js>> {

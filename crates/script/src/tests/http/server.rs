@@ -115,6 +115,13 @@ fn answer(request: &Request) -> Vec<u8> {
             "Set-Cookie: sid=1; Path=/; HttpOnly\r\n".to_owned(),
             Vec::new(),
         ),
+        ["page"] => {
+            let page = "<title>Room</title><div id=messages><turbo-cable-stream-source channel=C></turbo-cable-stream-source>\
+                        </div><form action=/say method=post><input name=text value=old><input name=a value=1><input name=a \
+                        value=2><input type=submit name=go value=Go></form><form id=search action='/find?old=1'><input name=q>\
+                        </form><a name=top>Top</a><a href='redirect/1'>Next</a>";
+            ("200 OK", String::new(), page.as_bytes().to_vec())
+        }
         ["gzip"] => {
             let body = plimsoll_clients::http::Coding::Gzip.encode(b"hello");
             ("200 OK", "Content-Encoding: gzip\r\n".to_owned(), body)

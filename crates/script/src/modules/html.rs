@@ -1,0 +1,59 @@
+//! `k6/html`: pages of servers, read with selectors.
+
+use rquickjs::{Class, Ctx, Exception, Function, Object, Result};
+
+use self::{
+    nodes::Nodes,
+    page::{PageReader, pieces},
+};
+use super::Module;
+use crate::host::Host;
+
+mod api;
+mod criterion;
+mod element;
+mod form;
+mod nodes;
+mod page;
+mod selection;
+mod selector;
+mod value;
+
+pub(super) use self::{
+    form::{form, link},
+    selection::Selection,
+    selector::SelectorError,
+};
+
+pub(super) const MODULE: Module = Module {
+    id: "k6/html",
+    build,
+    api: api::API,
+};
+
+fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let exports = Object::new(ctx.clone())?;
+    exports.set("parseHTML", Function::new(ctx.clone(), parse_html)?)?;
+    Ok(exports)
+}
+
+fn parse_html<'js>(ctx: Ctx<'js>, text: String) -> Result<Class<'js, Selection>> {
+    parse(&ctx, &text)
+}
+
+/// The page that `text` is, whatever it is. Other virtual users have their turns meanwhile.
+///
+/// # Errors
+/// An exception when the page is out of [bounds](page::PageError), or when the script has to end.
+pub(super) fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Class<'js, Selection>> {
+    let host = Host::of(ctx);
+    let mut reader = PageReader::new();
+    for piece in pieces(text) {
+        host.take_turns(ctx)?;
+        reader
+            .read(piece)
+            .map_err(|error| Exception::throw_range(ctx, &error.to_string()))?;
+    }
+    let page = Nodes::root(reader.finish().into());
+    Class::instance(ctx.clone(), Selection::new(page))
+}

@@ -1,0 +1,138 @@
+// `k6/x/cable`: scripts that were written for k6's cable extension, and real servers of Action Cable.
+
+import assert from "node:assert/strict";
+import { copyFileSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { ExampleApp, buildNode } from "./support/example-app.mjs";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { startRails } from "./support/rails.mjs";
+import { folderOf } from "./support/scripts.mjs";
+
+const SCRIPTS = fileURLToPath(new URL("./scripts/", import.meta.url));
+
+/** Runs a file of `scripts/` or `{ text }` to its end: `{ code, stderr, metrics }`. */
+async function run(t, script, env) {
+  const cwd = folderOf(t, script.text ? { "script.js": script.text } : {});
+  const name = script.text ? "script.js" : basename(script);
+  if (!script.text) copyFileSync(join(SCRIPTS, script), join(cwd, name));
+  const args = ["--quiet", "--no-color", "--summary-export", "summary.json", name];
+  const outcome = await plimsollIn({ cwd, env }, "run", ...args);
+  assert.equal(outcome.code, 0, outcome.stderr + outcome.stdout);
+  return { ...outcome, metrics: JSON.parse(readFileSync(join(cwd, "summary.json"), "utf8")).metrics };
+}
+
+async function serve(t, ...args) {
+  const server = await Server.start(...args);
+  t.after(() => server.stop());
+  return server.ws("/cable");
+}
+
+/** The chat of an application in Node.js that a server asks over gRPC. */
+async function serveNodeChat(t) {
+  await buildNode();
+  const app = await ExampleApp.create(t, "node");
+  const server = await Server.start("--rpc_host", app.rpcHost, "--broadcast_key", "key");
+  t.after(() => server.stop());
+  await app.listen({ ANYCABLE_HTTP_BROADCAST_URL: server.http("/_broadcast"), ANYCABLE_BROADCAST_KEY: "key" });
+  return server.ws("/cable");
+}
+
+const CHATS = [
+  ["the embedded chat", (t) => serve(t, "--app", "chat")],
+  ["a chat in Node.js over gRPC", serveNodeChat],
+];
+
+for (const [name, start] of CHATS) {
+  describe(`the article's scripts, as printed, against ${name}`, () => {
+    test("cable.js", async (t) => {
+      const { metrics } = await run(t, "article/cable.js", { WS_URL: await start(t), WS_COOKIE: "uid=kay/1" });
+      assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [1, 0]);
+      assert.deepEqual([metrics.ws_msgs_sent.count, metrics.ws_msgs_received.count], [2, 2]);
+      assert.deepEqual([metrics.ws_sessions.count, metrics.iterations.count], [1, 1]);
+    });
+
+    test("chat.js", async (t) => {
+      const [n_messages, max] = [2, 4];
+      const env = { CABLE_URL: await start(t), TIME: "6", MAX: String(max), NUM: String(n_messages) };
+      const { metrics, stdout } = await run(t, "article/chat.js", env);
+      const n_iterations = metrics.iterations.count;
+      assert.ok(n_iterations >= max, `${n_iterations} iterations`);
+      assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [n_iterations * (2 + n_messages), 0]);
+      assert.equal(metrics.ws_sessions.count, n_iterations);
+      assert.equal(metrics.ws_msgs_sent.count, n_iterations * (1 + n_messages));
+      for (const line of ["successful connection", "successful subscription", "received its own message"]) {
+        assert.match(stdout, new RegExp(`✓ ${line}\n`));
+      }
+      assert.match(stdout, /\brtt\.+: avg=/);
+    });
+  });
+}
+
+describe("a storm of broadcasts reaches every user, each exactly once", () => {
+  for (const [name, start] of [
+    ["plimsoll serve", (t) => serve(t)],
+    ["real Action Cable", startRails],
+  ]) {
+    test(name, async (t) => {
+      const { metrics } = await run(t, "storm.js", { CABLE_URL: await start(t) });
+      const counts = ["broadcasts_sent", "acks_rcvd", "broadcasts_rcvd"].map((it) => metrics[it].count);
+      assert.deepEqual(counts, [100, 100, 500]);
+      assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [10, 0]);
+      for (const trend of ["rtt", "broadcast_duration", "ws_connecting"]) assert.ok(metrics[trend].max >= 0, trend);
+    });
+  }
+});
+
+test("against real Action Cable, a script gets what it waits for, and says why it does not", async (t) => {
+  const script = `
+    import { check, sleep } from "k6";
+    import { Trend } from "k6/metrics";
+    import cable from "k6/x/cable";
+    const delay = new Trend("delay", true);
+    export default function () {
+      const client = cable.connect(__ENV.CABLE_URL, { receiveTimeoutMs: 3000 });
+      const channel = client.subscribe("BenchmarkChannel", { b: 2, a: "<1>" });
+      const echo = (n) => channel.perform("echo", { payload: { n } });
+      echo(1);
+      check(channel.receive({ action: "echo" }), { echo: (m) => m.payload.n === 1 && m.__timestamp__ > 0 });
+      [2, 3, 4].forEach(echo);
+      check(channel.receiveN(2, (m) => m.payload.n > 2), { function: (m) => m.map((it) => it.payload.n).join() === "3,4" });
+      check(channel.roundTrip("echo", { payload: { n: 5 } }, { payload: { n: 5 } }), { "round trip": (m) => m });
+      check(client.subscribe("NoSuchChannel"), { "no such channel": (it) => it === null });
+      const other = client.subscribe("BenchmarkChannel", { id: 7 });
+      other.unsubscribe();
+      channel.perform("broadcast", { payload: 1 });
+      check(channel.receiveN(2), { "both answers": (m) => m.length === 2 });
+      check(other.received, { "nothing after the end": (n) => n === 0 });
+      channel.countOnly();
+      echo(6);
+      while (channel.received < 8) sleep(0.01);
+      client.disconnect();
+    }`;
+  const { metrics, stderr } = await run(t, { text: script }, { CABLE_URL: await startRails(t) });
+  assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [6, 0], stderr);
+  assert.equal(metrics.cable_subscribe_duration.max > 0, true);
+  assert.equal(metrics.cable_rtt.max > 0, true);
+});
+
+test("who is refused gets null, a line in the log, and a count", async (t) => {
+  const script = `
+    import { check } from "k6";
+    import cable from "k6/x/cable";
+    export default function () {
+      check(cable.connect(__ENV.CABLE_URL, { cookies: "none" }), { refused: (it) => it === null });
+      check(cable.connect("ws://127.0.0.1:1/"), { unreachable: (it) => it === null });
+      const client = cable.connect(__ENV.CABLE_URL, { cookies: "uid=kay/1", protocol: "actioncable-v1-ext-json" });
+      check(client.subscribe("OtherChannel"), { rejected: (it) => it === null });
+      const chat = client.subscribe("ChatChannel", { id: 1 });
+      check(chat.history({ since: 1 }), { "no history": (it) => it === false });
+    }`;
+  const { metrics, stderr } = await run(t, { text: script }, { CABLE_URL: await serve(t, "--app", "chat") });
+  assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [4, 0], stderr);
+  assert.deepEqual([metrics.ws_sessions.count, metrics.cable_rejected.count], [3, 1]);
+  for (const text of ["unauthorized", "connect to 127.0.0.1:1", 'subscription to `{"channel":"OtherChannel"}`: rejected']) {
+    assert.ok(stderr.includes(text), `${text}\n${stderr}`);
+  }
+});
