@@ -109,10 +109,6 @@ pub const ABSENT: &[(&str, &str)] = &[
         "k6 has removed it; `crypto` is a global",
     ),
     (
-        "k6/experimental/websockets",
-        "import the same names from \"k6/websockets\"",
-    ),
-    (
         "k6/secrets",
         "no secret sources are read; pass secrets with --env and do not log them",
     ),
