@@ -97,8 +97,9 @@ test("against real Action Cable, a script gets what it waits for, and says why i
       const echo = (n) => channel.perform("echo", { payload: { n } });
       echo(1);
       check(channel.receive({ action: "echo" }), { echo: (m) => m.payload.n === 1 && m.__timestamp__ > 0 });
+      // Action Cable's workers may answer in another order.
       [2, 3, 4].forEach(echo);
-      check(channel.receiveN(2, (m) => m.payload.n > 2), { function: (m) => m.map((it) => it.payload.n).join() === "3,4" });
+      check(channel.receiveN(2, (m) => m.payload.n > 2), { function: (m) => m.map((it) => it.payload.n).sort().join() === "3,4" });
       check(channel.roundTrip("echo", { payload: { n: 5 } }, { payload: { n: 5 } }), { "round trip": (m) => m });
       check(client.subscribe("NoSuchChannel"), { "no such channel": (it) => it === null });
       const other = client.subscribe("BenchmarkChannel", { id: 7 });
