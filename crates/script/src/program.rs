@@ -174,7 +174,7 @@ impl Program {
         Ok(content)
     }
 
-    /// All metrics; empty ids do not exist, so this waits for nobody: they are set before the first virtual user.
+    /// All metrics; for use after the first reading of the script, when their ids are known.
     pub(crate) fn metrics(&self) -> &Metrics {
         self.metrics
             .get()

@@ -220,41 +220,44 @@ fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context
 
 /// Evaluates the modules and gives the exports of the entry.
 fn initialize<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>, ScriptError> {
-    let evaluate = || {
-        host.install(ctx)?;
-        loading::install(ctx)?;
-        rejections::install(ctx)?;
-        globals::install(ctx, host)?;
-        let program = &host.program;
-        let is_common_js = program
-            .modules
-            .get(&program.entry)
-            .is_some_and(|entry| entry.is_common_js);
-        if is_common_js {
-            return loading::run_common_js(ctx, &program.entry)?.get("exports");
-        }
-        let (module, evaluated) = program.module(ctx, &program.entry)?.eval()?;
-        evaluated.finish::<()>()?;
-        module.namespace()
-    };
-    // The options that count are those of all layers together; a script sees them in its own object, as in k6.
-    let evaluate = || {
-        let exports: Object<'js> = evaluate()?;
-        let consolidated = &host.program.options().consolidated;
-        if let Some(own) = exports
-            .get::<_, Value<'js>>("options")?
-            .as_object()
-            .filter(|_| !consolidated.is_empty())
-        {
-            let all: Object<'js> = ctx.json_parse(consolidated.as_str())?.get()?;
-            for entry in all.props::<String, Value<'js>>() {
-                let (name, value) = entry?;
-                own.set(name, value)?;
-            }
-        }
+    let exports = evaluate(ctx, host).and_then(|exports| {
+        show_options(ctx, &exports, &host.program)?;
         Ok(exports)
+    });
+    exports.map_err(|error| ScriptError::caught(ctx, &error, &host.program))
+}
+
+fn evaluate<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> rquickjs::Result<Object<'js>> {
+    host.install(ctx)?;
+    loading::install(ctx)?;
+    rejections::install(ctx)?;
+    globals::install(ctx, host)?;
+    let program = &host.program;
+    let is_common_js = program
+        .modules
+        .get(&program.entry)
+        .is_some_and(|entry| entry.is_common_js);
+    if is_common_js {
+        return loading::run_common_js(ctx, &program.entry)?.get("exports");
+    }
+    let (module, evaluated) = program.module(ctx, &program.entry)?.eval()?;
+    evaluated.finish::<()>()?;
+    module.namespace()
+}
+
+/// The options that count are those of all layers together; a script sees them in its own object, as in k6.
+fn show_options<'js>(ctx: &Ctx<'js>, exports: &Object<'js>, program: &Program) -> rquickjs::Result<()> {
+    let consolidated = &program.options().consolidated;
+    let own: Value<'js> = exports.get("options")?;
+    let Some(own) = own.as_object().filter(|_| !consolidated.is_empty()) else {
+        return Ok(());
     };
-    evaluate().map_err(|error| ScriptError::caught(ctx, &error, &host.program))
+    let all: Object<'js> = ctx.json_parse(consolidated.as_str())?.get()?;
+    for entry in all.props::<String, Value<'js>>() {
+        let (name, value) = entry?;
+        own.set(name, value)?;
+    }
+    Ok(())
 }
 
 fn no_stack(error: &io::Error) -> ScriptError {
