@@ -12,7 +12,7 @@ fn json(text: &str) -> String {
 }
 
 #[track_caller]
-fn refused(text: &str, expected: Expect) {
+fn refused(text: &str, expected: &Expect) {
     let mistakes = match Document::read("test.yml", text) {
         Err(mistakes) => mistakes,
         Ok(document) => document.finish().unwrap_err(),
@@ -68,40 +68,40 @@ fn places_are_those_of_the_file() {
 fn what_is_no_document_is_told_with_its_place() {
     refused(
         "a: [1, 2\nb: 3\n",
-        expect!["test.yml:2:2: this is no valid YAML or JSON: illegal placement of ':' indicator"],
+        &expect!["test.yml:2:2: this is no valid YAML or JSON: illegal placement of ':' indicator"],
     );
     refused(
         "a: 1\n  b: 2\n",
-        expect![
+        &expect![
             "test.yml:2:4: this is no valid YAML or JSON: mapping values are not allowed in this context"
         ],
     );
     refused(
         "\"\\ud83d\"",
-        expect![
+        &expect![
             "test.yml:1:1: this is no valid YAML or JSON: while parsing a quoted scalar, found high surrogate without following low surrogate"
         ],
     );
     refused(
         "{\"a\": 1",
-        expect!["test.yml:1:1: this is no valid YAML or JSON: unclosed bracket '{'"],
+        &expect!["test.yml:1:1: this is no valid YAML or JSON: unclosed bracket '{'"],
     );
     refused(
         "a: *nobody\n",
-        expect!["test.yml:1:4: this is no valid YAML or JSON: while parsing node, found unknown anchor"],
+        &expect!["test.yml:1:4: this is no valid YAML or JSON: while parsing node, found unknown anchor"],
     );
     refused(
         "a: &x [*x]\n",
-        expect!["test.yml:1:8: an alias stands within what it stands for"],
+        &expect!["test.yml:1:8: an alias stands within what it stands for"],
     );
     refused(
         "a: 1\n---\nb: 2\n",
-        expect!["test.yml:2:1: a second document begins here; a file has one, so remove what follows `---`"],
+        &expect!["test.yml:2:1: a second document begins here; a file has one, so remove what follows `---`"],
     );
-    refused("? [1]\n: 2\n", expect!["test.yml:1:3: a key has to be a text"]);
+    refused("? [1]\n: 2\n", &expect!["test.yml:1:3: a key has to be a text"]);
     refused(
         "a: 1\nb: 2\na: 3\nc: !thing 4\n<<: 5\n",
-        expect![[r#"
+        &expect![[r#"
         test.yml:3:1: a: this key is there twice; the first one stands at 1:1
         test.yml:4:11: the tag `!thing` is not known; write the value without it
         test.yml:5:5: <<: expected a map to merge, for example *defaults, found 5"#]],
@@ -118,7 +118,7 @@ fn the_cost_of_a_document_is_bounded() {
     });
     refused(
         &bomb,
-        expect!["test.yml:6:10: there are more than 200000 values, aliases expanded; split the file"],
+        &expect!["test.yml:6:10: there are more than 200000 values, aliases expanded; split the file"],
     );
     let long = format!(
         "a: &a {}\nb: [{}]\n",
@@ -127,22 +127,24 @@ fn the_cost_of_a_document_is_bounded() {
     );
     refused(
         &long,
-        expect!["test.yml:2:665: its texts are longer than 16777216 bytes, aliases expanded; split the file"],
+        &expect![
+            "test.yml:2:665: its texts are longer than 16777216 bytes, aliases expanded; split the file"
+        ],
     );
     refused(
         &"[".repeat(100_000),
-        expect!["test.yml:1:256: this is no valid YAML or JSON: recursion limit exceeded"],
+        &expect!["test.yml:1:256: this is no valid YAML or JSON: recursion limit exceeded"],
     );
     refused(
         &"- ".repeat(100_000),
-        expect!["test.yml:1:129: there are more than 64 lists and maps within each other"],
+        &expect!["test.yml:1:129: there are more than 64 lists and maps within each other"],
     );
     let deep = (1..100).fold("a0: &a0 [x]\n".to_owned(), |deep, n| {
         format!("{deep}a{n}: &a{n} [*a{}]\n", n - 1)
     });
     refused(
         &deep,
-        expect!["test.yml:64:12: there are more than 64 lists and maps within each other"],
+        &expect!["test.yml:64:12: there are more than 64 lists and maps within each other"],
     );
 }
 
