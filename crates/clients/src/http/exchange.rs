@@ -91,6 +91,11 @@ pub struct Response {
 }
 
 impl Timings {
+    /// Those of an exchange that could not even begin: all phases are zero.
+    pub fn none(at: Instant) -> Self {
+        Marks::start_at(at).timings(at)
+    }
+
     /// Sending, waiting and receiving.
     pub fn duration(&self) -> Duration {
         self.sending + self.waiting + self.receiving
@@ -169,8 +174,12 @@ pub(super) struct Marks {
 
 impl Marks {
     pub(super) fn start() -> Self {
+        Self::start_at(Instant::now())
+    }
+
+    fn start_at(started: Instant) -> Self {
         Self {
-            started: Instant::now(),
+            started,
             connecting: Phase::default(),
             tls_handshaking: Phase::default(),
             connected: None,
