@@ -120,6 +120,18 @@ describe("plimsoll run and k6 agree about", () => {
     assertAlike(both);
   });
 
+  for (const [what, script] of [
+    ["pages and selectors", "values-html.js"],
+    ["digests and base64", "values-bytes.js"],
+    ["arguments of all kinds, shared arrays and the order of timers", "values-arguments.js"],
+  ]) {
+    test(what, async (t) => {
+      const both = await runBoth(t, script);
+      assert.equal(both[0].code, 0, both[0].stderr);
+      assertAlike(both);
+    });
+  }
+
   test("requests, redirects, cookies, batches and failures", async (t) => {
     const server = await startScriptServer(t);
     const both = await runBoth(t, "http.js", { BASE: server.http });
