@@ -46,7 +46,7 @@ function shapeOf({ code, data, exported }) {
   return {
     code,
     data: data && {
-      keys: keysOf(data),
+      keys: sharedKeysOf(data),
       options: data.options,
       state: keysOf(data.state),
       setup: data.setup_data,
@@ -59,7 +59,7 @@ function shapeOf({ code, data, exported }) {
       groups: groupShape(data.root_group),
     },
     exported: exported && {
-      keys: keysOf(exported),
+      keys: sharedKeysOf(exported),
       metrics: mapValues(withoutUsers(exported.metrics), ({ thresholds = {}, ...values }) => ({ values: keysOf(values), thresholds })),
       groups: exported.root_group,
     },
@@ -72,6 +72,9 @@ function withoutUsers({ vus, vus_max, ...metrics }) {
 }
 
 const keysOf = (object) => Object.keys(object).sort();
+
+/** Without `generator`, which tells whether the figures are to be believed, and which k6 does not have. */
+const sharedKeysOf = (object) => keysOf(object).filter((key) => key !== "generator");
 
 /** In the order of the keys, so that a difference is shown where it is. */
 const mapValues = (object, translate) =>

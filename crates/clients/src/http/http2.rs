@@ -5,7 +5,7 @@
 
 use std::{
     cell::RefCell,
-    future::{Future, poll_fn, ready},
+    future::{Future, poll_fn},
     net::SocketAddr,
     pin::{Pin, pin},
     sync::{Arc, Mutex, PoisonError},
@@ -16,7 +16,7 @@ use std::{
 use bytes::Bytes;
 use h2::{
     RecvStream, SendStream,
-    client::{Builder, SendRequest},
+    client::{Builder, ResponseFuture, SendRequest},
 };
 
 use super::{
@@ -97,13 +97,7 @@ impl Http2 {
         let mut requests = self.requests.clone();
         self.driving(poll_fn(|cx| requests.poll_ready(cx))).await?;
         let (response, stream) = requests.send_request(request, body.is_empty())?;
-        if !body.is_empty() {
-            self.driving(send(stream, Bytes::from(body))).await?;
-        }
-        // What is queued is written by the next turn of the connection.
-        self.driving(ready(())).await;
-        marks.sent = Some(Instant::now());
-        let (head, body) = self.driving(response).await?.into_parts();
+        let (head, body) = self.answer(response, send(stream, body.into()), marks).await?;
         marks.first_byte = Some(Instant::now());
         self.driving(receive(body, &mut sink)).await?;
         let fields = head.headers.iter();
@@ -119,6 +113,30 @@ impl Http2 {
             ),
             body: sink.into_bytes(),
         })
+    }
+
+    /// Sends the rest of a request and waits for the head of its response, both at once: a server may answer early.
+    async fn answer(
+        &self,
+        response: ResponseFuture,
+        sending: impl Future<Output = Result<(), h2::Error>>,
+        marks: &mut Marks,
+    ) -> Result<(http::response::Parts, RecvStream), HttpError> {
+        let (mut response, mut sending) = (pin!(response), pin!(sending));
+        let answered = poll_fn(|cx| {
+            self.drive(cx);
+            if marks.sent.is_none() && sending.as_mut().poll(cx)?.is_ready() {
+                // What is queued is written by the next turn of the connection.
+                self.drive(cx);
+                marks.sent = Some(Instant::now());
+            }
+            let answered = response.as_mut().poll(cx);
+            if answered.is_pending() {
+                self.drive(cx);
+            }
+            answered
+        });
+        Ok(answered.await?.into_parts())
     }
 
     /// Waits for `work` and drives the connection meanwhile.
@@ -156,7 +174,7 @@ impl Http2 {
 }
 
 /// Sends a body as the server gives room for it.
-async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), HttpError> {
+async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), h2::Error> {
     while !body.is_empty() {
         stream.reserve_capacity(body.len());
         let Some(room) = poll_fn(|cx| stream.poll_capacity(cx)).await else {

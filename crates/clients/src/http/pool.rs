@@ -1,6 +1,6 @@
 //! The connections of one client: those that wait for a request, and the making of new ones.
 
-use std::{cell::RefCell, net::IpAddr, rc::Rc, sync::Arc, time::Instant};
+use std::{cell::RefCell, net::IpAddr, rc::Rc, sync::Arc};
 
 use url::Url;
 
@@ -105,20 +105,21 @@ impl Pool {
         let dialer = &self.settings.dialer;
         let address = dialer.locate(&origin.host, origin.port).await?;
         underway.remote = Some(address);
-        let began = Instant::now();
-        let tcp = dialer.connect(address, self.source, &self.traffic).await?;
-        underway.marks.connecting = began.elapsed();
+        underway.marks.connecting.begin();
+        let connected = dialer.connect(address, self.source, &self.traffic).await;
+        underway.marks.connecting.end();
+        let tcp = connected?;
         if !origin.is_tls {
             return Ok(Lease::Http1(Connection::new(Stream::Plain(tcp), address, None)));
         }
-        let began = Instant::now();
+        underway.marks.tls_handshaking.begin();
         let application = if self.settings.http2 {
             Application::Http2
         } else {
             Application::Http1
         };
         let shaken = self.settings.tls.connect(&origin.host, application, tcp).await;
-        underway.marks.tls_handshaking = began.elapsed();
+        underway.marks.tls_handshaking.end();
         let stream = shaken?;
         let (_, session) = stream.get_ref();
         let is_http2 = session.alpn_protocol() == Some(b"h2");

@@ -24,6 +24,8 @@ pub(super) struct ResponseReader {
     state: State,
     /// The beginning of a head that has not arrived whole.
     head_bytes: Vec<u8>,
+    /// How long all interim heads were.
+    n_interim_bytes: usize,
     is_answer_to_head: bool,
     head: Option<Head>,
     sink: Sink,
@@ -96,6 +98,7 @@ impl ResponseReader {
         Self {
             state: State::Head,
             head_bytes: Vec::new(),
+            n_interim_bytes: 0,
             is_answer_to_head,
             head: None,
             sink,
@@ -156,6 +159,9 @@ impl ResponseReader {
                 self.state = State::Done;
                 Ok(())
             }
+            State::Head if self.head_bytes.is_empty() && self.n_interim_bytes == 0 => {
+                Err(HttpError::Unanswered)
+            }
             _ => Err(HttpError::Ended),
         }
     }
@@ -176,7 +182,7 @@ impl ResponseReader {
     fn feed_head(&mut self, bytes: &[u8]) -> Result<usize, HttpError> {
         if self.head_bytes.is_empty() {
             if let Some((head, n_bytes)) = parse(bytes)? {
-                self.begin_body(head)?;
+                self.take_head(head, n_bytes)?;
                 return Ok(n_bytes);
             }
             self.head_bytes.extend_from_slice(bytes);
@@ -185,14 +191,14 @@ impl ResponseReader {
         let n_before = self.head_bytes.len();
         self.head_bytes.extend_from_slice(bytes);
         // Parsing anew for each piece would be quadratic for a server that sends byte by byte.
-        let searched_from = n_before.saturating_sub(3);
+        let searched_from = n_before.saturating_sub(2);
         if !has_empty_line(&self.head_bytes[searched_from..]) {
             return limit(self.head_bytes.len()).map(|()| bytes.len());
         }
         let whole = std::mem::take(&mut self.head_bytes);
         match parse(&whole)? {
             Some((head, n_bytes)) => {
-                self.begin_body(head)?;
+                self.take_head(head, n_bytes)?;
                 // Without a line's last byte there was no head before.
                 Ok(n_bytes.saturating_sub(n_before))
             }
@@ -203,14 +209,20 @@ impl ResponseReader {
         }
     }
 
+    fn take_head(&mut self, head: Head, n_bytes: usize) -> Result<(), HttpError> {
+        match head.status {
+            101 => Err(HttpError::SwitchingProtocols),
+            // An interim response; the real one follows. A server that sends nothing else must come to an end.
+            100..200 => {
+                self.n_interim_bytes += n_bytes;
+                limit(self.n_interim_bytes)
+            }
+            _ => self.begin_body(head),
+        }
+    }
+
     /// RFC 9112 §6.3.
     fn begin_body(&mut self, head: Head) -> Result<(), HttpError> {
-        match head.status {
-            101 => return Err(HttpError::SwitchingProtocols),
-            // An interim response; the real one follows.
-            100..200 => return Ok(()),
-            _ => {}
-        }
         let headers = &head.headers;
         self.is_persistent = match head.protocol {
             Protocol::Http10 => headers.lists("connection", "keep-alive"),
@@ -219,10 +231,7 @@ impl ResponseReader {
         let has_body = !self.is_answer_to_head && !matches!(head.status, 204 | 304);
         self.state = if !has_body {
             State::Done
-        } else if headers.get("transfer-encoding").is_some() {
-            if !headers.lists("transfer-encoding", "chunked") {
-                return Err(HttpError::Malformed("a transfer coding that is not chunked"));
-            }
+        } else if head.protocol != Protocol::Http10 && is_chunked(headers)? {
             State::Chunked(Chunked::default())
         } else {
             match content_length(headers)? {
@@ -252,8 +261,21 @@ fn limit(n_bytes: usize) -> Result<(), HttpError> {
     Ok(())
 }
 
+/// Each line may end with or without a carriage return (RFC 9112 §2.2).
 fn has_empty_line(bytes: &[u8]) -> bool {
-    bytes.windows(2).any(|two| two == b"\n\n") || bytes.windows(4).any(|four| four == b"\r\n\r\n")
+    bytes.windows(2).any(|two| two == b"\n\n") || bytes.windows(3).any(|three| three == b"\n\r\n")
+}
+
+/// Any other transfer coding would have to be undone, and none was asked for (RFC 9112 §7.4). HTTP/1.0 has none.
+fn is_chunked(headers: &Headers) -> Result<bool, HttpError> {
+    let mut codings = headers.get_all("transfer-encoding");
+    match (codings.next(), codings.next()) {
+        (None, _) => Ok(false),
+        (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => Ok(true),
+        _ => Err(HttpError::Malformed(
+            "a transfer coding that is not chunked alone",
+        )),
+    }
 }
 
 /// Every field must say the same (RFC 9112 §6.3, number 5).

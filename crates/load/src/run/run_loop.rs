@@ -253,6 +253,7 @@ impl RunLoop {
             marked_failed: self.run.marked_failed(),
             teardown_failure,
             generator,
+            schedule: self.total.schedule(),
             metrics: self.total.metrics,
             failures: self.total.failures,
             notices: self.total.notices,

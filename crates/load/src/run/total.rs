@@ -13,6 +13,7 @@ use super::{
     worker::Report,
 };
 use crate::{
+    generator::Schedule,
     metrics::{MetricSet, Recorder, SampleSender, built_in::Execution},
     plan::Plan,
     threshold::Finding,
@@ -129,6 +130,15 @@ impl Total {
         for scene in self.scenes.iter() {
             scene.drop_rest();
         }
+    }
+
+    /// What became of the arrivals of all scenarios together.
+    pub(super) fn schedule(&self) -> Schedule {
+        let schedules = self.scenes.iter().filter_map(Scene::schedule);
+        schedules.fold(Schedule::default(), |sum, one| Schedule {
+            n_due: sum.n_due + one.n_due,
+            n_dropped: sum.n_dropped + one.n_dropped,
+        })
     }
 
     /// Makes what the run loop recorded part of the metrics.

@@ -4,13 +4,14 @@
 use std::fmt;
 
 use plimsoll_load::plan::{Options, OptionsError, Plan, Read};
+use plimsoll_scenario::nearest::nearest;
 use serde_json::Value;
 
 use super::{
     config_file::ConfigFile,
     flags::{self, OptionFlags},
 };
-use crate::{nearest::nearest, surroundings::Surroundings};
+use crate::surroundings::Surroundings;
 
 /// Options that cannot be: where they were given, and what is wrong with them. k6 ends with exit code 104.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -31,6 +31,10 @@ use crate::{
     terminal,
 };
 
+/// What people have to know before they believe a figure.
+const SATURATED: &str =
+    "the load generator was the bottleneck, so the figures of this run are not the target's alone";
+
 /// A test that is about to run.
 struct LoadTest<'a> {
     flags: &'a Options,
@@ -215,18 +219,25 @@ impl LoadTest<'_> {
             script: &self.name,
             style: style(self.flags, &io::stdout()),
         };
-        results.tell(&result, &stages, output_report.notices()).await?;
+        let summary = results.summary(&result, output_report.notices());
+        results.tell(&summary, &stages).await?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             signals.received(1).await;
         }
-        end(&result, orders)
+        end(&result, orders.is_stopped(), summary.generator.saturated)
     }
 }
 
-fn end(result: &RunResult, orders: &Orders) -> Result<Status, Failure> {
-    match verdict::verdict(result, orders.is_stopped()) {
+/// The exit code and the last words of a run, which also say when its figures are not to be believed.
+fn end(result: &RunResult, was_stopped: bool, is_saturated: bool) -> Result<Status, Failure> {
+    match verdict::verdict(result, was_stopped) {
+        None if is_saturated => {
+            tracing::warn!("{SATURATED}; the summary says how that is known.");
+            Ok(Status::Success)
+        }
         None => Ok(Status::Success),
+        Some((failure, message)) if is_saturated => Err(failure.because(format!("{message}; {SATURATED}"))),
         Some((failure, message)) => Err(failure.because(message)),
     }
 }

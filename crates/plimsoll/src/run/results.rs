@@ -31,20 +31,24 @@ pub(super) struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// Prints and writes everything. `notices` are what people should know of the outputs.
-    pub(super) async fn tell(
-        &self,
-        run: &RunResult,
-        stages: &Stages,
-        notices: Vec<String>,
-    ) -> io::Result<()> {
-        let mut summary = self.summary(run);
-        if summary.generator.saturated {
-            tracing::warn!(
-                "The load generator was the bottleneck, so the figures of this run are not the target's alone."
-            );
-        }
+    /// What is to be told. `notices` are what people should know of the outputs.
+    pub(super) fn summary(&self, run: &RunResult, notices: Vec<String>) -> Summary {
+        let health = generator::judge(&run.generator, run.schedule, shortest_latency(&run.metrics));
+        let mut summary = Summary::new(Parts {
+            plimsoll: env!("CARGO_PKG_VERSION"),
+            command: std::env::args().collect(),
+            run,
+            health: &health,
+            losses: None,
+            target: None,
+            trend_stats: &self.plan.summary_trend_stats,
+        });
         summary.notices.extend(notices);
+        summary
+    }
+
+    /// Prints and writes everything.
+    pub(super) async fn tell(&self, summary: &Summary, stages: &Stages) -> io::Result<()> {
         let setup_data = stages
             .setup_data()
             .and_then(|data| serde_json::from_str(&data).ok());
@@ -56,12 +60,12 @@ impl Results<'_> {
             write_file(path, text.as_bytes())?;
         }
         if self.flags.format == Format::Json {
-            return print(&format!("{}\n", serde_json::to_string_pretty(&summary)?));
+            return print(&format!("{}\n", serde_json::to_string_pretty(summary)?));
         }
         if self.is_disabled() {
             return Ok(());
         }
-        match self.of_script(&summary, stages, setup_data.as_ref()).await {
+        match self.of_script(summary, stages, setup_data.as_ref()).await {
             Some(files) => files.into_iter().try_for_each(|(name, text)| write(&name, &text)),
             None => print(&summary.end_of_test(self.layout(), self.style)),
         }
@@ -80,19 +84,6 @@ impl Results<'_> {
                 .as_deref()
                 .and_then(|unit| unit.parse().ok()),
         }
-    }
-
-    fn summary(&self, run: &RunResult) -> Summary {
-        let health = generator::judge(&run.generator, shortest_latency(&run.metrics));
-        Summary::new(Parts {
-            plimsoll: env!("CARGO_PKG_VERSION"),
-            command: std::env::args().collect(),
-            run,
-            health: &health,
-            losses: None,
-            target: None,
-            trend_stats: &self.plan.summary_trend_stats,
-        })
     }
 
     /// What the script makes of the results; `None` when it makes nothing, or cannot.
