@@ -307,21 +307,25 @@ impl Host {
         group.unwrap_or_default()
     }
 
-    /// All tags of the virtual user: those of its scenario, and over them its own.
+    /// All tags of the virtual user: those of its run, of its scenario, and those that the script gave it.
     pub(crate) fn tags(&self) -> BTreeMap<String, String> {
-        let work = self.work.borrow();
-        let Some(work) = work.as_ref() else {
-            return BTreeMap::new();
-        };
-        let mut tags = BTreeMap::new();
-        if let Some(iteration) = &work.iteration {
-            tags.clone_from(&iteration.scenario.tags);
-            if self.program.has_system_tag("scenario") {
-                tags.insert("scenario".to_owned(), iteration.scenario.name.clone());
+        let mut tags = self.tags_of_run();
+        if let Some(work) = self.work.borrow().as_ref() {
+            if let Some(iteration) = &work.iteration {
+                tags.extend(iteration.scenario.tags.clone());
+                let named = self.program.has_system_tag("scenario");
+                tags.extend(named.then(|| ("scenario".to_owned(), iteration.scenario.name.clone())));
             }
+            tags.extend(work.tags.clone());
         }
-        tags.extend(work.tags.clone());
         tags
+    }
+
+    fn tags_of_run(&self) -> BTreeMap<String, String> {
+        let tags = self.program.option("tags").and_then(serde_json::Value::as_object);
+        let text =
+            |(name, value): (&String, &serde_json::Value)| Some((name.clone(), value.as_str()?.to_owned()));
+        tags.into_iter().flatten().filter_map(text).collect()
     }
 
     /// Gives all further samples a tag, or takes it away.

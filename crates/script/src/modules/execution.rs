@@ -32,7 +32,10 @@ pub(super) const MODULE: Module = Module {
         same("vu.iterationInScenario"),
         differs("vu.idInInstance", "known in the init context, too"),
         differs("vu.idInTest", "known in the init context, too"),
-        same("vu.metrics.tags"),
+        differs(
+            "vu.metrics.tags",
+            "`delete` takes away what the script has set, not what the run and the scenario have",
+        ),
         differs("vu.metrics.metadata", "kept, and not written to any output"),
     ],
 };
