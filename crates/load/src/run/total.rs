@@ -99,11 +99,9 @@ impl Total {
         self.max_vus
     }
 
-    /// The state `elapsed` after the start; samples the gauges of virtual users.
+    /// The state `elapsed` after the start.
     pub(super) fn progress(&mut self, elapsed: Duration, thresholds: Vec<Finding>) -> Progress<'_> {
         let active_vus = self.run.active_vus();
-        self.of_run.set(self.execution.vus, f64::from(active_vus));
-        self.sample_vus_max();
         self.settle();
         Progress {
             elapsed,
@@ -116,6 +114,13 @@ impl Total {
             metrics: &self.metrics,
             notices: &self.notices,
         }
+    }
+
+    /// Samples the gauges of virtual users.
+    pub(super) fn sample_vus(&mut self) {
+        let active_vus = self.run.active_vus();
+        self.of_run.set(self.execution.vus, f64::from(active_vus));
+        self.sample_vus_max();
     }
 
     /// Samples the gauge of existing virtual users.
