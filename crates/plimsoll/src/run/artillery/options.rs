@@ -69,6 +69,9 @@ pub(in crate::run) struct Options {
 /// Flags of Artillery's that are not supported.
 #[derive(Debug, clap::Args)]
 struct Unsupported {
+    /// Whose file it is, which was read before.
+    #[arg(long = "as", hide = true, value_name = "TOOL")]
+    _tool: Option<String>,
     #[arg(long, hide = true, value_name = "JSON")]
     overrides: Option<String>,
     #[arg(long, short, hide = true, value_name = "FILE")]
@@ -93,6 +96,11 @@ pub(super) enum SummaryMode {
 }
 
 impl Options {
+    /// Those of a file without flags.
+    pub(super) fn of_file(name: &str) -> Self {
+        Self::parse_from(["plimsoll", name])
+    }
+
     /// The variables of the command line.
     pub(super) fn variables(&self) -> Result<BTreeMap<String, Value>, Failure> {
         let Some(text) = &self.variables else {
@@ -119,6 +127,7 @@ impl Options {
             platform,
             record,
             key,
+            _tool,
         } = &self.unsupported;
         let flags = [
             (
