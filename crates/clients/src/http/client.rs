@@ -17,7 +17,7 @@ use super::{
     connection::Connection,
     content_coding::decode,
     digest::{Challenge, Credentials},
-    exchange::{Marks, Underway},
+    exchange::Underway,
     head::{self, Additions},
     http2::Http2,
     pool::{Lease, Origin, Pool},
@@ -112,12 +112,7 @@ impl Client {
             };
             match self.exchange_over(lease, &origin, request, underway).await {
                 // The server closed it in the moment in which we wrote.
-                Err(failed) if failed.can_repeat => {
-                    underway.marks = Marks {
-                        started: underway.marks.started,
-                        ..Marks::start()
-                    };
-                }
+                Err(failed) if failed.can_repeat => underway.marks.restart(),
                 outcome => return outcome.map_err(|failed| failed.error),
             }
         }
@@ -200,7 +195,7 @@ async fn over_http2(
     underway.remote = Some(connection.remote);
     underway.tls.clone_from(&connection.tls);
     let converted = head::for_http2(request, &underway.request_head).map_err(Failed::finally)?;
-    let exchanged = connection.exchange(converted, request.body.clone(), sink, &mut underway.marks);
+    let exchanged = connection.exchange(converted, request.body.clone().into(), sink, &mut underway.marks);
     exchanged.await.map_err(|error| {
         let is_unanswered = underway.marks.first_byte.is_none();
         let can_repeat = was_refused(&error) || Request::is_replayable(&request.method);
@@ -220,7 +215,7 @@ fn was_refused(error: &HttpError) -> bool {
     error.reason() == Some(h2::Reason::REFUSED_STREAM) || (error.is_go_away() && error.is_remote())
 }
 
-fn asks_to_close(request: &Request) -> bool {
+pub(super) fn asks_to_close(request: &Request) -> bool {
     let mut fields = request.headers.iter();
     fields.any(|(name, value)| name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close"))
 }
@@ -380,7 +375,7 @@ fn credentials(request: &Request) -> Option<(String, String)> {
 }
 
 /// RFC 7617.
-fn basic(request: &Request) -> Option<String> {
+pub(super) fn basic(request: &Request) -> Option<String> {
     let (user, password) = credentials(request)?;
     Some(format!(
         "Basic {}",

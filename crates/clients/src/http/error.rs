@@ -72,6 +72,9 @@ pub enum HttpError {
     /// 101.
     #[error("unsupported response status: 101 Switching Protocols")]
     SwitchingProtocols,
+    /// HTTP/2 was asked for.
+    #[error("the server does not speak HTTP/2: in the TLS handshake (ALPN) it did not choose h2")]
+    NoHttp2,
     /// A content coding cannot be undone.
     #[error("decompressing the body ({coding}): {reason}")]
     Decompression {
@@ -96,6 +99,7 @@ impl HttpError {
             | Self::Ended
             | Self::Malformed(_)
             | Self::TooLarge { .. }
+            | Self::NoHttp2
             | Self::SwitchingProtocols => 1000,
             Self::Url { .. } => 1020,
             Self::Timeout { .. } => 1050,

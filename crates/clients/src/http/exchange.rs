@@ -188,7 +188,15 @@ impl Marks {
         }
     }
 
-    fn timings(&self, ended: Instant) -> Timings {
+    /// Forgets all phases: the request goes out anew. When it wanted a connection first stays.
+    pub(super) fn restart(&mut self) {
+        *self = Self {
+            started: self.started,
+            ..Self::start()
+        };
+    }
+
+    pub(super) fn timings(&self, ended: Instant) -> Timings {
         let connected = self.connected.unwrap_or(ended);
         // A server may answer before it has read the request; then sending ends with that.
         let answered = self.first_byte.unwrap_or(ended);

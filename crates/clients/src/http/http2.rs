@@ -90,29 +90,36 @@ impl Http2 {
     pub(super) async fn exchange(
         &self,
         request: http::Request<()>,
-        body: Vec<u8>,
-        mut sink: Sink,
+        body: Bytes,
+        sink: Sink,
         marks: &mut Marks,
     ) -> Result<Response, HttpError> {
-        let mut requests = self.requests.clone();
-        self.driving(poll_fn(|cx| requests.poll_ready(cx))).await?;
-        let (response, stream) = requests.send_request(request, body.is_empty())?;
-        let (head, body) = self.answer(response, send(stream, body.into()), marks).await?;
-        marks.first_byte = Some(Instant::now());
-        self.driving(receive(body, &mut sink)).await?;
-        let fields = head.headers.iter();
-        let n_bytes = head.headers.len() * USUAL_FIELD_BYTES;
+        let (head, sink) = self.transfer(request, body, sink, marks).await?;
         let status = head.status.as_u16();
         Ok(Response {
             protocol: Protocol::Http2,
             status,
             reason: reason(status, None),
-            headers: Headers::new(
-                n_bytes,
-                fields.map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())),
-            ),
+            headers: fields(&head),
             body: sink.into_bytes(),
         })
+    }
+
+    /// The same, with the head as the library has it.
+    pub(super) async fn transfer(
+        &self,
+        request: http::Request<()>,
+        body: Bytes,
+        mut sink: Sink,
+        marks: &mut Marks,
+    ) -> Result<(http::response::Parts, Sink), HttpError> {
+        let mut requests = self.requests.clone();
+        self.driving(poll_fn(|cx| requests.poll_ready(cx))).await?;
+        let (response, stream) = requests.send_request(request, body.is_empty())?;
+        let (head, body) = self.answer(response, send(stream, body), marks).await?;
+        marks.first_byte = Some(Instant::now());
+        self.driving(receive(body, &mut sink)).await?;
+        Ok((head, sink))
     }
 
     /// Sends the rest of a request and waits for the head of its response, both at once: a server may answer early.
@@ -171,6 +178,16 @@ impl Http2 {
             *driver = None;
         }
     }
+}
+
+/// The fields of a head.
+pub(super) fn fields(head: &http::response::Parts) -> Headers {
+    let fields = head.headers.iter();
+    let n_bytes = head.headers.len() * USUAL_FIELD_BYTES;
+    Headers::new(
+        n_bytes,
+        fields.map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())),
+    )
 }
 
 /// Sends a body as the server gives room for it.
