@@ -172,9 +172,7 @@ fn never_settles<'js>(ctx: &Ctx<'js>, name: &str, function: &Function<'js>) -> R
 /// Waits for everything that the script has begun, then gives what its promise came to; `None` when it came to nothing.
 fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Option<Value<'js>>> {
     loop {
-        while ctx.execute_pending_job() {
-            host.take_turns(ctx)?;
-        }
+        host.run_jobs(ctx)?;
         rejections::check(ctx, &returned)?;
         if host.events.is_empty() {
             break;
