@@ -1,6 +1,7 @@
-//! `plimsoll run`: load tests that are written as k6 scripts.
+//! `plimsoll run`: load tests that are written as k6 scripts, or as files of other tools.
 
 mod config_file;
+mod dialect;
 mod environment;
 mod flags;
 mod inspect;
@@ -16,7 +17,11 @@ mod signals;
 mod unsupported;
 mod variables;
 mod verdict;
+mod wsdirector;
 
+use std::ffi::OsString;
+
+use plimsoll_scenario::dialect::Dialect;
 use tokio::task::LocalSet;
 
 pub(crate) use self::{
@@ -27,6 +32,20 @@ use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
 };
+
+/// Runs the file of another tool, when the arguments name one; `None` when they name a script.
+pub(crate) fn other_dialect(
+    arguments: &[OsString],
+    surroundings: &Surroundings<'_>,
+) -> Result<Option<Status>, Failure> {
+    match dialect::of_arguments(arguments, surroundings)? {
+        None => Ok(None),
+        Some(Dialect::Wsdirector) => wsdirector::execute(arguments, surroundings).map(Some),
+        Some(Dialect::Artillery) => Err(Failure::Usage(
+            "this is a file of Artillery's, which are not run yet".to_owned(),
+        )),
+    }
+}
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {

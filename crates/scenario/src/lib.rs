@@ -7,3 +7,4 @@
 pub mod dialect;
 pub mod document;
 pub mod nearest;
+pub mod wsdirector;
