@@ -13,6 +13,7 @@ mod progress;
 mod rest;
 mod results;
 mod script;
+mod secret_source;
 mod signals;
 mod unsupported;
 mod variables;

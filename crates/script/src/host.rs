@@ -275,17 +275,28 @@ impl Host {
 
     /// The value of a tag of the virtual user.
     pub(crate) fn tag(&self, name: &str) -> Option<String> {
-        let work = self.work.borrow();
-        work.as_ref().and_then(|work| work.tags.get(name).cloned())
+        self.tags().remove(name)
     }
 
-    /// All tags of the virtual user, without those of its run and scenario.
+    /// All tags of the virtual user: those of its run, of its scenario, and those that the script gave it.
     pub(crate) fn tags(&self) -> BTreeMap<String, String> {
-        self.work
-            .borrow()
-            .as_ref()
-            .map(|work| work.tags.clone())
-            .unwrap_or_default()
+        let mut tags = self.tags_of_run();
+        if let Some(work) = self.work.borrow().as_ref() {
+            if let Some(iteration) = &work.iteration {
+                tags.extend(iteration.scenario.tags.clone());
+                let named = self.program.has_system_tag("scenario");
+                tags.extend(named.then(|| ("scenario".to_owned(), iteration.scenario.name.clone())));
+            }
+            tags.extend(work.tags.clone());
+        }
+        tags
+    }
+
+    fn tags_of_run(&self) -> BTreeMap<String, String> {
+        let tags = self.program.option("tags").and_then(serde_json::Value::as_object);
+        let text =
+            |(name, value): (&String, &serde_json::Value)| Some((name.clone(), value.as_str()?.to_owned()));
+        tags.into_iter().flatten().filter_map(text).collect()
     }
 
     /// Gives all further samples a tag, or takes it away.

@@ -12,6 +12,7 @@ mod events;
 )]
 mod globals;
 mod host;
+mod imported_names;
 mod inspect;
 mod interlude;
 mod loading;
@@ -27,6 +28,7 @@ mod program;
 mod recorders;
 mod rejections;
 mod script;
+mod secrets;
 pub mod source;
 mod tags;
 mod task;
@@ -38,6 +40,7 @@ pub use self::{
     network::check_options,
     program::{Options, Program, SourceModule},
     script::{Script, Stages, Users},
+    secrets::{Redaction, SecretSource, Secrets, SecretsError},
     task::Files,
 };
 

@@ -42,6 +42,7 @@ pub(crate) fn program_of(files: &[(&str, &str, bool)]) -> Program {
             original: text.into(),
             is_common_js,
             imports: imports.clone(),
+            named: Vec::new(),
         };
         (name(file), module)
     });

@@ -10,13 +10,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rquickjs::{Context, Ctx, Object, Runtime, Value, context::intrinsic};
+use rquickjs::{Context, Ctx, Error, Exception, Object, Runtime, Value, context::intrinsic};
 
 use crate::{
     coroutine::{Coroutine, Switch, Turn},
     error::ScriptError,
     globals,
     host::{Host, Stage, Work},
+    imported_names,
     loading::{self, ModuleLoader},
     metrics::Metrics,
     program::Program,
@@ -220,19 +221,26 @@ fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context
 
 /// Evaluates the modules and gives the exports of the entry.
 fn initialize<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>, ScriptError> {
-    let exports = evaluate(ctx, host).and_then(|exports| {
-        show_options(ctx, &exports, &host.program)?;
-        Ok(exports)
-    });
-    exports.map_err(|error| ScriptError::caught(ctx, &error, &host.program))
+    let program = &host.program;
+    let caught = |error| ScriptError::caught(ctx, &error, program);
+    prepare(ctx, host).map_err(caught)?;
+    if program.is_new() {
+        imported_names::check(ctx, program)?;
+    }
+    let exports = evaluate(ctx, program);
+    let exports = exports.map_err(|error| imported_names::locate(caught(error), program))?;
+    show_options(ctx, &exports, program).map_err(caught)?;
+    Ok(exports)
 }
 
-fn evaluate<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> rquickjs::Result<Object<'js>> {
+fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> rquickjs::Result<()> {
     host.install(ctx)?;
     loading::install(ctx)?;
     rejections::install(ctx)?;
-    globals::install(ctx, host)?;
-    let program = &host.program;
+    globals::install(ctx, host)
+}
+
+fn evaluate<'js>(ctx: &Ctx<'js>, program: &Program) -> rquickjs::Result<Object<'js>> {
     let is_common_js = program
         .modules
         .get(&program.entry)
@@ -241,7 +249,14 @@ fn evaluate<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> rquickjs::Result<Object<'js
         return loading::run_common_js(ctx, &program.entry)?.get("exports");
     }
     let (module, evaluated) = program.module(ctx, &program.entry)?.eval()?;
-    evaluated.finish::<()>()?;
+    evaluated.finish::<()>().map_err(|error| match error {
+        Error::WouldBlock => Exception::throw_message(
+            ctx,
+            "an `await` outside of the functions waits for a promise that never settles in the init context; do that in \
+             setup() or in the function",
+        ),
+        error => error,
+    })?;
     module.namespace()
 }
 

@@ -85,13 +85,16 @@ impl Layers {
         let Read { options, unknown } = Options::from_json(of_script)
             .map_err(|error| Mistake::of_file(script, &within_options(error)))?;
         let keys = unknown.iter().map(|key| self::unknown(script, key));
-        let warnings = self.warnings.iter().cloned().chain(keys).collect();
+        let warnings = self.warnings.iter().cloned().chain(keys);
         let file = self.file.as_ref().map(|(_, options)| options.clone());
         let all = file
             .unwrap_or_default()
             .under(options.clone())
             .under(self.environment.clone())
             .under(self.flags.clone());
+        let ineffective = INEFFECTIVE.iter().filter(|(key, _)| all.get(key).is_some());
+        let ineffective = ineffective.map(|(key, why)| format!("the option `{key}` has no effect: {why}"));
+        let warnings = warnings.chain(ineffective).collect();
         let plan = plimsoll_script::check_options(&all)
             .and_then(|()| Plan::from_options(&all))
             .map_err(|error| self.blame(error, script, &options))?;
@@ -121,6 +124,12 @@ impl Layers {
         }
     }
 }
+
+/// Options of k6 that mean nothing here, and why.
+const INEFFECTIVE: &[(&str, &str)] = &[(
+    "metricSamplesBufferSize",
+    "samples do not wait in one buffer of that many; see the outputs in the reference for what they hold",
+)];
 
 /// An option of a script is a field of what it exports.
 fn within_options(error: OptionsError) -> OptionsError {

@@ -25,7 +25,8 @@ pub(super) const MODULE: Module = Module {
         same("vu.idInTest"),
         differs(
             "vu.metrics.tags",
-            "assign each tag; deleting works with `delete`, a whole new object replaces all",
+            "assign each tag; a whole new object replaces all that the script has set; `delete` takes away what the \
+             script has set, not what the run and the scenario have",
         ),
         differs("vu.metrics.metadata", "kept, and not written to any output"),
     ],

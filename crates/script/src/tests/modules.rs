@@ -80,7 +80,7 @@ async fn the_run_is_known() {
              iteration: __ITER === 0 && exec.vu.iterationInScenario === 0,
              scenario: exec.scenario.name === 'default' && exec.scenario.executor === 'per-vu-iterations',
              tags: exec.vu.tags.page === 'home' && exec.vu.metrics.tags.n === '3',
-             keys: Object.keys(exec.vu.tags).sort().join() === 'group,n,page',
+             keys: Object.keys(exec.vu.tags).sort().join() === 'group,n,page,scenario',
              gone: delete exec.vu.tags.page && exec.vu.tags.page === undefined,
              env: __ENV.NAME === 'value',
              options: typeof exec.test.options === 'object',
