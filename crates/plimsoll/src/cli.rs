@@ -45,13 +45,10 @@ enum Command {
 
 /// Runs the command that the arguments name. On wrong usage clap explains and ends the process with code 2.
 pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    let is_run = arguments.get(1).is_some_and(|command| command == "run");
-    if is_run && let Some(status) = run::other_dialect(&arguments, surroundings)? {
-        return Ok(status);
-    }
     // Who has settings beside the command line.
     match arguments.get(1).and_then(|command| command.to_str()) {
         Some("serve") => serve(arguments, surroundings),
+        Some("run") if let Some(outcome) = run::other_dialect(&arguments, surroundings) => outcome,
         Some("run" | "inspect") => {
             let arguments = run::with_variables(&CommandLine::command(), arguments, surroundings)?;
             execute(CommandLine::parse_from(arguments), &[], surroundings)

@@ -1,5 +1,6 @@
 //! `plimsoll run`: load tests that are written as k6 scripts, or as files of other tools.
 
+mod artillery;
 mod config_file;
 mod dialect;
 mod environment;
@@ -38,14 +39,16 @@ use crate::{
 pub(crate) fn other_dialect(
     arguments: &[OsString],
     surroundings: &Surroundings<'_>,
-) -> Result<Option<Status>, Failure> {
-    match dialect::of_arguments(arguments, surroundings)? {
-        None => Ok(None),
-        Some(Dialect::Wsdirector) => wsdirector::execute(arguments, surroundings).map(Some),
-        Some(Dialect::Artillery) => Err(Failure::Usage(
-            "this is a file of Artillery's, which are not run yet".to_owned(),
-        )),
-    }
+) -> Option<Result<Status, Failure>> {
+    let dialect = match dialect::of_arguments(arguments, surroundings) {
+        Ok(dialect) => dialect?,
+        Err(failure) => return Some(Err(failure)),
+    };
+    let arguments = dialect::without_as(arguments);
+    Some(match dialect {
+        Dialect::Artillery => artillery::execute(&arguments, surroundings),
+        Dialect::Wsdirector => wsdirector::execute(&arguments, surroundings),
+    })
 }
 
 impl Options {

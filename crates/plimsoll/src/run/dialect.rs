@@ -48,6 +48,18 @@ pub(super) fn of_arguments(
     Ok(text.and_then(|text| Dialect::of_text(&text)))
 }
 
+/// The arguments without `--as` and its value, which a dialect's own flags do not have.
+pub(super) fn without_as(arguments: &[OsString]) -> Vec<OsString> {
+    let mut is_value = false;
+    let others = arguments.iter().filter(|argument| {
+        let is_flag = *argument == "--as";
+        let belongs = is_flag || is_value || argument.as_encoded_bytes().starts_with(b"--as=");
+        is_value = is_flag;
+        !belongs
+    });
+    others.cloned().collect()
+}
+
 /// The value of `--as`.
 fn named<'a>(arguments: &[&'a str]) -> Option<&'a str> {
     let position = arguments
@@ -99,6 +111,8 @@ mod tests {
         check("plimsoll run absent.yml", None);
         check("plimsoll run chat.js --config load.json", None);
         check("plimsoll run -", None);
+        let with = ["plimsoll", "run", "--as", "k6", "a.yml", "--as=k6", "-u", "x"].map(OsString::from);
+        assert_eq!(without_as(&with), ["plimsoll", "run", "a.yml", "-u", "x"]);
         let wrong = of_arguments(
             &["plimsoll", "run", "--as", "ab"].map(OsString::from),
             &Surroundings::of_process(),

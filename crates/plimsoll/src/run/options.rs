@@ -25,15 +25,15 @@ A script to start from: plimsoll new. The flags are k6's. Options are also keys 
 `options` and of the configuration file, and K6_* variables; the command line wins over the
 environment, that over the script, and that over the file.";
 
-/// Run a load test that is written as a k6 script, or as a file of wsdirector.
+/// Run a load test that is written as a k6 script, or as a file of Artillery or wsdirector.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
     /// The script, JavaScript or TypeScript; - is standard input.
     #[arg(value_name = "SCRIPT", value_hint = ValueHint::FilePath)]
     pub(super) script: PathBuf,
-    /// Whose file it is: k6 or wsdirector, which has flags of its own: plimsoll run --as wsdirector --help.
-    /// Default: what it looks like.
+    /// Whose file it is: k6, artillery or wsdirector, each with flags of its own: plimsoll run --as wsdirector
+    /// --help. Default: what it looks like.
     #[arg(long = "as", value_name = "TOOL", help_heading = "Script")]
     dialect: Option<String>,
     #[command(flatten)]

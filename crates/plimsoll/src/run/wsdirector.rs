@@ -16,6 +16,7 @@ use plimsoll_scenario::{
     document::Document,
     wsdirector::{Connect, Outcome, Report, Scenario, Users},
 };
+use plimsoll_script::Redaction;
 use serde_json::json;
 use tokio::task::LocalSet;
 
@@ -86,6 +87,8 @@ fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<
         is_verbose: options.verbose > 0,
         has_colour: terminal::style(&io::stderr()).color && !options.no_color,
         screen: Arc::clone(screen),
+        // Only scripts read secrets.
+        redaction: Redaction::default(),
     };
     // Its output does not change later, as that of scripts may.
     log.start().map(drop)
@@ -103,7 +106,7 @@ fn read(source: &Source, options: &Options, surroundings: &Surroundings<'_>) -> 
 
 fn read_file(path: &Path, surroundings: &Surroundings<'_>) -> Result<String, Failure> {
     let text = (surroundings.read_file)(path);
-    text.map_err(|error| TestFailure::NoScript.because(format!("cannot read {}: {error}", path.display())))
+    text.map_err(|error| TestFailure::NoFile.because(format!("cannot read {}: {error}", path.display())))
 }
 
 fn connect(options: &Options, url: String) -> Result<Connect, Failure> {
@@ -167,7 +170,7 @@ fn tell(
         }
         _ => None,
     });
-    let health = generator::judge(&run.generator, connecting);
+    let health = generator::judge(&run.generator, run.schedule, connecting);
     let mut summary = Summary::new(Parts {
         plimsoll: env!("CARGO_PKG_VERSION"),
         command: std::env::args().collect(),

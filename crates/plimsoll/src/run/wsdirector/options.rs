@@ -24,9 +24,6 @@ pub(super) struct Options {
     /// The server, as with --url.
     #[arg(value_name = "URL")]
     target: Option<String>,
-    /// Whose file it is: k6, artillery or wsdirector. Default: what it looks like.
-    #[arg(long = "as", value_name = "TOOL")]
-    dialect: Option<String>,
     #[command(flatten)]
     pub(super) clients: ClientFlags,
     /// The scenario, as FILE.
