@@ -69,9 +69,6 @@ pub(in crate::run) struct Options {
 /// Flags of Artillery's that are not supported.
 #[derive(Debug, clap::Args)]
 struct Unsupported {
-    /// Whose file it is, which was read before.
-    #[arg(long = "as", hide = true, value_name = "TOOL")]
-    _tool: Option<String>,
     #[arg(long, hide = true, value_name = "JSON")]
     overrides: Option<String>,
     #[arg(long, short, hide = true, value_name = "FILE")]
@@ -127,7 +124,6 @@ impl Options {
             platform,
             record,
             key,
-            _tool,
         } = &self.unsupported;
         let flags = [
             (
