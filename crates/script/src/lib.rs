@@ -11,6 +11,7 @@ mod events;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 mod globals;
+mod heap;
 mod host;
 mod inspect;
 mod interlude;
