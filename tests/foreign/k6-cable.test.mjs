@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { ExampleApp, buildNode } from "./support/example-app.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { startRails } from "./support/rails.mjs";
+import { startScriptServer } from "./support/script-server.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 const SCRIPTS = fileURLToPath(new URL("./scripts/", import.meta.url));
@@ -53,6 +54,12 @@ for (const [name, start] of CHATS) {
       assert.deepEqual([metrics.ws_sessions.count, metrics.iterations.count], [1, 1]);
     });
 
+    test("ws.js", async (t) => {
+      const { metrics } = await run(t, "chat/ws.js", { WS_URL: await start(t), WS_COOKIE: "uid=kay/1" });
+      assert.deepEqual([metrics.checks.passes, metrics.checks.fails], [3, 0]);
+      assert.deepEqual([metrics.ws_msgs_sent.count, metrics.ws_sessions.count], [2, 1]);
+    });
+
     test("chat.js", async (t) => {
       const [n_messages, max] = [2, 4];
       const env = { CABLE_URL: await start(t), TIME: "6", MAX: String(max), NUM: String(n_messages) };
@@ -69,6 +76,24 @@ for (const [name, start] of CHATS) {
     });
   });
 }
+
+test("readers of a page: the older summary has the lines that k6 printed", async (t) => {
+  const server = await startScriptServer(t);
+  const cwd = folderOf(t, {});
+  // A shorter climb to fewer readers; the script is as it is.
+  const args = ["--quiet", "--summary-mode", "legacy", "-u", "5", "-s", "1s:10", "-s", "1s:0"];
+  const env = { POST_URL: `${server.http}/post` };
+  const { code, stdout, stderr } = await plimsollIn({ cwd, env }, "run", ...args, join(SCRIPTS, "chat/post.js"));
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /✓ the page is there\n/);
+  const names = [...stdout.matchAll(/^ *(✓ )?([a-z_]+|{ expected_response:true })\.+: /gm)].map((match) => match[2]);
+  // Below k6's lines are those about the generator.
+  assert.deepEqual(names.slice(0, names.indexOf("vus_max") + 1), [
+    ...["checks", "data_received", "data_sent", "http_req_blocked", "http_req_connecting", "http_req_duration"],
+    ...["{ expected_response:true }", "http_req_failed", "http_req_receiving", "http_req_sending"],
+    ...["http_req_tls_handshaking", "http_req_waiting", "http_reqs", "iteration_duration", "iterations", "vus", "vus_max"],
+  ]);
+});
 
 describe("a storm of broadcasts reaches every user, each exactly once", () => {
   for (const [name, start] of [

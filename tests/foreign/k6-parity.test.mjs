@@ -3,11 +3,11 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildK6, k6In } from "./support/k6.mjs";
-import { plimsollIn } from "./support/plimsoll.mjs";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { startScriptServer } from "./support/script-server.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
@@ -18,17 +18,28 @@ const TIMED = 0.02;
 
 before(() => buildK6());
 
-/** Runs one script under both at the same time: `[plimsoll, k6]`, each `{ code, stderr, data, exported }`. */
+/**
+ * Runs one script under both at the same time: `[plimsoll, k6]`, each `{ code, stderr, data, exported }`. With two `env`
+ * each has its own.
+ */
 function runBoth(t, script, env = {}, args = []) {
   return Promise.all(
-    [plimsollIn, k6In].map(async (runIn) => {
+    [plimsollIn, k6In].map(async (runIn, index) => {
       const cwd = folderOf(t, {});
       const words = ["run", "--quiet", "--no-color", "--summary-export", "exported.json", "-e", "DATA=data.json", ...args];
-      for (const [name, value] of Object.entries(env)) words.push("-e", `${name}=${value}`);
-      const outcome = await runIn({ cwd }, ...words, join(SCRIPTS, script));
+      for (const [name, value] of Object.entries(env[index] ?? env)) words.push("-e", `${name}=${value}`);
+      const outcome = await runIn({ cwd }, ...words, resolve(SCRIPTS, script));
       return { ...outcome, data: readJson(join(cwd, "data.json")), exported: readJson(join(cwd, "exported.json")) };
     }),
   );
+}
+
+/** One of `scripts/chat`, with what writes its figures to a file, and without what k6 would fetch. */
+function chatScript(t, name) {
+  const text = readFileSync(fileURLToPath(new URL(`scripts/chat/${name}`, import.meta.url)), "utf8");
+  const local = "const randomIntBetween = (low, high) => low + Math.floor(Math.random() * (high - low + 1));";
+  const parts = [text.replace(/^import { randomIntBetween }.*$/m, local), `export { handleSummary } from "${join(SCRIPTS, "data.js")}";\n`];
+  return join(folderOf(t, { [name]: parts.join("\n") }), name);
 }
 
 /** What a file holds; null where there is none, which the two have to agree on, too. */
@@ -46,7 +57,7 @@ function shapeOf({ code, data, exported }) {
   return {
     code,
     data: data && {
-      keys: keysOf(data),
+      keys: sharedKeysOf(data),
       options: data.options,
       state: keysOf(data.state),
       setup: data.setup_data,
@@ -59,7 +70,7 @@ function shapeOf({ code, data, exported }) {
       groups: groupShape(data.root_group),
     },
     exported: exported && {
-      keys: keysOf(exported),
+      keys: sharedKeysOf(exported),
       metrics: mapValues(withoutUsers(exported.metrics), ({ thresholds = {}, ...values }) => ({ values: keysOf(values), thresholds })),
       groups: exported.root_group,
     },
@@ -72,6 +83,9 @@ function withoutUsers({ vus, vus_max, ...metrics }) {
 }
 
 const keysOf = (object) => Object.keys(object).sort();
+
+/** Without `generator`, which tells whether the figures are to be believed, and which k6 does not have. */
+const sharedKeysOf = (object) => keysOf(object).filter((key) => key !== "generator");
 
 /** In the order of the keys, so that a difference is shown where it is. */
 const mapValues = (object, translate) =>
@@ -120,6 +134,51 @@ describe("plimsoll run and k6 agree about", () => {
     assertAlike(both);
   });
 
+  for (const [what, script] of [
+    ["pages and selectors", "values-html.js"],
+    ["digests and base64", "values-bytes.js"],
+    ["arguments of all kinds, shared arrays and the order of timers", "values-arguments.js"],
+  ]) {
+    test(what, async (t) => {
+      const both = await runBoth(t, script);
+      assert.equal(both[0].code, 0, both[0].stderr);
+      assertAlike(both);
+    });
+  }
+
+  test("secrets, and that no log shows them", async (t) => {
+    const sources = ["mock=default,name=vault,token=verysecret", `file=name=notes,filename=${join(SCRIPTS, "secrets.txt")}`];
+    const args = sources.flatMap((source) => ["--secret-source", source]);
+    const both = await runBoth(t, "secrets.js", {}, args);
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assert.equal(both[0].data.metrics.checks.values.fails, 0);
+    assertAlike(both);
+    for (const { stderr } of both) {
+      assert.match(stderr, /the token is \*\*\*SECRET_REDACTED\*\*\* \{ password: \\?"\*\*\*SECRET_REDACTED\*\*\*\\?" \}/);
+      assert.match(stderr, /no \*\*\*SECRET_REDACTED\*\*\* here/);
+      assert.doesNotMatch(stderr, /verysecret|hunter2/);
+    }
+  });
+
+  for (const [startVUs, ...stages] of [
+    [1, ["1s", 10]],
+    [1, ["1s", 5], ["0s", 10]],
+    [5, ["1s", 5], ["0s", 2], ["1s", 10]],
+    [10, ["0s", 2], ["1s", 2]],
+    [0, ["1s", 5], ["0s", 20], ["0s", 3], ["1s", 3]],
+  ]) {
+    test(`how many users ${startVUs} and ${stages.map((stage) => stage.join(":"))} take`, async (t) => {
+      const executor = { executor: "ramping-vus", startVUs, stages: stages.map(([duration, target]) => ({ duration, target })) };
+      const options = JSON.stringify({ scenarios: { executor } });
+      const cwd = folderOf(t, { "script.js": `export const options = ${options};\nexport default function () {}` });
+      const both = await Promise.all(
+        [plimsollIn, k6In].map((runIn) => runIn({ cwd }, "inspect", "--execution-requirements", "script.js")),
+      );
+      const [ours, theirs] = both.map(({ stdout }) => JSON.parse(stdout));
+      assert.deepEqual([ours.maxVUs, ours.totalDuration], [theirs.maxVUs, theirs.totalDuration]);
+    });
+  }
+
   test("requests, redirects, cookies, batches and failures", async (t) => {
     const server = await startScriptServer(t);
     const both = await runBoth(t, "http.js", { BASE: server.http });
@@ -132,7 +191,31 @@ describe("plimsoll run and k6 agree about", () => {
     const server = await startScriptServer(t);
     const both = await runBoth(t, "echo.js", { WS_BASE: server.ws });
     assert.equal(both[0].code, 0, both[0].stderr);
+    // Which of two users answers a check first is nobody's promise.
+    for (const { data } of both) data.root_group.checks.sort((one, other) => one.name.localeCompare(other.name));
     assert.equal(both[0].data.metrics.checks.values.fails, 0);
+    assertAlike(both);
+  });
+
+  test("readers of a page", async (t) => {
+    const server = await startScriptServer(t);
+    const both = await runBoth(t, chatScript(t, "post.js"), { POST_URL: `${server.http}/post` }, ["-u", "5", "-i", "30"]);
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assertAlike(both);
+  });
+
+  test("a visitor of a chat who speaks the cable's protocol by hand", async (t) => {
+    // One chat for each, or each would hear the other; and no ping at the moment of the end.
+    const env = await Promise.all(
+      ["plimsoll", "k6"].map(async () => {
+        const server = await Server.start("--app", "chat", "--ping_interval", "60");
+        t.after(() => server.stop());
+        return { WS_URL: server.ws("/cable"), WS_COOKIE: "uid=kay/1" };
+      }),
+    );
+    const both = await runBoth(t, chatScript(t, "ws.js"), env);
+    assert.equal(both[0].code, 0, both[0].stderr);
+    assert.deepEqual(both[0].data.metrics.checks.values.passes, 3);
     assertAlike(both);
   });
 

@@ -176,7 +176,7 @@ describe("limits", () => {
     crowd.forEach((raw) => raw.destroy());
     const late = await eventuallySubscribed(server);
     await Promise.all([first, late].map((client) => client.close()));
-    assert.match(server.stderr, /open-file limit of 128 allows about \d+ connections/);
+    await server.logged(/open-file limit of 128 allows about \d+ connections/);
   });
 });
 

@@ -73,7 +73,7 @@ describe("--max_conn_per_ip", () => {
     const server = await Server.start("--max_conn_per_ip", "1");
     t.after(() => server.stop());
     assert.equal((await openEcho(t, server)).status, 101);
-    const [url] = /http:\/\/[^ ]+\/_broadcast/.exec(server.stderr);
+    const [url] = await server.logged(/http:\/\/[^ ]+\/_broadcast/);
     const body = JSON.stringify({ stream: "all", data: "7" });
     assert.equal((await fetch(url, { method: "POST", body })).status, 201);
   });

@@ -128,7 +128,7 @@ describe("where metrics are", () => {
 
   test("on a port of their own: there with the health, and not for clients", async (t) => {
     const server = await start(t, "--metrics_port", "0");
-    const [, url] = /Metrics are served on (http:\S+\/)metrics/.exec(server.stderr);
+    const [, url] = await server.logged(/Metrics are served on (http:\S+\/)metrics/);
     assert.equal((await fetch(server.http("/metrics"))).status, 404);
     for (const [path, status] of [
       ["metrics", 200],
@@ -284,11 +284,11 @@ describe("health", () => {
   test("a second signal ends the server at once", async (t) => {
     const server = await start(t, "--shutdown_delay", "60");
     const stopped = server.stop();
-    await eventually(() => /Stopping because of SIGTERM/.test(server.stderr), "the first signal to be seen");
+    await server.logged(/Stopping because of SIGTERM/);
     process.kill(server.pid, "SIGINT");
     const { code, tookMs } = await stopped;
     assert.equal(code, 1);
     assert.ok(tookMs < 3000, `${tookMs} ms`);
-    assert.match(server.stderr, /second signal, SIGINT/);
+    await server.logged(/second signal, SIGINT/);
   });
 });

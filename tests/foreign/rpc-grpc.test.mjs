@@ -66,7 +66,7 @@ describe("an application that is something else", () => {
       const client = await CableClient.connect(url);
       assert.deepEqual(await within(client.closed, "the close"), { code: 1011, reason: "Auth Error" });
       await server.stop();
-      assert.match(server.stderr, expected);
+      await server.logged(expected);
     });
   }
 });

@@ -67,7 +67,7 @@ describe("answers that are no replies", () => {
       assert.deepEqual(await within(client.closed, "the close"), { code: 1011, reason: "Auth Error" });
       assert.equal(app.calls.Connect.size, n_calls);
       await server.stop();
-      assert.match(server.stderr, expected);
+      await server.logged(expected);
     });
   }
 
@@ -78,7 +78,7 @@ describe("answers that are no replies", () => {
     await within(client.closed, "the close");
     assert.equal(app.calls.Connect.size, 1);
     await server.stop();
-    assert.match(server.stderr, /no answer within 100 ms/);
+    await server.logged(/no answer within 100 ms/);
   });
 });
 
@@ -95,7 +95,7 @@ test("an application over gRPC is recognised", async (t) => {
   const client = await CableClient.connect(url);
   await within(client.closed, "the close");
   await server.stop();
-  assert.match(server.stderr, /not HTTP\/1\.1.*without http:\/\//);
+  await server.logged(/not HTTP\/1\.1.*without http:\/\//);
 });
 
 describe("wrong use", () => {

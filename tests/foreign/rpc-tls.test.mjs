@@ -50,8 +50,8 @@ for (const [App, ...enable] of [[GrpcApp, "--rpc_enable_tls"], [HttpApp]]) {
         const client = await CableClient.connect(server.ws("/cable"));
         assert.deepEqual(await within(client.closed, "the close"), { code: 1011, reason: "Auth Error" });
         await server.stop();
-        assert.match(server.stderr, expected);
-        assert.match(server.stderr, /The application at .* is away/);
+        await server.logged(expected);
+        await server.logged(/The application at .* is away/);
         assert.equal(app.calls.Connect.size, 0);
       });
     }
@@ -70,7 +70,7 @@ describe("one side without TLS", () => {
       const client = await CableClient.connect(server.ws("/cable"));
       assert.deepEqual(await within(client.closed, "the close"), { code: 1011, reason: "Auth Error" });
       await server.stop();
-      assert.match(server.stderr, expected);
+      await server.logged(expected);
     });
   }
 });

@@ -41,6 +41,14 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       'there is no module "k6/nope"',
       "script.js:1:15",
     ],
+    [
+      "a name that a module of k6 does not have",
+      107,
+      'import { sleep, chekc } from "k6";\nexport default function () {}',
+      "k6 has no `chekc`; did you mean `check`?",
+      "script.js:1:17",
+      "import { sleep, chekc }",
+    ],
     ["no function", 107, "const x = 1;", "exports no function", "export default function"],
     [
       "an exception in the init context",
@@ -84,6 +92,12 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       "export async function setup() {\n  await new Promise(() => {});\n}\nexport default function () {}",
       "setup() failed",
       "never settles",
+    ],
+    [
+      "an `await` at the top that never comes back",
+      107,
+      `await new Promise(() => {});\n${NOTHING}`,
+      "waits for a promise that never settles",
     ],
     [
       "an option of the wrong type",
@@ -142,6 +156,20 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
     });
   }
 
+  test("a name that a file does not export: 107", async (t) => {
+    const script = 'import { yes, nope } from "./lib.js";\nexport default function () {\n  nope();\n}';
+    const { code, stderr } = await run(t, { "script.js": script, "lib.js": "export const yes = 1;" });
+    assert.equal(code, 107);
+    assert.match(stderr, /^error: lib\.js does not export `nope`\n --> script\.js:1:15\n/);
+  });
+
+  test("a call of what a module does not have is a warning before it is an exception: 0", async (t) => {
+    const script = 'import http from "k6/http";\nexport default function () {\n  http.gett("http://localhost");\n}';
+    const { code, stderr } = await run(t, script);
+    assert.equal(code, 0);
+    assert.match(stderr, /^WARN\[0000\] k6\/http has no `gett`; did you mean `get`\?\n --> script\.js:3:8\n/);
+  });
+
   test("a file that is not there: 255", async (t) => {
     const { code, stderr } = await run(t, { "other.js": NOTHING });
     assert.equal(code, 255);
@@ -161,6 +189,14 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       assert.match(stdout, /iterations\.+: 1 /);
     });
   }
+
+  test("what has no effect here is a warning: 0", async (t) => {
+    const script = `export const options = { metricSamplesBufferSize: 5 };\n${NOTHING}`;
+    const { code, stderr } = await run(t, script, ["--compatibility-mode", "base"]);
+    assert.equal(code, 0);
+    assert.match(stderr, /WARN.*the option `metricSamplesBufferSize` has no effect: /);
+    assert.match(stderr, /WARN.*--compatibility-mode base has no effect: /);
+  });
 
   test("an unknown option is a warning with the nearest name, as in k6: 0", async (t) => {
     const { code, stderr } = await run(t, `export const options = { vuss: 3 };\n${NOTHING}`);
@@ -296,7 +332,7 @@ describe("results", () => {
     const summary = JSON.parse(readFileSync(join(cwd, "summary.json"), "utf8"));
     assert.equal(summary.metrics.seen.count, 3);
     assert.equal(summary.root_group.groups.inside.checks.yes.passes, 1);
-    assert.match(readFileSync(join(cwd, "run.log"), "utf8"), /^WARN\[0000\] careful +source=console\n$/);
+    assert.match(readFileSync(join(cwd, "run.log"), "utf8"), /^WARN\[0000\] careful +source=console\n/);
     assert.match(stdout, /✓ yes/);
     assert.match(stdout, /seen\.+: 3 /);
   });
@@ -310,6 +346,44 @@ describe("results", () => {
     assert.equal(none.stdout, "");
   });
 
+  test("an output that cannot begin ends the run before it does: 255", async (t) => {
+    for (const out of ["json=nowhere/samples.json", "csv=nowhere/samples.csv"]) {
+      const { code, stdout, stderr } = await run(t, SCRIPT, ["--out", out]);
+      assert.deepEqual([code, stdout], [255, ""]);
+      assert.match(stderr, /cannot write to `nowhere\/samples/);
+    }
+  });
+
+  test("a file that cannot be written takes nothing from the other results: 0", async (t) => {
+    const exported = await run(t, SCRIPT, ["--summary-export", "nowhere/summary.json"]);
+    assert.equal(exported.code, 0);
+    assert.match(exported.stderr, /ERRO.*cannot write nowhere\/summary\.json/);
+    assert.match(exported.stdout, /seen\.+: 3 /);
+    const script = `${SCRIPT}\nexport const handleSummary = () => ({ "nowhere/a.txt": "a", stdout: "said\\n" });`;
+    const { code, stdout, stderr } = await run(t, script);
+    assert.deepEqual([code, stdout], [0, "said\n"]);
+    assert.match(stderr, /ERRO.*cannot write nowhere\/a\.txt/);
+  });
+
+  test("a secret is in no log, no summary and no exit message", async (t) => {
+    const script =
+      'import secrets from "k6/secrets";\nimport exec from "k6/execution";\n' +
+      'export default async function () {\n  const token = await secrets.get("token");\n  console.log(token);\n' +
+      "  if (__ITER === 1) exec.test.abort(`refused ${token}`);\n  throw new Error(`refused ${token}`);\n}";
+    const args = ["--secret-source", "file=secrets.txt", "-i", "2"];
+    for (const form of ["text", "json"]) {
+      const files = { "script.js": script, "secrets.txt": "token=verysecret\n" };
+      const { code, stdout, stderr } = await run(t, files, [...args, "--format", form, "--log-format", form]);
+      assert.equal(code, 108);
+      assert.match(stderr, /error: test aborted: refused \*\*\*SECRET_REDACTED\*\*\*/);
+      assert.match(stdout, /refused \*\*\*SECRET_REDACTED\*\*\*/);
+      assert.doesNotMatch(stdout + stderr, /verysecret/);
+    }
+    const { code, stderr } = await run(t, { "script.js": script, "secrets.txt": "verysecret\n" }, args);
+    assert.equal(code, 104);
+    assert.match(stderr, /--secret-source: secrets\.txt:1: expected key=secret/);
+  });
+
   test("handleSummary says what is printed and written", async (t) => {
     const script =
       `${SCRIPT}\nexport function setup() {\n  return { token: 7 };\n}\nexport function handleSummary(data) {\n` +
@@ -320,6 +394,7 @@ describe("results", () => {
     assert.equal(stdout, "seen 3 7\n");
     const data = JSON.parse(readFileSync(join(cwd, "data.json"), "utf8"));
     assert.equal(data.state.isStdOutTTY, false);
+    assert.equal(data.options.noColor, false);
     assert.equal(data.root_group.groups[0].checks[0].name, "yes");
   });
 

@@ -14,7 +14,6 @@ import { within } from "./support/deadline.mjs";
 import { GrpcApp } from "./support/grpc-app.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
-import { eventually } from "./support/processes.mjs";
 import { RawSocket, text, upgradeRequest } from "./support/raw.mjs";
 
 const MB = 1024 * 1024;
@@ -160,7 +159,7 @@ describe("HTTP over TLS", () => {
 
   test("the port for broadcasts speaks TLS, too", async (t) => {
     const { server, trust } = await start(t);
-    const [url] = /https:\/\/[^ ]+\/_broadcast/.exec(server.stderr);
+    const [url] = await server.logged(/https:\/\/[^ ]+\/_broadcast/);
     const body = JSON.stringify({ stream: "all", data: "7" });
     assert.equal((await request(url, { ...trust, method: "POST", body })).status, 201);
   });
@@ -274,7 +273,7 @@ describe("a new certificate", () => {
       files.renew();
       assert.notEqual(files.fingerprint, old);
       tell(server);
-      await eventually(() => /certificate was read again/.test(server.stderr), "the new certificate");
+      await server.logged(/certificate was read again/);
       assert.equal(await fingerprint(server), files.fingerprint);
       client.perform(BENCHMARK, { action: "echo", payload: "still here" });
       assert.match(await client.frames.next(), /still here/);
@@ -291,11 +290,11 @@ describe("a new certificate", () => {
       const old = await fingerprint(server);
       spoil(files);
       server.signal("SIGHUP");
-      await eventually(() => expected.test(server.stderr), "the error");
-      assert.match(server.stderr, /The certificate stays as it was/);
+      await server.logged(expected);
+      await server.logged(/The certificate stays as it was/);
       assert.equal(await fingerprint(server), old);
       files.renew();
-      await eventually(() => /certificate was read again/.test(server.stderr), "the new certificate");
+      await server.logged(/certificate was read again/);
       assert.equal(await fingerprint(server), files.fingerprint);
     });
   }

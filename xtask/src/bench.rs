@@ -10,6 +10,7 @@ mod budget;
 mod client;
 mod fanout;
 mod generator;
+mod http;
 mod idle;
 mod limit;
 mod poller;
@@ -58,6 +59,8 @@ enum Name {
     Client,
     /// An application over gRPC: server CPU per connect and subscribe and per action, and the latency that it adds.
     Rpc,
+    /// Client CPU per HTTP request, next to wrk and ab.
+    Http,
     /// All of them.
     All,
 }
@@ -131,6 +134,7 @@ enum Benchmark {
     Avalanche,
     Client,
     Rpc,
+    Http,
 }
 
 fn chosen(name: Name) -> Vec<Benchmark> {
@@ -140,12 +144,14 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Avalanche => vec![Benchmark::Avalanche],
         Name::Client => vec![Benchmark::Client],
         Name::Rpc => vec![Benchmark::Rpc],
+        Name::Http => vec![Benchmark::Http],
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,
             Benchmark::Idle,
             Benchmark::Avalanche,
             Benchmark::Rpc,
+            Benchmark::Http,
         ],
     }
 }
@@ -158,6 +164,7 @@ impl Benchmark {
             Self::Avalanche => "avalanche",
             Self::Client => "client",
             Self::Rpc => "rpc",
+            Self::Http => "http",
         }
     }
 
@@ -168,6 +175,7 @@ impl Benchmark {
             Self::Avalanche => avalanche::run(plan),
             Self::Client => client::run(plan),
             Self::Rpc => rpc::run(plan),
+            Self::Http => http::run(plan),
         }
     }
 }
@@ -204,6 +212,12 @@ enum Error {
     Generator {
         line: String,
         status: std::process::ExitStatus,
+    },
+    #[error("`{program}` did not say `{field}`, or had failures:\n{output}")]
+    Output {
+        program: String,
+        field: &'static str,
+        output: String,
     },
     #[error("the load client's report has no number at {pointer}")]
     Report { pointer: String },

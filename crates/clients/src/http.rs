@@ -4,6 +4,8 @@
 //! where a server over TLS has it). It has no tasks: a connection moves only while a request is polled. So one that
 //! idles answers no HTTP/2 ping, and that the server closed it shows at the next request, which then takes another one.
 //!
+//! A [`Repeater`] is for benches: one request, which a [`Template`] holds, over one connection.
+//!
 //! NTLM is absent: it authenticates connections, not requests, with withdrawn ciphers (MD4, RC4).
 
 mod chunked;
@@ -14,14 +16,18 @@ mod cookies;
 mod digest;
 mod error;
 mod exchange;
+mod framing;
 mod head;
 mod headers;
 mod http2;
+mod opening;
 mod pool;
 mod redirect;
+mod repeater;
 mod request;
 mod response_reader;
 mod settings;
+mod template;
 
 pub use http::Method;
 pub use url::Url;
@@ -33,8 +39,10 @@ pub use self::{
     error::HttpError,
     exchange::{Exchange, Protocol, Response, Timings, TlsFacts},
     headers::Headers,
+    repeater::{Attempt, Connections, Details, Repeater, Reply},
     request::{Authentication, Keep, Request, RequestCookie},
     settings::Settings,
+    template::{Template, Version},
 };
 
 #[cfg(test)]

@@ -23,6 +23,9 @@
 //!    delay. The tenth keeps an overloaded target apart from an overloaded generator: replies that took 8 s
 //!    were not made slow by a tick that was 20 ms late.
 //!
+//! 3. At least [`DROPPED_SHARE`] of the iterations that arrival executors wanted were dropped. What the others
+//!    measured is then not what the planned arrivals would have seen.
+//!
 //! When generator and target share a machine without idle CPU, the generator waits for the CPU although its
 //! own busy share is low. Rule 2 marks that run, because its latencies are not the target's alone; when the
 //! scheduler still gives the generator its turn in time, the run is not marked, because then the figures are
@@ -38,7 +41,9 @@ mod machine;
 mod pulse;
 
 pub use self::{
-    judgement::{BUSY_SHARE, BUSY_TIME_SHARE, Health, LATE_TICK_SHARE, LATENESS, judge},
+    judgement::{
+        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATENESS, Schedule, judge,
+    },
     pulse::TICK,
 };
 use self::{machine::MachineCpu, pulse::Pulse};

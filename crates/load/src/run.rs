@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    generator::{Evidence, Monitor},
+    generator::{Evidence, Monitor, Schedule},
     metrics::{MetricSet, RegisterError, Registry, SampleSender, Selector, built_in::Execution},
     plan::{Plan, Scenario},
     threshold::{Finding, ThresholdError, Thresholds},
@@ -147,9 +147,11 @@ pub struct RunResult {
     pub teardown_failure: Option<StageFailure>,
     /// What people should know.
     pub notices: Vec<String>,
-    /// What the generator itself did; give it to [`crate::generator::judge`] together with the latency that is
-    /// reported.
+    /// What the generator itself did; give it to [`crate::generator::judge`] together with the schedule and the latency
+    /// that is reported.
     pub generator: Evidence,
+    /// What became of the iterations that arrival executors wanted.
+    pub schedule: Schedule,
 }
 
 /// Why a run ended.

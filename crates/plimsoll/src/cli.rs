@@ -30,6 +30,7 @@ pub(crate) struct CommandLine {
 enum Command {
     Demo(demo::Options),
     Bench(Box<bench::Options>),
+    Ab(Box<bench::AbOptions>),
     Serve(Box<serve::Options>),
     Run(Box<run::Options>),
     Inspect(run::InspectOptions),
@@ -85,6 +86,7 @@ fn execute(
     match command_line.command {
         Command::Demo(options) => options.execute(),
         Command::Bench(options) => options.execute(),
+        Command::Ab(options) => options.execute(),
         Command::Serve(options) => options.execute(warnings),
         Command::Run(options) => options.execute(surroundings),
         Command::Inspect(options) => options.execute(surroundings),

@@ -182,7 +182,7 @@ impl Options {
     ) -> Summary {
         let account = metrics.account(&result.metrics);
         let latency = result.metrics.trend(metrics.broadcast_duration()).map(p95);
-        let health = generator::judge(&result.generator, latency);
+        let health = generator::judge(&result.generator, result.schedule, latency);
         Summary::new(Parts {
             plimsoll: env!("CARGO_PKG_VERSION"),
             command: std::env::args().collect(),

@@ -53,8 +53,8 @@ pub(crate) enum TestFailure {
     Panicked = 109,
     /// The script marked it as failed.
     MarkedFailed = 110,
-    /// There is no script at this place.
-    NoScript = 255,
+    /// There is no script at this place, or an output cannot begin.
+    NoFile = 255,
 }
 
 impl TestFailure {
@@ -80,6 +80,15 @@ impl<E: Error + 'static> From<E> for Failure {
 }
 
 impl Failure {
+    /// The same with other words.
+    pub(crate) fn in_words(self, edit: impl Fn(&str) -> String) -> Self {
+        match self {
+            Self::Usage(message) => Self::Usage(edit(&message)),
+            Self::Runtime(error) => Self::Runtime(edit(&error.to_string()).into()),
+            Self::Test(failure, message) => Self::Test(failure, edit(&message)),
+        }
+    }
+
     /// Says on stderr what went wrong.
     pub(crate) fn report(self) -> ExitCode {
         let (message, code) = match self {

@@ -10,7 +10,6 @@ mod controller;
 mod demo;
 mod exit;
 mod logging;
-mod nearest;
 mod new;
 mod run;
 mod serve;

@@ -12,6 +12,7 @@ mod progress;
 mod rest;
 mod results;
 mod script;
+mod secret_source;
 mod signals;
 mod unsupported;
 mod variables;

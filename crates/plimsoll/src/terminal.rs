@@ -18,6 +18,11 @@ pub(crate) fn style(output: &impl IsTerminal) -> Style {
     })
 }
 
+/// Whether the environment refuses colours wherever output goes (<https://no-color.org>).
+pub(crate) fn is_colour_refused() -> bool {
+    std::env::var("NO_COLOR").is_ok_and(|value| !value.is_empty())
+}
+
 /// The width of the terminal now; it may change while a command runs.
 pub(crate) fn columns() -> Option<u16> {
     terminal_size::terminal_size().map(|(width, _)| width.0)

@@ -47,6 +47,7 @@ impl Summary {
                 "testRunDurationMs": number(self.metadata.duration_seconds * 1e3),
             },
             "metrics": self.listing().iter().map(metric).collect::<Map<_, _>>(),
+            "generator": self.health(),
         });
         if let Some(setup_data) = options.setup_data {
             data["setup_data"] = setup_data.clone();
@@ -62,6 +63,13 @@ impl Summary {
     /// The file of `--summary-export` with `--new-machine-readable-summary`. `script` is the source of the script.
     pub fn machine_readable(&self, script: &str) -> String {
         machine_readable::file(self, script)
+    }
+}
+
+impl Summary {
+    /// Whether the figures are the target's alone, which k6 does not say.
+    fn health(&self) -> Value {
+        json!({ "saturated": self.generator.saturated, "reasons": self.generator.reasons })
     }
 }
 

@@ -311,6 +311,28 @@ fn notices(run: &RunResult) -> Vec<String> {
         .collect()
 }
 
+impl Summary {
+    /// Edits every sentence that came from outside: what was typed, thrown, or noticed. For what must not be shown.
+    pub fn edit_sentences(&mut self, edit: impl Fn(&str) -> String) {
+        let failures = self
+            .iterations
+            .failures
+            .iter_mut()
+            .map(|failure| &mut failure.reason);
+        let end = match &mut self.end {
+            End::Aborted { reason } | End::SetupFailed { reason } => Some(reason),
+            End::Complete | End::Shutdown | End::ThresholdsCrossed => None,
+        };
+        let sentences = failures
+            .chain(end)
+            .chain(&mut self.notices)
+            .chain(&mut self.metadata.command);
+        for sentence in sentences {
+            *sentence = edit(sentence);
+        }
+    }
+}
+
 fn failures(failures: &Failures) -> Vec<Failure> {
     failures
         .reasons()

@@ -2,6 +2,7 @@
 //!
 //! This crate knows what an iteration of a script does, and nothing of executors, worker threads or reports.
 
+mod arguments;
 mod bytes;
 mod coroutine;
 mod error;
@@ -13,6 +14,7 @@ mod events;
 mod globals;
 mod heap;
 mod host;
+mod imported_names;
 mod inspect;
 mod interlude;
 mod loading;
@@ -22,12 +24,14 @@ mod metrics;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 pub mod modules;
+mod native_memory;
 mod network;
 mod or_null;
 mod program;
 mod recorders;
 mod rejections;
 mod script;
+mod secrets;
 pub mod source;
 mod tags;
 mod task;
@@ -39,6 +43,7 @@ pub use self::{
     network::check_options,
     program::{Options, Program, SourceModule},
     script::{Script, Stages, Users},
+    secrets::{Redaction, SecretSource, Secrets, SecretsError},
     task::Files,
 };
 

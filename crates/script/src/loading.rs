@@ -127,7 +127,7 @@ impl ModuleDef for OfObject {
 }
 
 /// What a module of the host or a CommonJS module exports; made when it is asked for the first time.
-fn exports_of<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
+pub(crate) fn exports_of<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
     if let Some(module) = modules::find(name) {
         return match instance(ctx, name) {
             Some(object) => Ok(object.into_value()),

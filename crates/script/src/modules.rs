@@ -11,9 +11,12 @@ mod html;
 pub(crate) mod http;
 mod k6;
 mod metrics;
+mod secrets;
 pub(crate) mod timers;
 mod websockets;
 mod ws;
+
+pub(crate) use self::k6::is_truthy;
 
 /// A module of the host.
 pub(crate) struct Module {
@@ -58,6 +61,7 @@ const MODULES: &[Module] = &[
     execution::MODULE,
     html::MODULE,
     metrics::MODULE,
+    secrets::MODULE,
     timers::MODULE,
     websockets::MODULE,
     websockets::EXPERIMENTAL,
@@ -107,10 +111,6 @@ pub const ABSENT: &[(&str, &str)] = &[
     (
         "k6/experimental/webcrypto",
         "k6 has removed it; `crypto` is a global",
-    ),
-    (
-        "k6/secrets",
-        "no secret sources are read; pass secrets with --env and do not log them",
     ),
 ];
 

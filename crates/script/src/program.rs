@@ -13,9 +13,11 @@ use plimsoll_load::{
 use serde_json::Value;
 
 use crate::{
+    imported_names::Named,
     metrics::{Custom, Metrics},
     modules::http::RunSettings,
     network::{Network, NetworkError},
+    secrets::Secrets,
     source::{self, Resolved, Source, SourceKind, Sources, Specifier},
 };
 
@@ -30,6 +32,8 @@ pub struct Program {
     pub(crate) env: BTreeMap<String, String>,
     /// Where relative paths begin that no module gives.
     pub(crate) directory: PathBuf,
+    /// What `k6/secrets` reads.
+    pub(crate) secrets: Secrets,
     compiled: Mutex<HashMap<String, Arc<[u8]>>>,
     /// The arrays of `SharedArray`, by name.
     shared: Mutex<HashMap<String, SharedItems>>,
@@ -71,19 +75,28 @@ pub struct SourceModule {
     pub is_common_js: bool,
     /// What its imports stand for, by the text between the quotes.
     pub imports: HashMap<String, String>,
+    /// What it names of them.
+    pub(crate) named: Vec<Named>,
 }
 
 impl SourceModule {
     fn of(source: Source) -> Self {
-        let imports = source.imports.into_iter().map(|import| {
-            let name = match import.resolved {
+        let (mut imports, mut named) = (HashMap::new(), Vec::new());
+        for import in source.imports {
+            let module = match import.resolved {
                 Resolved::Builtin(id) => id,
                 Resolved::Module(specifier) => specifier.as_str().to_owned(),
             };
-            (import.written, name)
-        });
+            let of_module = |name| Named {
+                module: module.clone(),
+                name,
+            };
+            named.extend(import.names.into_iter().map(of_module));
+            imports.insert(import.written, module);
+        }
         Self {
-            imports: imports.collect(),
+            imports,
+            named,
             text: source.text,
             original: source.original,
             is_common_js: source.kind == SourceKind::CommonJs,
@@ -118,6 +131,7 @@ impl Program {
             modules,
             env,
             directory,
+            secrets: Secrets::default(),
             compiled: Mutex::default(),
             files: Mutex::default(),
             shared: Mutex::default(),
@@ -127,6 +141,12 @@ impl Program {
             network: OnceLock::new(),
             http: OnceLock::new(),
         }
+    }
+
+    /// With secrets that it may read.
+    #[must_use]
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 
     /// Bytecode of a module, once somebody has compiled it.
@@ -186,6 +206,11 @@ impl Program {
         let (registry, metrics) = self.reading.lock().ok()?.take()?;
         self.metrics.get_or_init(|| metrics);
         Some(registry)
+    }
+
+    /// Whether nobody has read it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.reading.lock().is_ok_and(|reading| reading.is_some())
     }
 
     /// The metric of this name: made while the script is read the first time, found later.

@@ -24,6 +24,8 @@ pub use self::{
     specifier::{Builtins, Resolved, Specifier, Unresolved, resolve},
 };
 
+pub(crate) use self::nearest::nearest;
+
 use std::sync::Arc;
 
 /// The longest source of a module. Bundles with all their libraries have a few megabytes; parsing needs a multiple.
@@ -86,4 +88,6 @@ pub struct ImportedName {
     pub name: String,
     /// Where it is named first.
     pub location: Location,
+    /// Whether it is a property of the whole module, as in `k6.check(…)`: then it may be missing.
+    pub is_property: bool,
 }

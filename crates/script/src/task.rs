@@ -125,7 +125,7 @@ impl Task {
             }
             Self::Setup => {
                 let returned = settle(ctx, host, function("setup")?.call(())?)?;
-                Ok(Output::Data(json(ctx, returned)?))
+                Ok(Output::Data(setup_data(ctx, returned)?))
             }
             Self::Teardown { data: json } => {
                 let data = read_once(ctx, data, json.as_deref())?;
@@ -144,9 +144,7 @@ impl Task {
 /// Waits for everything that the script has begun, then gives what its promise came to.
 fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Value<'js>> {
     loop {
-        while ctx.execute_pending_job() {
-            host.take_turns(ctx)?;
-        }
+        host.run_jobs(ctx)?;
         rejections::check(ctx, &returned)?;
         if host.events.is_empty() {
             break;
@@ -181,6 +179,20 @@ fn read_once<'js>(ctx: &Ctx<'js>, known: &mut Option<Value<'js>>, json: Option<&
         None => Value::new_undefined(ctx.clone()),
     };
     Ok(known.insert(value).clone())
+}
+
+/// What `setup` returned, as JSON. Below the top, undefined is null and stays there, as in k6.
+fn setup_data<'js>(ctx: &Ctx<'js>, returned: Value<'js>) -> Result<Option<String>> {
+    let or_null = Function::new(ctx.clone(), |ctx: Ctx<'js>, key: String, value: Value<'js>| {
+        if value.is_undefined() && !key.is_empty() {
+            Value::new_null(ctx)
+        } else {
+            value
+        }
+    })?;
+    ctx.json_stringify_replacer(returned, or_null)?
+        .map(|json| json.to_string())
+        .transpose()
 }
 
 /// A value as JSON; `None` for what JSON cannot say.

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
 
+mod adversaries;
 mod compatibility;
 mod html;
 mod http;
@@ -42,6 +43,7 @@ pub(crate) fn program_of(files: &[(&str, &str, bool)]) -> Program {
             original: text.into(),
             is_common_js,
             imports: imports.clone(),
+            named: Vec::new(),
         };
         (name(file), module)
     });

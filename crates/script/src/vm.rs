@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rquickjs::{Context, Ctx, Object, Runtime, Value, context::intrinsic};
+use rquickjs::{Context, Ctx, Error, Exception, Object, Runtime, Value, context::intrinsic};
 
 use crate::{
     coroutine::{Coroutine, Switch, Turn},
@@ -18,6 +18,7 @@ use crate::{
     globals,
     heap::Heap,
     host::{Host, Stage, Work},
+    imported_names,
     loading::{self, ModuleLoader},
     metrics::Metrics,
     program::Program,
@@ -32,8 +33,8 @@ const SCRIPT_STACK_BYTES: usize = 512 << 10;
 const NATIVE_STACK_BYTES: usize = 512 << 10;
 
 /// What the heap of one virtual user may take: a script that builds a gigabyte is a mistake, and ten thousand
-/// virtual users share the machine.
-const MAX_HEAP_BYTES: usize = 1 << 30;
+/// virtual users share the machine. Tests, which fill it, have less.
+const MAX_HEAP_BYTES: usize = if cfg!(test) { 64 << 20 } else { 1 << 30 };
 
 /// How long reading a script may take (k6 has no limit; an endless loop must end somewhere).
 const MAX_INIT: Duration = Duration::from_secs(60);
@@ -221,19 +222,26 @@ fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context
 
 /// Evaluates the modules and gives the exports of the entry.
 fn initialize<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>, ScriptError> {
-    let exports = evaluate(ctx, host).and_then(|exports| {
-        show_options(ctx, &exports, &host.program)?;
-        Ok(exports)
-    });
-    exports.map_err(|error| ScriptError::caught(ctx, &error, &host.program))
+    let program = &host.program;
+    let caught = |error| ScriptError::caught(ctx, &error, program);
+    prepare(ctx, host).map_err(caught)?;
+    if program.is_new() {
+        imported_names::check(ctx, program)?;
+    }
+    let exports = evaluate(ctx, program);
+    let exports = exports.map_err(|error| imported_names::locate(caught(error), program))?;
+    show_options(ctx, &exports, program).map_err(caught)?;
+    Ok(exports)
 }
 
-fn evaluate<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> rquickjs::Result<Object<'js>> {
+fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> rquickjs::Result<()> {
     host.install(ctx)?;
     loading::install(ctx)?;
     rejections::install(ctx)?;
-    globals::install(ctx, host)?;
-    let program = &host.program;
+    globals::install(ctx, host)
+}
+
+fn evaluate<'js>(ctx: &Ctx<'js>, program: &Program) -> rquickjs::Result<Object<'js>> {
     let is_common_js = program
         .modules
         .get(&program.entry)
@@ -242,7 +250,14 @@ fn evaluate<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> rquickjs::Result<Object<'js
         return loading::run_common_js(ctx, &program.entry)?.get("exports");
     }
     let (module, evaluated) = program.module(ctx, &program.entry)?.eval()?;
-    evaluated.finish::<()>()?;
+    evaluated.finish::<()>().map_err(|error| match error {
+        Error::WouldBlock => Exception::throw_message(
+            ctx,
+            "an `await` outside of the functions waits for a promise that never settles in the init context; do that in \
+             setup() or in the function",
+        ),
+        error => error,
+    })?;
     module.namespace()
 }
 

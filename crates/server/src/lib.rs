@@ -11,6 +11,7 @@
 
 mod accept;
 pub mod application;
+mod calls_under_way;
 mod census;
 mod config;
 mod connection;

@@ -24,7 +24,7 @@ use crate::{
 
 /// What the application gets at least to finish when the sessions took all the time: enough for a few calls, and
 /// short enough for process supervisors that wait three seconds.
-const MIN_FINISH: Duration = Duration::from_millis(500);
+pub(crate) const MIN_FINISH: Duration = Duration::from_millis(500);
 
 /// The listeners of a server, each on a port of its own.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use plimsoll_websocket as websocket;
 use tokio::sync::Notify;
 
 use crate::{
-    Config, Publisher, application::Application, connection::Connection, deadlines::Deadlines, encoding,
-    heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing, metrics::Metrics,
-    open_connections::OpenConnections, pace::Pace,
+    Config, Publisher, application::Application, calls_under_way::CallsUnderWay, connection::Connection,
+    deadlines::Deadlines, encoding, heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing,
+    metrics::Metrics, open_connections::OpenConnections, pace::Pace,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -43,6 +43,7 @@ pub(crate) struct Shard {
     pub(crate) blocked: RefCell<BTreeSet<SessionId>>,
     /// Set once at shutdown; new sessions are refused from then on.
     pub(crate) is_draining: Cell<bool>,
+    pub(crate) calls: CallsUnderWay,
     /// Told whenever the last session is gone.
     pub(crate) emptied: Notify,
 }
@@ -80,6 +81,7 @@ impl Shard {
             config,
             open_connections,
             is_draining: Cell::new(false),
+            calls: CallsUnderWay::default(),
             emptied: Notify::new(),
         }
     }

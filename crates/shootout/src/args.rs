@@ -1,4 +1,4 @@
-//! What the user types: websocket-bench's flags, under its names.
+//! What the user types: websocket-bench's flags, and ab's for HTTP, under their names.
 //!
 //! Every subcommand has its own struct with its own defaults. In websocket-bench they share one, so that the
 //! subcommand registered last decides the defaults of all (`echo` takes 20 samples where its help says 10000);
@@ -9,11 +9,14 @@ mod common;
 mod connect;
 mod delay;
 mod echo;
+mod http;
 
 use clap::Subcommand;
 
 pub(crate) use self::common::Format;
-pub use self::{broadcast::BroadcastArgs, common::CommonArgs, connect::ConnectArgs, echo::EchoArgs};
+pub use self::{
+    broadcast::BroadcastArgs, common::CommonArgs, connect::ConnectArgs, echo::EchoArgs, http::HttpArgs,
+};
 
 /// `plimsoll bench …`
 #[derive(Debug, Clone, Subcommand)]
@@ -24,6 +27,8 @@ pub enum Bench {
     Connect(ConnectArgs),
     /// Measure how fast a message comes back to its sender, with more and more clients
     Echo(EchoArgs),
+    /// Measure how fast a server answers one HTTP request, as ab does; also `plimsoll ab`
+    Http(Box<HttpArgs>),
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use std::{
 use tokio::{runtime::Builder, signal::ctrl_c, sync::mpsc};
 
 use crate::{
-    args::{Bench, CommonArgs},
+    args::Bench,
     connect, exchange,
+    http::{self, HttpRunError, HttpUsageError},
     interrupt::Interrupt,
     options::{Connect, Exchange, UsageError},
     outcome::Outcome,
@@ -45,9 +46,25 @@ pub enum Error {
     /// The command line is not usable.
     #[error(transparent)]
     Usage(#[from] UsageError),
+    /// The same for `http`.
+    #[error(transparent)]
+    HttpUsage(#[from] HttpUsageError),
     /// The run could not be done.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The same for `http`.
+    #[error(transparent)]
+    Http(#[from] HttpRunError),
+    /// A failure ended the run, and what there is has been reported.
+    #[error(
+        "the run ended after {n_complete} complete requests: {reason}; -r goes on and counts such failures"
+    )]
+    Ended {
+        /// How many responses were whole.
+        n_complete: u64,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// The result could not be written.
     #[error("write the result{}: {source}", path.as_ref().map(|path| format!(" to {}", path.display())).unwrap_or_default())]
     Output {
@@ -72,8 +89,8 @@ impl Error {
     /// 2 for wrong usage, 1 for a run that could not be done.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) => 2,
-            Self::Run(_) | Self::Output { .. } => 1,
+            Self::Usage(_) | Self::HttpUsage(_) => 2,
+            Self::Run(_) | Self::Http(_) | Self::Ended { .. } | Self::Output { .. } => 1,
         }
     }
 }
@@ -83,13 +100,18 @@ impl Error {
 ///
 /// # Errors
 /// [`Error`]; its [`exit_code`](Error::exit_code) is the process's.
-pub fn execute(bench: Bench, streams: Streams<'_>) -> Result<Verdict, Error> {
-    let common = bench.common();
+pub fn execute(bench: Bench, mut streams: Streams<'_>) -> Result<Verdict, Error> {
+    let (common, workload) = match bench {
+        Bench::Broadcast(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
+        Bench::Echo(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
+        Bench::Connect(args) => (args.common.clone(), args.try_into().map(Workload::Connect)),
+        Bench::Http(args) => return http::execute(&args, &mut streams),
+    };
     if common.interactive && !streams.stdin_is_terminal {
         return Err(UsageError::NoTerminal.into());
     }
-    let (path, format) = (common.filename.clone(), common.format);
-    let workload = Workload::try_from(bench)?;
+    let (path, format) = (common.filename, common.format);
+    let workload = workload?;
     let failed = |source| Error::Output {
         path: path.clone(),
         source,
@@ -118,18 +140,6 @@ enum Workload {
     Connect(Connect),
 }
 
-impl TryFrom<Bench> for Workload {
-    type Error = UsageError;
-
-    fn try_from(bench: Bench) -> Result<Self, UsageError> {
-        Ok(match bench {
-            Bench::Broadcast(args) => Self::Exchange(args.try_into()?),
-            Bench::Echo(args) => Self::Exchange(args.try_into()?),
-            Bench::Connect(args) => Self::Connect(args.try_into()?),
-        })
-    }
-}
-
 impl Workload {
     async fn run(&self, console: &mut Console<'_>) -> Result<Outcome, RunError> {
         let (signals, interrupt) = mpsc::channel(2);
@@ -143,24 +153,16 @@ impl Workload {
     }
 }
 
-impl Bench {
-    fn common(&self) -> &CommonArgs {
-        match self {
-            Self::Broadcast(args) => &args.common,
-            Self::Connect(args) => &args.common,
-            Self::Echo(args) => &args.common,
-        }
-    }
-}
-
-async fn forward_ctrl_c(signals: mpsc::Sender<()>) {
+/// Ctrl-C of the process as messages, for as long as it is polled.
+pub(crate) async fn forward_ctrl_c(signals: mpsc::Sender<()>) {
     // A full channel means that two have not been looked at yet: the run is ending as fast as it can.
     while ctrl_c().await.is_ok() {
         let _ = signals.try_send(());
     }
 }
 
-fn create(path: &PathBuf) -> io::Result<File> {
+/// Makes the file and its folders.
+pub(crate) fn create(path: &PathBuf) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -6,6 +6,8 @@
 //! reordered messages, connect times from before the TCP connect, the cost to the server, and whether the
 //! generator itself was the limit.
 //!
+//! And ab's (§6.1), in [`http`], which has its own way of running because there is no accounting of deliveries.
+//!
 //! From the outside in: [`Bench`] is what the user typed, `options` what it means. [`execute`] runs it on a
 //! coordinator ([`exchange`], [`connect`]), which gives orders to a `fleet` of one `worker` per core. Each worker
 //! carries its clients and keeps a `ledger` of what they got. An [`outcome::Outcome`] comes out, and `output` writes it.
@@ -16,6 +18,7 @@ pub mod connect;
 pub mod exchange;
 mod execute;
 mod fleet;
+pub mod http;
 mod interrupt;
 mod ledger;
 mod meter;
@@ -34,7 +37,7 @@ mod wire;
 mod worker;
 
 pub use self::{
-    args::{Bench, BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs},
+    args::{Bench, BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs, HttpArgs},
     causes::Causes,
     execute::{Error, Streams, Verdict, execute},
     interrupt::Interrupt,

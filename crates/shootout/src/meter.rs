@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use plimsoll_load::{
-    generator::{Evidence, Health, Monitor, judge},
+    generator::{Evidence, Health, Monitor, Schedule, judge},
     watch::{Sample, Watch},
 };
 
@@ -97,7 +97,7 @@ impl Meter {
 impl Period {
     /// Whether the generator held up what this phase reports; `latency` is the figure that matters.
     pub(crate) fn health(&self, latency: Option<Duration>) -> Health {
-        judge(&self.evidence, latency)
+        judge(&self.evidence, Schedule::default(), latency)
     }
 }
 

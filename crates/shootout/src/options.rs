@@ -279,7 +279,8 @@ impl Common {
     }
 }
 
-fn parse_header(text: String) -> Result<(String, String), UsageError> {
+/// Name and value of a header.
+pub(crate) fn parse_header(text: String) -> Result<(String, String), UsageError> {
     match text.split_once(':') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.trim().to_owned())),
         _ => Err(UsageError::Header(text)),

@@ -15,7 +15,7 @@ use plimsoll_load::{generator::Monitor, watch::Watch};
 use tokio::time::sleep_until;
 
 pub use self::error::RunError;
-use self::preflight::Preflight;
+pub(crate) use self::preflight::Preflight;
 use crate::{
     causes::Causes,
     fleet::{Fleet, WorkerLost},

@@ -35,6 +35,10 @@ export default function () {
     check(http.put(`${BASE}/json`, JSON.stringify({ a: 1 })), { "put has a body": (r) => r.body === 'PUT /json {"a":1}' });
     check(http.del(`${BASE}/gone`), { "delete has none": (r) => r.body === "DELETE /gone " });
     check(http.request("PATCH", `${BASE}/part`, "x"), { "any method": (r) => r.body === "PATCH /part x" });
+    check(http.post(`${BASE}/echo`, "plain", { compression: "gzip" }), {
+      "request is known uncompressed": (r) => r.request.body === "plain" && r.request.headers["Content-Encoding"][0] === "gzip",
+    });
+    check(http.get(`${BASE}/none`), { "no content is null": (r) => r.status === 204 && r.body === null });
     check(http.head(`${BASE}/head`), { "head is empty": (r) => r.status === 200 && !r.body });
     check(http.get(`${BASE}/value`).json("list.1.deep"), { "json path": (found) => found === 7 });
   });
@@ -52,6 +56,9 @@ export default function () {
     check(http.get(`${BASE}/cookies`, { cookies: { mine: "1" } }), {
       "are added": (r) => r.body.split("; ").sort().join("; ") === "mine=1; taste=sweet",
     });
+    check(http.get(`${BASE}/cookies`, { cookies: { mine: "1; not=2" }, headers: { Cookie: "own=0" } }), {
+      "are one field": (r) => r.body.split("; ").sort().join("; ") === 'mine="1 not=2"; own=0; taste=sweet',
+    });
     check(http.cookieJar().cookiesForURL(BASE), { "are in the jar": (cookies) => cookies.taste[0] === "sweet" });
   });
   group("batch", () => {
@@ -61,6 +68,7 @@ export default function () {
       { method: "GET", url: `${BASE}/three`, params: { tags: { name: "three" } } },
     ]);
     check(answers, { "keeps the order": ([one, two]) => one.body === "GET /one " && two.body === "POST /two body" });
+    check(http.batch([["GET", `${BASE}/four`, "body"]]), { "sends any body": ([four]) => four.body === "GET /four body" });
     const { a } = http.batch({ a: `${BASE}/a`, b: `${BASE}/b` });
     check(a, { "keeps names": (a) => a.body === "GET /a " });
   });
@@ -70,6 +78,13 @@ export default function () {
       "is refused": (r) => r.status === 0 && r.error_code === 1212 && r.body === null,
     });
     check(http.get(`${BASE}/slow`, { timeout: "100ms" }), { "times out": (r) => r.error_code === 1050 });
+    check(http.get(`${BASE}/slow`, { timeout: 0 }), { "times out at once": (r) => r.error_code === 1050 });
+    check(http.get(`${BASE}/end`), { "has no answer": (r) => r.error_code === 1000 && r.error === "EOF" });
+    check(http.get(`${BASE}/cut`), { "is cut": (r) => r.error_code === 1000 && r.error === "unexpected EOF" });
+    check(http.get("/no-host"), { "has no host": (r) => r.status === 0 && r.error_code === 1000 });
+    check(http.get("http:///no-host"), { "has an empty host": (r) => r.status === 0 && r.error_code === 1000 });
+    check(http.get(`${BASE}/a\r\nX: y`), { "is no URL": (r) => r.status === 0 && r.error_code === 1020 });
+    check(http.get(`${BASE}/a`, { headers: { "X-A": "b\r\nX-B: c" } }), { "is no field": (r) => r.error_code === 1000 });
     check(http.get(`${BASE}/404`, { responseCallback: http.expectedStatuses(404), tags: { name: "fine" } }), {
       "is expected": (r) => r.status === 404,
     });

@@ -12,6 +12,7 @@ const users = new SharedArray("users", () => Array.from({ length: 10 }, (_, i) =
 const atInit = __VU;
 
 export const options = {
+  tags: { run: "both" },
   scenarios: {
     first: { executor: "shared-iterations", vus: 2, iterations: 10, env: { COLOUR: "blue" }, tags: { team: "a" } },
     second: { executor: "per-vu-iterations", vus: 1, iterations: 3, exec: "second", startTime: "1s" },
@@ -21,13 +22,17 @@ export const options = {
 
 export function setup() {
   check(null, { "setup is no user": () => __VU === 0 && exec.vu.idInTest === 0 });
-  return { token: "abc", list: [1, 2, { deep: true }], nothing: null };
+  return { token: "abc", list: [1, 2, { deep: true }], nothing: null, missing: undefined, gaps: [undefined] };
 }
 
 export default function (data) {
   check(data, {
     "data is JSON": (data) => data.token === "abc" && data.list[2].deep && data.nothing === null,
     "scenario environment": () => __ENV.COLOUR === "blue",
+    "what JSON cannot say is null": (data) => data.missing === null && data.gaps[0] === null,
+    "tags of the run and the scenario": () =>
+      exec.vu.tags.run === "both" && exec.vu.metrics.tags.team === "a" && exec.vu.tags.scenario === "first",
+    "names of all tags": () => Object.keys(exec.vu.tags).sort().join().startsWith("group,"),
     "option environment": () => __ENV.GIVEN === "yes",
     "user number at init": () => atInit === __VU && __VU === exec.vu.idInTest,
     "iteration number": () => __ITER === exec.vu.iterationInInstance,

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { readFileSync } from "node:fs";
 import { within } from "./deadline.mjs";
+import { eventually } from "./processes.mjs";
 
 const BIN = process.env.PLIMSOLL_BIN;
 assert.ok(BIN, "PLIMSOLL_BIN must name the release binary; `cargo xtask test --only e2e` sets it");
@@ -90,6 +91,7 @@ export class Server {
   #child;
   #address;
   #stderr = "";
+  #logEnded;
 
   /** `args` go to `serve` as they are, for example `"--app", "chat"`. */
   static start(...args) {
@@ -117,6 +119,7 @@ export class Server {
     if (!args.includes("--broadcast_key")) args.push("--http_broadcast_port", "0");
     this.#child = start(args, this.#surroundings);
     this.#child.stderr.setEncoding("utf8").on("data", (chunk) => (this.#stderr += chunk));
+    this.#logEnded = once(this.#child.stderr, "end");
     const lines = createInterface({ input: this.#child.stdout });
     const refused = this.#child.exited.then(({ code }) => {
       throw new Error(`\`plimsoll ${args.join(" ")}\` exited with ${code}: ${this.#stderr}`);
@@ -142,9 +145,14 @@ export class Server {
     return this.#child.pid;
   }
 
-  /** What the server has logged so far. */
+  /** What has arrived of the server's log so far; a line may come later than what the server did afterwards. */
   get stderr() {
     return this.#stderr;
+  }
+
+  /** The match of a pattern in the log, as soon as it is there. */
+  logged(pattern) {
+    return eventually(() => pattern.exec(this.#stderr), `${pattern} in the server's log`);
   }
 
   ws(path) {
@@ -189,7 +197,9 @@ export class Server {
     this.#child.kill("SIGTERM");
     try {
       const exit = await within(this.#child.exited, "the server to exit after SIGTERM", 10_000);
-      return { ...exit, tookMs: performance.now() - sent };
+      const tookMs = performance.now() - sent;
+      await within(this.#logEnded, "the end of the server's log");
+      return { ...exit, tookMs };
     } finally {
       this.#child.kill("SIGKILL");
     }

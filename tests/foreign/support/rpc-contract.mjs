@@ -383,6 +383,37 @@ export function describeContract(App) {
       assert.equal(app.calls.Disconnect.size, 50);
     });
 
+    test("a subscription that is granted after the clients' time to leave is in the Disconnect call, too", async (t) => {
+      const { passed, open } = gate();
+      const waiting = async (call) => {
+        await passed;
+        return counting.Command(call);
+      };
+      const { app, server, url } = await start(App, t, { ...counting, Command: waiting });
+      const client = await welcomed(url);
+      client.send({ command: "subscribe", identifier: CHAT });
+      await app.calls.Command.next();
+      const stopped = server.stop();
+      assert.equal(await client.frames.next(), GOODBYE);
+      // Clients get two seconds; this application takes a little longer.
+      setTimeout(open, 2300);
+      assert.deepEqual((await app.calls.Disconnect.next()).subscriptions, [CHAT]);
+      assert.equal((await stopped).code, 0);
+      assert.equal(app.calls.Disconnect.size, 0);
+    });
+
+    test("calls that do not end hold up the shutdown for --shutdown_timeout at the most", async (t) => {
+      const habits = { ...counting, Command: () => new Promise(() => {}) };
+      const { app, server, url } = await start(App, t, habits, "--shutdown_timeout", "3", "--rpc_command_timeout", "60000");
+      const client = await welcomed(url);
+      client.send({ command: "subscribe", identifier: CHAT });
+      await app.calls.Command.next();
+      const { code, tookMs } = await server.stop();
+      assert.equal(code, 0);
+      assert.ok(tookMs < 4000, `stopping took ${Math.round(tookMs)} ms`);
+      assert.deepEqual((await app.calls.Disconnect.next()).subscriptions, []);
+    });
+
     test("an application that does not answer holds up the shutdown for --shutdown_timeout at the most", async (t) => {
       const { app, server, url } = await start(App, t, { Disconnect: () => new Promise(() => {}) }, "--shutdown_timeout", "1");
       await welcomed(url);

@@ -41,6 +41,9 @@ const ANSWERS = {
     n === "0" ? response.writeHead(200).end("there") : response.writeHead(302, { location: `/redirect/${n - 1}` }).end(),
   "set-cookie": (response) => response.writeHead(200, { "set-cookie": "taste=sweet; Path=/" }).end(),
   cookies: (response, _, { headers }) => response.writeHead(200).end(headers.cookie),
+  none: (response) => response.writeHead(204).end(),
+  end: (response) => response.socket.end(),
+  cut: (response) => response.socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut"),
   // Longer than any script waits; the client closes the connection.
   slow: () => {},
 };

@@ -17,7 +17,7 @@ use super::{
     connection::Connection,
     content_coding::decode,
     digest::{Challenge, Credentials},
-    exchange::{Marks, Underway},
+    exchange::Underway,
     head::{self, Additions},
     http2::Http2,
     pool::{Lease, Origin, Pool},
@@ -31,6 +31,10 @@ pub struct Client {
     settings: Arc<Settings>,
     pool: Pool,
 }
+
+/// How often a request goes out again that a server did not answer on a connection that had been used before, as Go's
+/// client has it. A server that refuses each stream would get it for ever.
+const MAX_REPEATS: usize = 6;
 
 /// What all exchanges of a request share.
 struct Sending<'a> {
@@ -102,15 +106,13 @@ impl Client {
     /// One exchange, over a connection that stands or a new one.
     async fn exchange(&self, request: &Request, underway: &mut Underway) -> Result<Response, HttpError> {
         let origin = Origin::of(&request.url)?;
-        while let Some(lease) = self.pool.reuse(&origin).await {
+        for _ in 0..MAX_REPEATS {
+            let Some(lease) = self.pool.reuse(&origin).await else {
+                break;
+            };
             match self.exchange_over(lease, &origin, request, underway).await {
                 // The server closed it in the moment in which we wrote.
-                Err(failed) if failed.can_repeat => {
-                    underway.marks = Marks {
-                        started: underway.marks.started,
-                        ..Marks::start()
-                    };
-                }
+                Err(failed) if failed.can_repeat => underway.marks.restart(),
                 outcome => return outcome.map_err(|failed| failed.error),
             }
         }
@@ -193,20 +195,27 @@ async fn over_http2(
     underway.remote = Some(connection.remote);
     underway.tls.clone_from(&connection.tls);
     let converted = head::for_http2(request, &underway.request_head).map_err(Failed::finally)?;
-    let exchanged = connection.exchange(converted, request.body.clone(), sink, &mut underway.marks);
+    let exchanged = connection.exchange(converted, request.body.clone().into(), sink, &mut underway.marks);
     exchanged.await.map_err(|error| {
-        let was_refused =
-            matches!(&error, HttpError::Http2(error) if error.reason() == Some(h2::Reason::REFUSED_STREAM));
-        let was_lost = underway.marks.first_byte.is_none() && Request::is_replayable(&request.method);
+        let is_unanswered = underway.marks.first_byte.is_none();
+        let can_repeat = was_refused(&error) || Request::is_replayable(&request.method);
         Failed {
-            // A refused stream was not worked on (RFC 9113 §8.7).
-            can_repeat: was_refused || was_lost,
+            can_repeat: is_unanswered && can_repeat,
             error,
         }
     })
 }
 
-fn asks_to_close(request: &Request) -> bool {
+/// Whether the server has not worked on the request (RFC 9113 §8.7): it has refused the stream, or a GOAWAY says that
+/// it came too late. Streams that came in time do not end with a GOAWAY.
+fn was_refused(error: &HttpError) -> bool {
+    let HttpError::Http2(error) = error else {
+        return false;
+    };
+    error.reason() == Some(h2::Reason::REFUSED_STREAM) || (error.is_go_away() && error.is_remote())
+}
+
+pub(super) fn asks_to_close(request: &Request) -> bool {
     let mut fields = request.headers.iter();
     fields.any(|(name, value)| name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close"))
 }
@@ -271,7 +280,10 @@ impl Sending<'_> {
             let semicolon = if field.is_empty() { "" } else { "; " };
             // As Go's client: these two characters need quotes.
             let quote = if value.contains([' ', ',']) { "\"" } else { "" };
-            field.extend([semicolon, name, "=", quote, value, quote]);
+            field.extend([semicolon, name, "=", quote]);
+            // A value must not become a cookie or a field of its own.
+            field.extend(value.split(|c: char| c == ';' || c.is_ascii_control()));
+            field.push_str(quote);
         };
         let own = &self.request.cookies;
         own.iter().for_each(|cookie| add(&cookie.name, &cookie.value));
@@ -311,10 +323,7 @@ impl Sending<'_> {
         let Some(location) = location.filter(|_| self.n_redirects < self.request.max_redirects) else {
             return Ok(Next::Nothing);
         };
-        let next = location.map_err(|url| HttpError::Url {
-            url,
-            reason: "a redirect leads there".to_owned(),
-        })?;
+        let next = location?;
         self.n_redirects += 1;
         self.authorization = None;
         self.referer = redirect::referer(&self.request.url, &next);
@@ -366,7 +375,7 @@ fn credentials(request: &Request) -> Option<(String, String)> {
 }
 
 /// RFC 7617.
-fn basic(request: &Request) -> Option<String> {
+pub(super) fn basic(request: &Request) -> Option<String> {
     let (user, password) = credentials(request)?;
     Some(format!(
         "Basic {}",

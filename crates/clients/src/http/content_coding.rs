@@ -189,6 +189,19 @@ mod tests {
     }
 
     #[test]
+    fn a_body_that_is_cut_anywhere_is_no_body() {
+        let body: Vec<_> = (0..300_u16).flat_map(|n| n.to_string().into_bytes()).collect();
+        for coding in ALL {
+            let encoded = coding.encode(&body);
+            for end in 1..encoded.len() {
+                let decoded = decode(coding.name(), encoded[..end].to_vec(), 10_000);
+                let code = decoded.as_ref().map_err(HttpError::code);
+                assert_eq!(code, Err(1701), "{coding}, {end} of {} bytes", encoded.len());
+            }
+        }
+    }
+
+    #[test]
     fn a_bomb_is_stopped() {
         for coding in ALL {
             let bomb = coding.encode(&vec![0; 1 << 20]);

@@ -24,8 +24,13 @@ pub enum HttpError {
     /// Neither `http` nor `https`.
     #[error("unsupported protocol scheme {0:?}")]
     Scheme(String),
+    /// A redirect leads to what is no URL.
+    #[error("failed to parse Location header {0:?}")]
+    Location(String),
     /// A field of the request cannot be sent.
-    #[error("invalid header field {0:?}: names are letters, digits and dashes; values have no line breaks")]
+    #[error(
+        "invalid header field {0:?}: names are letters, digits and dashes; values have no control characters"
+    )]
     Field(String),
     /// The time was up.
     #[error("request timeout")]
@@ -47,7 +52,10 @@ pub enum HttpError {
         /// The system's words.
         source: io::Error,
     },
-    /// The server ended the connection before or within the response.
+    /// The server ended the connection instead of answering.
+    #[error("EOF: the server ended the connection without a response")]
+    Unanswered,
+    /// The server ended the connection within the response.
     #[error("unexpected EOF: the server ended the connection before the end of its response")]
     Ended,
     /// The response is not HTTP.
@@ -64,6 +72,9 @@ pub enum HttpError {
     /// 101.
     #[error("unsupported response status: 101 Switching Protocols")]
     SwitchingProtocols,
+    /// HTTP/2 was asked for.
+    #[error("the server does not speak HTTP/2: in the TLS handshake (ALPN) it did not choose h2")]
+    NoHttp2,
     /// A content coding cannot be undone.
     #[error("decompressing the body ({coding}): {reason}")]
     Decompression {
@@ -82,10 +93,13 @@ impl HttpError {
     pub fn code(&self) -> u16 {
         match self {
             Self::Scheme(_)
+            | Self::Location(_)
             | Self::Field(_)
+            | Self::Unanswered
             | Self::Ended
             | Self::Malformed(_)
             | Self::TooLarge { .. }
+            | Self::NoHttp2
             | Self::SwitchingProtocols => 1000,
             Self::Url { .. } => 1020,
             Self::Timeout { .. } => 1050,
@@ -115,6 +129,7 @@ impl HttpError {
             Self::Dial(DialError::BlockedHost(_)) => "hostname is blocked".into(),
             Self::Dial(DialError::Connect { source, .. }) => format!("dial: {}", words_of(source)).into(),
             Self::Lost { doing, source } => format!("{doing}: {}", words_of(source)).into(),
+            Self::Unanswered => "EOF".into(),
             Self::Ended => "unexpected EOF".into(),
             error => error.to_string().into(),
         }
@@ -210,6 +225,7 @@ mod tests {
             source: io::ErrorKind::ConnectionReset.into(),
         };
         check(lost, "read: connection reset by peer");
+        check(HttpError::Unanswered, "EOF");
         check(HttpError::Ended, "unexpected EOF");
         check(
             HttpError::Timeout {

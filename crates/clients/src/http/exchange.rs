@@ -91,6 +91,11 @@ pub struct Response {
 }
 
 impl Timings {
+    /// Those of an exchange that could not even begin: all phases are zero.
+    pub fn none(at: Instant) -> Self {
+        Marks::start_at(at).timings(at)
+    }
+
     /// Sending, waiting and receiving.
     pub fn duration(&self) -> Duration {
         self.sending + self.waiting + self.receiving
@@ -132,12 +137,36 @@ pub(super) struct Underway {
     pub(super) marks: Marks,
 }
 
+/// A phase of making a connection.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Phase {
+    began: Option<Instant>,
+    ended: Option<Instant>,
+}
+
+impl Phase {
+    pub(super) fn begin(&mut self) {
+        self.began = Some(Instant::now());
+    }
+
+    pub(super) fn end(&mut self) {
+        self.ended = Some(Instant::now());
+    }
+
+    /// How long it took; one that is not over, until `now`.
+    fn took(self, now: Instant) -> Duration {
+        self.began.map_or(Duration::ZERO, |began| {
+            self.ended.unwrap_or(now).saturating_duration_since(began)
+        })
+    }
+}
+
 /// When the phases ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marks {
     pub(super) started: Instant,
-    pub(super) connecting: Duration,
-    pub(super) tls_handshaking: Duration,
+    pub(super) connecting: Phase,
+    pub(super) tls_handshaking: Phase,
     pub(super) connected: Option<Instant>,
     pub(super) sent: Option<Instant>,
     pub(super) first_byte: Option<Instant>,
@@ -145,17 +174,29 @@ pub(super) struct Marks {
 
 impl Marks {
     pub(super) fn start() -> Self {
+        Self::start_at(Instant::now())
+    }
+
+    fn start_at(started: Instant) -> Self {
         Self {
-            started: Instant::now(),
-            connecting: Duration::ZERO,
-            tls_handshaking: Duration::ZERO,
+            started,
+            connecting: Phase::default(),
+            tls_handshaking: Phase::default(),
             connected: None,
             sent: None,
             first_byte: None,
         }
     }
 
-    fn timings(&self, ended: Instant) -> Timings {
+    /// Forgets all phases: the request goes out anew. When it wanted a connection first stays.
+    pub(super) fn restart(&mut self) {
+        *self = Self {
+            started: self.started,
+            ..Self::start()
+        };
+    }
+
+    pub(super) fn timings(&self, ended: Instant) -> Timings {
         let connected = self.connected.unwrap_or(ended);
         // A server may answer before it has read the request; then sending ends with that.
         let answered = self.first_byte.unwrap_or(ended);
@@ -168,8 +209,8 @@ impl Marks {
             started: self.started,
             ended,
             blocked: connected - self.started,
-            connecting: self.connecting,
-            tls_handshaking: self.tls_handshaking,
+            connecting: self.connecting.took(ended),
+            tls_handshaking: self.tls_handshaking.took(ended),
             sending: sent - connected,
             waiting: answered - sent,
             receiving: ended.saturating_duration_since(answered),
@@ -235,6 +276,21 @@ mod tests {
         check(None, None, None, [100, 0, 0, 0]);
         check(Some(10), None, None, [10, 90, 0, 0]);
         check(Some(10), Some(30), None, [10, 20, 70, 0]);
+        let connecting = |began: Option<u64>, ended: Option<u64>| {
+            let phase = Phase {
+                began: began.map(at),
+                ended: ended.map(at),
+            };
+            phase.took(at(100)).as_millis()
+        };
+        assert_eq!(
+            [
+                connecting(None, None),
+                connecting(Some(10), Some(30)),
+                connecting(Some(10), None)
+            ],
+            [0, 20, 90]
+        );
         // An answer before the end of the request.
         check(Some(10), None, Some(60), [10, 50, 0, 40]);
         check(Some(10), Some(70), Some(60), [10, 50, 0, 40]);

@@ -1,6 +1,6 @@
 //! The head of a request, written once for both versions of HTTP.
 
-use std::io::Write;
+use std::{borrow::Cow, io::Write};
 
 use url::Url;
 
@@ -8,7 +8,7 @@ use super::{HttpError, Request};
 
 /// What a head says beside what the request asks for.
 pub(super) struct Additions<'a> {
-    /// The `Cookie` field; empty for none.
+    /// What the `Cookie` field says behind the request's own; empty for nothing.
     pub(super) cookies: &'a str,
     /// The `Authorization` field, unless the request has one of its own.
     pub(super) authorization: Option<&'a str>,
@@ -19,7 +19,7 @@ pub(super) struct Additions<'a> {
 }
 
 /// Fields that are not sent as the request has them.
-const OWN_FIELDS: [&str; 3] = ["host", "content-length", "transfer-encoding"];
+const OWN_FIELDS: [&str; 4] = ["host", "content-length", "transfer-encoding", "cookie"];
 
 /// A usual head fits.
 const USUAL_BYTES: usize = 384;
@@ -64,8 +64,14 @@ pub(super) fn write(request: &Request, additions: &Additions<'_>) -> Result<Vec<
     {
         add("Referer", referer);
     }
-    if !additions.cookies.is_empty() {
-        add("Cookie", checked("Cookie", additions.cookies)?);
+    // There must not be two such fields (RFC 6265 §5.4).
+    let cookies = match own(request, "cookie") {
+        None => Cow::Borrowed(additions.cookies),
+        Some(given) if additions.cookies.is_empty() => Cow::Borrowed(given),
+        Some(given) => Cow::Owned(format!("{given}; {}", additions.cookies)),
+    };
+    if !cookies.is_empty() {
+        add("Cookie", checked("Cookie", &cookies)?);
     }
     // A method that expects a body says that it has none (RFC 9110 §8.6).
     if !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
@@ -91,9 +97,10 @@ fn write_host(url: &Url, head: &mut Vec<u8>) {
     }
 }
 
-/// A line break in a value would be a field of somebody else's making.
+/// A line break in a value would be a field of somebody else's making. Other control characters have no place there,
+/// either (RFC 9110 §5.5).
 fn checked<'a>(name: &str, value: &'a str) -> Result<&'a str, HttpError> {
-    if value.bytes().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+    if value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
         return Err(HttpError::Field(name.to_owned()));
     }
     Ok(value)
@@ -215,10 +222,10 @@ mod tests {
             ("user-agent", "me"),
             ("authorization", "Bearer y"),
             ("referer", "no"),
+            ("cookie", "c=3"),
         ];
         let own = request(Method::GET, "http://a/", &own, "");
-        let expected =
-            "GET / HTTP/1.1/Host: a/user-agent: me/authorization: Bearer y/referer: no/Cookie: a=1; b=2//";
+        let expected = "GET / HTTP/1.1/Host: a/user-agent: me/authorization: Bearer y/referer: no/Cookie: c=3; a=1; b=2//";
         assert_eq!(lines(&own, &additions), expected);
     }
 
@@ -230,6 +237,7 @@ mod tests {
             ("", "x"),
             ("A:", "x"),
             ("Host", "a\nb"),
+            ("A", "x\u{1}"),
         ] {
             let request = request(Method::GET, "http://a/", &[(name, value)], "");
             assert!(

@@ -53,14 +53,6 @@ impl Headers {
     pub fn text<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         self.get(name).and_then(|value| std::str::from_utf8(value).ok())
     }
-
-    /// Whether a field that is a list (RFC 9110 §5.6.1) has this member.
-    pub(super) fn lists(&self, name: &str, member: &str) -> bool {
-        self.get_all(name).any(|value| {
-            let mut members = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-            members.any(|other| other.eq_ignore_ascii_case(member.as_bytes()))
-        })
-    }
 }
 
 #[cfg(test)]
@@ -69,20 +61,14 @@ mod tests {
 
     #[test]
     fn fields_are_found_without_regard_to_case() {
-        let fields: [(&[u8], &[u8]); 4] = [
-            (b"Set-Cookie", b"a=1"),
-            (b"X", b""),
-            (b"set-cookie", b"b=2"),
-            (b"Connection", b"x , Close"),
-        ];
+        let fields: [(&[u8], &[u8]); 3] = [(b"Set-Cookie", b"a=1"), (b"X", b""), (b"set-cookie", b"b=2")];
         let headers = Headers::new(99, fields.into_iter());
-        assert_eq!(headers.iter().count(), 4);
+        assert_eq!(headers.iter().count(), 3);
         assert_eq!(
             headers.get_all("SET-COOKIE").collect::<Vec<_>>(),
             [b"a=1", b"b=2"]
         );
         assert_eq!(headers.get("x"), Some(&b""[..]));
         assert_eq!(headers.text("y"), None);
-        assert!(headers.lists("connection", "close") && !headers.lists("connection", "keep-alive"));
     }
 }

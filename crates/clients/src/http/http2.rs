@@ -5,7 +5,7 @@
 
 use std::{
     cell::RefCell,
-    future::{Future, poll_fn, ready},
+    future::{Future, poll_fn},
     net::SocketAddr,
     pin::{Pin, pin},
     sync::{Arc, Mutex, PoisonError},
@@ -16,7 +16,7 @@ use std::{
 use bytes::Bytes;
 use h2::{
     RecvStream, SendStream,
-    client::{Builder, SendRequest},
+    client::{Builder, ResponseFuture, SendRequest},
 };
 
 use super::{
@@ -90,35 +90,60 @@ impl Http2 {
     pub(super) async fn exchange(
         &self,
         request: http::Request<()>,
-        body: Vec<u8>,
-        mut sink: Sink,
+        body: Bytes,
+        sink: Sink,
         marks: &mut Marks,
     ) -> Result<Response, HttpError> {
-        let mut requests = self.requests.clone();
-        self.driving(poll_fn(|cx| requests.poll_ready(cx))).await?;
-        let (response, stream) = requests.send_request(request, body.is_empty())?;
-        if !body.is_empty() {
-            self.driving(send(stream, Bytes::from(body))).await?;
-        }
-        // What is queued is written by the next turn of the connection.
-        self.driving(ready(())).await;
-        marks.sent = Some(Instant::now());
-        let (head, body) = self.driving(response).await?.into_parts();
-        marks.first_byte = Some(Instant::now());
-        self.driving(receive(body, &mut sink)).await?;
-        let fields = head.headers.iter();
-        let n_bytes = head.headers.len() * USUAL_FIELD_BYTES;
+        let (head, sink) = self.transfer(request, body, sink, marks).await?;
         let status = head.status.as_u16();
         Ok(Response {
             protocol: Protocol::Http2,
             status,
             reason: reason(status, None),
-            headers: Headers::new(
-                n_bytes,
-                fields.map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())),
-            ),
+            headers: fields(&head),
             body: sink.into_bytes(),
         })
+    }
+
+    /// The same, with the head as the library has it.
+    pub(super) async fn transfer(
+        &self,
+        request: http::Request<()>,
+        body: Bytes,
+        mut sink: Sink,
+        marks: &mut Marks,
+    ) -> Result<(http::response::Parts, Sink), HttpError> {
+        let mut requests = self.requests.clone();
+        self.driving(poll_fn(|cx| requests.poll_ready(cx))).await?;
+        let (response, stream) = requests.send_request(request, body.is_empty())?;
+        let (head, body) = self.answer(response, send(stream, body), marks).await?;
+        marks.first_byte = Some(Instant::now());
+        self.driving(receive(body, &mut sink)).await?;
+        Ok((head, sink))
+    }
+
+    /// Sends the rest of a request and waits for the head of its response, both at once: a server may answer early.
+    async fn answer(
+        &self,
+        response: ResponseFuture,
+        sending: impl Future<Output = Result<(), h2::Error>>,
+        marks: &mut Marks,
+    ) -> Result<(http::response::Parts, RecvStream), HttpError> {
+        let (mut response, mut sending) = (pin!(response), pin!(sending));
+        let answered = poll_fn(|cx| {
+            self.drive(cx);
+            if marks.sent.is_none() && sending.as_mut().poll(cx)?.is_ready() {
+                // What is queued is written by the next turn of the connection.
+                self.drive(cx);
+                marks.sent = Some(Instant::now());
+            }
+            let answered = response.as_mut().poll(cx);
+            if answered.is_pending() {
+                self.drive(cx);
+            }
+            answered
+        });
+        Ok(answered.await?.into_parts())
     }
 
     /// Waits for `work` and drives the connection meanwhile.
@@ -155,8 +180,18 @@ impl Http2 {
     }
 }
 
+/// The fields of a head.
+pub(super) fn fields(head: &http::response::Parts) -> Headers {
+    let fields = head.headers.iter();
+    let n_bytes = head.headers.len() * USUAL_FIELD_BYTES;
+    Headers::new(
+        n_bytes,
+        fields.map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())),
+    )
+}
+
 /// Sends a body as the server gives room for it.
-async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), HttpError> {
+async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), h2::Error> {
     while !body.is_empty() {
         stream.reserve_capacity(body.len());
         let Some(room) = poll_fn(|cx| stream.poll_capacity(cx)).await else {

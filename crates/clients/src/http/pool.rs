@@ -1,15 +1,13 @@
 //! The connections of one client: those that wait for a request, and the making of new ones.
 
-use std::{cell::RefCell, net::IpAddr, rc::Rc, sync::Arc, time::Instant};
+use std::{cell::RefCell, net::IpAddr, rc::Rc, sync::Arc};
 
 use url::Url;
 
-use super::{HttpError, Settings, TlsFacts, connection::Connection, exchange::Underway, http2::Http2};
-use crate::{
-    dial::Traffic,
-    stream::Stream,
-    tls::{Application, TlsVersion, suite_name},
+use super::{
+    HttpError, Settings, connection::Connection, exchange::Underway, http2::Http2, opening::Opening,
 };
+use crate::{dial::Traffic, tls::Application};
 
 /// Connections, and what they are made with.
 #[derive(Debug)]
@@ -26,10 +24,10 @@ pub(super) struct Pool {
 /// Whom a connection is to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
-    is_tls: bool,
-    port: u16,
+    pub(super) is_tls: bool,
+    pub(super) port: u16,
     /// Without brackets.
-    host: Box<str>,
+    pub(super) host: Box<str>,
 }
 
 /// A connection to send a request over.
@@ -102,36 +100,19 @@ impl Pool {
 
     /// Connects. Addresses and phases go into `underway` as they are known.
     pub(super) async fn connect(&self, origin: &Origin, underway: &mut Underway) -> Result<Lease, HttpError> {
-        let dialer = &self.settings.dialer;
-        let address = dialer.locate(&origin.host, origin.port).await?;
+        let address = self.settings.dialer.locate(&origin.host, origin.port).await?;
         underway.remote = Some(address);
-        let began = Instant::now();
-        let tcp = dialer.connect(address, self.source, &self.traffic).await?;
-        underway.marks.connecting = began.elapsed();
-        if !origin.is_tls {
-            return Ok(Lease::Http1(Connection::new(Stream::Plain(tcp), address, None)));
-        }
-        let began = Instant::now();
-        let application = if self.settings.http2 {
-            Application::Http2
-        } else {
-            Application::Http1
+        let opening = Opening {
+            settings: &self.settings,
+            source: self.source,
+            traffic: &self.traffic,
+            application: if self.settings.http2 {
+                Application::Http2
+            } else {
+                Application::Http1
+            },
         };
-        let shaken = self.settings.tls.connect(&origin.host, application, tcp).await;
-        underway.marks.tls_handshaking = began.elapsed();
-        let stream = shaken?;
-        let (_, session) = stream.get_ref();
-        let is_http2 = session.alpn_protocol() == Some(b"h2");
-        let facts = TlsFacts {
-            version: session
-                .protocol_version()
-                .map_or(TlsVersion::Tls12, TlsVersion::of),
-            cipher_suite: session
-                .negotiated_cipher_suite()
-                .map(suite_name)
-                .unwrap_or_default(),
-        };
-        let connection = Connection::new(Stream::Tls(Box::new(stream)), address, Some(facts));
+        let (connection, is_http2) = opening.run(origin, address, &mut underway.marks).await?;
         if !is_http2 {
             return Ok(Lease::Http1(connection));
         }

@@ -3,7 +3,7 @@
 use http::Method;
 use url::Url;
 
-use super::{Request, Response};
+use super::{HttpError, Request, Response};
 
 /// Fields that speak of a body that is not sent again.
 const OF_THE_BODY: [&str; 4] = [
@@ -17,7 +17,7 @@ const OF_THE_BODY: [&str; 4] = [
 const OF_THE_HOST: [&str; 4] = ["authorization", "cookie", "cookie2", "www-authenticate"];
 
 /// Where to, if the response is a redirect that says so.
-pub(super) fn location(url: &Url, response: &Response) -> Option<Result<Url, String>> {
+pub(super) fn location(url: &Url, response: &Response) -> Option<Result<Url, HttpError>> {
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
         return None;
     }
@@ -32,7 +32,10 @@ pub(super) fn location(url: &Url, response: &Response) -> Option<Result<Url, Str
             }
             Ok(next)
         }
-        Ok(_) | Err(_) => Err(location.to_owned()),
+        Ok(next) if !matches!(next.scheme(), "http" | "https") => {
+            Err(HttpError::Scheme(next.scheme().to_owned()))
+        }
+        Ok(_) | Err(_) => Err(HttpError::Location(location.to_owned())),
     })
 }
 
@@ -98,7 +101,7 @@ mod tests {
                 body: Vec::new(),
             };
             let found = super::location(&url("http://a.test/x/y?z#f"), &response);
-            let found = found.map(|found| found.map(String::from));
+            let found = found.map(|found| found.map(String::from).map_err(|error| error.to_string()));
             assert_eq!(
                 found,
                 expected.map(|found| found.map(Into::into).map_err(Into::into))
@@ -110,8 +113,16 @@ mod tests {
         check(302, "/b", Some(Ok("http://a.test/b#f")));
         check(301, "b?c#d", Some(Ok("http://a.test/x/b?c#d")));
         check(308, "//b.test", Some(Ok("http://b.test/#f")));
-        check(302, "ftp://b.test", Some(Err("ftp://b.test")));
-        check(302, "http://", Some(Err("http://")));
+        check(
+            302,
+            "ftp://b.test",
+            Some(Err("unsupported protocol scheme \"ftp\"")),
+        );
+        check(
+            302,
+            "http://[",
+            Some(Err("failed to parse Location header \"http://[\"")),
+        );
     }
 
     #[test]

@@ -4,7 +4,12 @@ use std::{borrow::Cow, mem::MaybeUninit};
 
 use httparse::{ParserConfig, Status};
 
-use super::{Headers, HttpError, Keep, Protocol, Response, chunked::Chunked, exchange::reason};
+use super::{
+    Headers, HttpError, Keep, Protocol, Response,
+    chunked::Chunked,
+    exchange::reason,
+    framing::{Body, Framing},
+};
 
 /// The largest head of a response. Heads are a few hundred bytes; proxies refuse those over 64 KiB.
 pub(super) const MAX_HEAD_BYTES: usize = 256 << 10;
@@ -24,7 +29,10 @@ pub(super) struct ResponseReader {
     state: State,
     /// The beginning of a head that has not arrived whole.
     head_bytes: Vec<u8>,
+    /// How long all interim heads were.
+    n_interim_bytes: usize,
     is_answer_to_head: bool,
+    keeps_fields: bool,
     head: Option<Head>,
     sink: Sink,
     is_persistent: bool,
@@ -48,12 +56,18 @@ struct Head {
     headers: Headers,
 }
 
+/// A head (`None`: of an interim response) with what follows from it, and how many bytes it is; `None` when it is not
+/// there yet.
+type Said = Option<(Option<(Head, Framing)>, usize)>;
+
 /// Where a body goes.
 #[derive(Debug)]
 pub(super) struct Sink {
     keep: Keep,
     max_bytes: usize,
     bytes: Vec<u8>,
+    /// Of the body so far, kept or not.
+    n_bytes: u64,
 }
 
 impl Sink {
@@ -62,10 +76,12 @@ impl Sink {
             keep,
             max_bytes,
             bytes: Vec::new(),
+            n_bytes: 0,
         }
     }
 
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), HttpError> {
+        self.n_bytes += bytes.len() as u64;
         if self.keep == Keep::Nothing {
             return Ok(());
         }
@@ -77,6 +93,11 @@ impl Sink {
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())
+    }
+
+    /// How long the body was, with its content codings.
+    pub(super) fn n_bytes(&self) -> u64 {
+        self.n_bytes
     }
 
     pub(super) fn into_bytes(self) -> Vec<u8> {
@@ -96,11 +117,24 @@ impl ResponseReader {
         Self {
             state: State::Head,
             head_bytes: Vec::new(),
+            n_interim_bytes: 0,
             is_answer_to_head,
+            keeps_fields: true,
             head: None,
             sink,
             is_persistent: true,
         }
+    }
+
+    /// Reads the fields of the head and forgets them, which saves their memory.
+    pub(super) fn without_fields(mut self) -> Self {
+        self.keeps_fields = false;
+        self
+    }
+
+    /// How long the body is so far, with its content codings.
+    pub(super) fn n_body_bytes(&self) -> u64 {
+        self.sink.n_bytes()
     }
 
     /// Whether the response is whole.
@@ -156,6 +190,9 @@ impl ResponseReader {
                 self.state = State::Done;
                 Ok(())
             }
+            State::Head if self.head_bytes.is_empty() && self.n_interim_bytes == 0 => {
+                Err(HttpError::Unanswered)
+            }
             _ => Err(HttpError::Ended),
         }
     }
@@ -175,8 +212,8 @@ impl ResponseReader {
     /// Takes from the front of `bytes`; mostly they hold the whole head.
     fn feed_head(&mut self, bytes: &[u8]) -> Result<usize, HttpError> {
         if self.head_bytes.is_empty() {
-            if let Some((head, n_bytes)) = parse(bytes)? {
-                self.begin_body(head)?;
+            if let Some((head, n_bytes)) = self.parse(bytes)? {
+                self.begin_body(head, n_bytes)?;
                 return Ok(n_bytes);
             }
             self.head_bytes.extend_from_slice(bytes);
@@ -185,14 +222,14 @@ impl ResponseReader {
         let n_before = self.head_bytes.len();
         self.head_bytes.extend_from_slice(bytes);
         // Parsing anew for each piece would be quadratic for a server that sends byte by byte.
-        let searched_from = n_before.saturating_sub(3);
+        let searched_from = n_before.saturating_sub(2);
         if !has_empty_line(&self.head_bytes[searched_from..]) {
             return limit(self.head_bytes.len()).map(|()| bytes.len());
         }
         let whole = std::mem::take(&mut self.head_bytes);
-        match parse(&whole)? {
+        match self.parse(&whole)? {
             Some((head, n_bytes)) => {
-                self.begin_body(head)?;
+                self.begin_body(head, n_bytes)?;
                 // Without a line's last byte there was no head before.
                 Ok(n_bytes.saturating_sub(n_before))
             }
@@ -203,42 +240,67 @@ impl ResponseReader {
         }
     }
 
-    /// RFC 9112 §6.3.
-    fn begin_body(&mut self, head: Head) -> Result<(), HttpError> {
-        match head.status {
-            101 => return Err(HttpError::SwitchingProtocols),
-            // An interim response; the real one follows.
-            100..200 => return Ok(()),
-            _ => {}
-        }
-        let headers = &head.headers;
-        self.is_persistent = match head.protocol {
-            Protocol::Http10 => headers.lists("connection", "keep-alive"),
-            _ => !headers.lists("connection", "close"),
+    fn begin_body(&mut self, head: Option<(Head, Framing)>, n_bytes: usize) -> Result<(), HttpError> {
+        let Some((head, framing)) = head else {
+            // An interim response; the real one follows. A server that sends nothing else must come to an end.
+            self.n_interim_bytes += n_bytes;
+            return limit(self.n_interim_bytes);
         };
-        let has_body = !self.is_answer_to_head && !matches!(head.status, 204 | 304);
-        self.state = if !has_body {
-            State::Done
-        } else if headers.get("transfer-encoding").is_some() {
-            if !headers.lists("transfer-encoding", "chunked") {
-                return Err(HttpError::Malformed("a transfer coding that is not chunked"));
-            }
-            State::Chunked(Chunked::default())
-        } else {
-            match content_length(headers)? {
-                Some(0) => State::Done,
-                Some(n_bytes) => {
-                    self.sink.expect(n_bytes);
-                    State::Length(n_bytes)
-                }
-                None => {
-                    self.is_persistent = false;
-                    State::UntilEnd
-                }
+        self.is_persistent = framing.is_persistent;
+        self.state = match framing.body {
+            Body::None | Body::Length(0) => State::Done,
+            Body::Chunked => State::Chunked(Chunked::default()),
+            Body::UntilEnd => State::UntilEnd,
+            Body::Length(n_bytes) => {
+                self.sink.expect(n_bytes);
+                State::Length(n_bytes)
             }
         };
         self.head = Some(head);
         Ok(())
+    }
+
+    /// What is said by the head at the front, if it is there, and how many bytes it is.
+    fn parse(&self, bytes: &[u8]) -> Result<Said, HttpError> {
+        let mut fields = [const { MaybeUninit::uninit() }; N_USUAL_FIELDS];
+        match parse_into(bytes, &mut fields) {
+            Err(httparse::Error::TooManyHeaders) => {
+                let mut fields = vec![MaybeUninit::uninit(); MAX_FIELDS];
+                self.read(parse_into(bytes, &mut fields))
+            }
+            parsed => self.read(parsed),
+        }
+    }
+
+    fn read(&self, parsed: Result<Option<Parsed<'_, '_>>, httparse::Error>) -> Result<Said, HttpError> {
+        let Some(Parsed { head, n_bytes }) = parsed.map_err(malformed)? else {
+            return Ok(None);
+        };
+        let status = head.code.unwrap_or_default();
+        if status == 101 {
+            return Err(HttpError::SwitchingProtocols);
+        }
+        if (100..200).contains(&status) {
+            return Ok(Some((None, n_bytes)));
+        }
+        let protocol = if head.version == Some(0) {
+            Protocol::Http10
+        } else {
+            Protocol::Http11
+        };
+        let framing = Framing::of(protocol, status, head.headers, self.is_answer_to_head)?;
+        let fields = head.headers.iter();
+        let head = Head {
+            protocol,
+            status,
+            reason: reason(status, head.reason.filter(|_| self.keeps_fields)),
+            headers: if self.keeps_fields {
+                Headers::new(n_bytes, fields.map(|field| (field.name.as_bytes(), field.value)))
+            } else {
+                Headers::default()
+            },
+        };
+        Ok(Some((Some((head, framing)), n_bytes)))
     }
 }
 
@@ -252,36 +314,9 @@ fn limit(n_bytes: usize) -> Result<(), HttpError> {
     Ok(())
 }
 
+/// Each line may end with or without a carriage return (RFC 9112 §2.2).
 fn has_empty_line(bytes: &[u8]) -> bool {
-    bytes.windows(2).any(|two| two == b"\n\n") || bytes.windows(4).any(|four| four == b"\r\n\r\n")
-}
-
-/// Every field must say the same (RFC 9112 §6.3, number 5).
-fn content_length(headers: &Headers) -> Result<Option<u64>, HttpError> {
-    let mut length = None;
-    for value in headers.get_all("content-length") {
-        let digits = value.iter().all(u8::is_ascii_digit);
-        let text = std::str::from_utf8(value).ok().filter(|_| digits);
-        let number = text.and_then(|text| text.parse::<u64>().ok());
-        let number = number.ok_or(HttpError::Malformed("a bad Content-Length"))?;
-        if length.is_some_and(|other| other != number) {
-            return Err(HttpError::Malformed("two different Content-Length"));
-        }
-        length = Some(number);
-    }
-    Ok(length)
-}
-
-/// The head at the front, and how many bytes it is.
-fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, HttpError> {
-    let mut fields = [const { MaybeUninit::uninit() }; N_USUAL_FIELDS];
-    match parse_into(bytes, &mut fields) {
-        Err(httparse::Error::TooManyHeaders) => {
-            let mut fields = vec![MaybeUninit::uninit(); MAX_FIELDS];
-            parse_into(bytes, &mut fields).map_err(malformed)
-        }
-        parsed => parsed.map_err(malformed),
-    }
+    bytes.windows(2).any(|two| two == b"\n\n") || bytes.windows(3).any(|three| three == b"\n\r\n")
 }
 
 fn malformed(error: httparse::Error) -> HttpError {
@@ -293,28 +328,22 @@ fn malformed(error: httparse::Error) -> HttpError {
     })
 }
 
-fn parse_into<'b>(
+/// A head that is there.
+struct Parsed<'f, 'b> {
+    head: httparse::Response<'f, 'b>,
+    n_bytes: usize,
+}
+
+fn parse_into<'f, 'b>(
     bytes: &'b [u8],
-    fields: &mut [MaybeUninit<httparse::Header<'b>>],
-) -> Result<Option<(Head, usize)>, httparse::Error> {
+    fields: &'f mut [MaybeUninit<httparse::Header<'b>>],
+) -> Result<Option<Parsed<'f, 'b>>, httparse::Error> {
     let mut head = httparse::Response::new(&mut []);
     let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut head, bytes, fields)?;
-    let Status::Complete(n_bytes) = parsed else {
-        return Ok(None);
-    };
-    let status = head.code.unwrap_or_default();
-    let fields = head.headers.iter();
-    let head = Head {
-        protocol: if head.version == Some(0) {
-            Protocol::Http10
-        } else {
-            Protocol::Http11
-        },
-        status,
-        reason: reason(status, head.reason),
-        headers: Headers::new(n_bytes, fields.map(|field| (field.name.as_bytes(), field.value))),
-    };
-    Ok(Some((head, n_bytes)))
+    Ok(match parsed {
+        Status::Complete(n_bytes) => Some(Parsed { head, n_bytes }),
+        Status::Partial => None,
+    })
 }
 
 #[cfg(test)]

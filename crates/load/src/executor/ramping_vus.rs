@@ -64,27 +64,24 @@ impl RampingVus {
     /// # Errors
     /// When nothing would run, or when numbers are beyond all reason.
     pub fn new(start_vus: u32, stages: Vec<Stage>) -> Result<Self, ScheduleError> {
-        let n_vus = stages.iter().map(|stage| stage.target).fold(start_vus, u32::max);
         let total = stages
             .iter()
             .try_fold(Duration::ZERO, |sum, stage| sum.checked_add(stage.duration));
         let duration = total
             .filter(|total| i64::try_from(total.as_nanos()).is_ok())
             .ok_or(ScheduleError::TooLong)?;
-        if n_vus == 0 {
-            Err(ScheduleError::NoVus)
-        } else if n_vus > MAX_VUS {
-            Err(ScheduleError::TooManyVus { n_vus })
-        } else if duration.is_zero() {
-            Err(ScheduleError::NoTime)
-        } else {
-            Ok(Self {
-                start_vus,
-                stages,
-                duration,
-                graceful_ramp_down: GRACE,
-                graceful_stop: GRACE,
-            })
+        let plan = Self {
+            start_vus,
+            stages,
+            duration,
+            graceful_ramp_down: GRACE,
+            graceful_stop: GRACE,
+        };
+        match plan.max_vus() {
+            0 => Err(ScheduleError::NoVus),
+            n_vus if n_vus > MAX_VUS => Err(ScheduleError::TooManyVus { n_vus }),
+            _ if duration.is_zero() => Err(ScheduleError::NoTime),
+            _ => Ok(plan),
         }
     }
 
@@ -127,10 +124,10 @@ impl RampingVus {
         self.duration.saturating_add(self.graceful_stop)
     }
 
-    /// How many virtual users must exist (k6's `vus_max`): the highest number that the line reaches.
+    /// How many virtual users must exist (k6's `vus_max`): the highest number that the line touches, also for no time.
     pub fn max_vus(&self) -> u32 {
-        let targets = self.ramps().filter(|ramp| !ramp.duration.is_zero());
-        targets.map(|ramp| ramp.from.max(ramp.target)).max().unwrap_or(0)
+        let targets = self.stages.iter().map(|stage| stage.target);
+        targets.fold(self.start_vus, u32::max)
     }
 
     /// How many virtual users are planned to be active at `at`; zero from [`Self::duration`] on.
@@ -141,28 +138,32 @@ impl RampingVus {
     }
 
     /// The windows of the virtual user number `index` (from 0) in the order of time: at most one more than there
-    /// are stages.
+    /// are stages. A user that the line only touches has one of no length: it is made, as in k6, and has nothing to do.
     pub fn windows(&self, index: u32) -> Vec<Window> {
         let mut windows: Vec<Window> = Vec::new();
-        for (start, stop) in self.active_times(index) {
+        let window = |(start, stop)| Window {
+            start,
+            stop,
+            interrupt: stop,
+        };
+        for (start, stop) in self.active_times(index).filter(|(start, stop)| start < stop) {
             match windows.last_mut() {
                 Some(last) if last.stop == start => last.stop = stop,
-                _ => windows.push(Window {
-                    start,
-                    stop,
-                    interrupt: stop,
-                }),
+                _ => windows.push(window((start, stop))),
             }
+        }
+        if windows.is_empty() {
+            windows.extend(self.active_times(index).next().map(window));
         }
         self.set_interrupts(&mut windows);
         windows
     }
 
-    /// Stretches of activity within each stage; a later one may begin where an earlier one ends.
+    /// Stretches of activity within each stage, also of no length; a later one may begin where an earlier one ends.
     fn active_times(&self, index: u32) -> impl Iterator<Item = (Duration, Duration)> {
         self.ramps().filter_map(move |ramp| {
             let (start, stop) = ramp.active_time(index)?;
-            (start < stop).then_some((ramp.begin + start, ramp.begin + stop))
+            Some((ramp.begin + start, ramp.begin + stop))
         })
     }
 

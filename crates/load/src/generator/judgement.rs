@@ -28,6 +28,10 @@ const LATENESS_OF_LATENCY: u32 = 10;
 /// Share of late ticks from which on the run is marked. Reason: it reaches the p99 of the report.
 pub const LATE_TICK_SHARE: f64 = 0.01;
 
+/// Share of the planned starts that may be dropped before the run is marked. Reason: whoever was dropped would have
+/// waited longest, so from here on the p99 is no longer that of all arrivals.
+pub const DROPPED_SHARE: f64 = 0.01;
+
 /// Below this idle share the machine counts as fully used. Reason: the idle share of `/proc/stat` comes in
 /// ticks of 10 ms and rarely reads as 0 even under full load.
 const NO_IDLE_SHARE: f64 = 0.05;
@@ -41,15 +45,28 @@ pub struct Health {
     pub reasons: Vec<String>,
 }
 
+/// What became of the iterations that a schedule wanted at certain moments; none for a run without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Iterations whose moment came.
+    pub n_due: u64,
+    /// Those of them that no virtual user was free for.
+    pub n_dropped: u64,
+}
+
 /// Judges a period by the rules of the [module](super).
 ///
 /// `reported_latency` is the latency that the caller is about to report as its main figure (its p95, say);
 /// `None` when it reports none.
-pub fn judge(evidence: &Evidence, reported_latency: Option<Duration>) -> Health {
-    let reasons: Vec<_> = [busy(evidence), late(evidence, reported_latency)]
-        .into_iter()
-        .flatten()
-        .collect();
+pub fn judge(evidence: &Evidence, schedule: Schedule, reported_latency: Option<Duration>) -> Health {
+    let reasons: Vec<_> = [
+        busy(evidence),
+        late(evidence, reported_latency),
+        dropped(schedule),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     Health {
         saturated: !reasons.is_empty(),
         reasons,
@@ -80,6 +97,20 @@ fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<Strin
             tolerance.as_millis(),
             evidence.lateness.max().as_millis(),
             cause_of_lateness(evidence),
+        )
+    })
+}
+
+fn dropped(schedule: Schedule) -> Option<String> {
+    let Schedule { n_due, n_dropped } = schedule;
+    let share = n_dropped as f64 / n_due.max(1) as f64;
+    (share >= DROPPED_SHARE).then(|| {
+        format!(
+            "it started {} of the {n_due} iterations that the schedule wanted and dropped {}, because no virtual user \
+             was free, so there was less load than planned and the latencies lack who would have waited longest; \
+             raise maxVUs, or plan a lower rate",
+            n_due - n_dropped,
+            percent(share),
         )
     })
 }
@@ -127,7 +158,9 @@ mod tests {
 
     #[test]
     fn thresholds_are_where_the_doc_says() {
-        let judge = |busy, late: &[_], latency| judge(&evidence(busy, late, Some(0.5)), latency).saturated;
+        let judge = |busy, late: &[_], latency| {
+            judge(&evidence(busy, late, Some(0.5)), Schedule::default(), latency).saturated
+        };
         for (busy, late, latency, expected) in [
             (0.0, &[(1, 1000)][..], None, false),
             (0.049, &[(1, 1000)], None, false),
@@ -149,7 +182,7 @@ mod tests {
     }
 
     fn check(evidence: &Evidence, expected: &Expect) {
-        expected.assert_eq(&judge(evidence, None).reasons.join("\n"));
+        expected.assert_eq(&judge(evidence, Schedule::default(), None).reasons.join("\n"));
     }
 
     #[test]
@@ -161,6 +194,22 @@ mod tests {
                 a worker was 90 % busy or more for 40 % of the time (up to 97 %), so it could not offer more load or take replies faster; use more workers, another machine, or less load
                 10 % of its clock ticks, and so of its readings, came 20 ms or more late (up to 30 ms), because its workers were too busy"#]],
         );
+    }
+
+    #[test]
+    fn a_schedule_that_was_not_kept_is_told() {
+        for (n_due, n_dropped, saturated) in [(0, 0, false), (1000, 9, false), (1000, 10, true), (5, 5, true)]
+        {
+            let schedule = Schedule { n_due, n_dropped };
+            let health = judge(&evidence(0.0, &[(1, 1000)], None), schedule, None);
+            assert_eq!(health.saturated, saturated, "{schedule:?}");
+        }
+        let schedule = Schedule {
+            n_due: 600_000,
+            n_dropped: 450_000,
+        };
+        let health = judge(&evidence(0.0, &[], None), schedule, None);
+        expect!["it started 150000 of the 600000 iterations that the schedule wanted and dropped 75 %, because no virtual user was free, so there was less load than planned and the latencies lack who would have waited longest; raise maxVUs, or plan a lower rate"].assert_eq(&health.reasons.join("\n"));
     }
 
     #[test]

@@ -52,6 +52,8 @@ struct Started {
     at: Instant,
     wall_clock: SystemTime,
     seconds: Interval,
+    /// When someone looks how many virtual users are active: at full seconds, as in k6.
+    vus_samples: Interval,
     next_evaluation: Duration,
     notices: mpsc::Receiver<String>,
     /// They end with this set.
@@ -129,8 +131,11 @@ impl RunLoop {
         // What the generator did to make the virtual users and in setup is not part of the run.
         self.monitor.take();
         let at = Instant::now();
-        let mut seconds = tokio::time::interval_at(at + REPORT_EVERY + OBSERVE_AFTER, REPORT_EVERY);
-        seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let every_second = |first| {
+            let mut seconds = tokio::time::interval_at(first, REPORT_EVERY);
+            seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
+            seconds
+        };
         self.run.set_start(at);
         self.commands.send_replace(Command::Start(at));
         let (notice_sender, notices) = mpsc::channel(MAX_NOTICES);
@@ -151,7 +156,8 @@ impl RunLoop {
         Started {
             at,
             wall_clock: SystemTime::now(),
-            seconds,
+            seconds: every_second(at + REPORT_EVERY + OBSERVE_AFTER),
+            vus_samples: every_second(at + REPORT_EVERY),
             next_evaluation: EVALUATE_EVERY,
             notices,
             stewards,
@@ -179,6 +185,7 @@ impl RunLoop {
                     }
                 },
                 Some(notice) = started.notices.recv() => self.total.notice(notice),
+                _ = started.vus_samples.tick() => self.total.sample_vus(),
                 _ = started.seconds.tick() => {
                     let elapsed = started.at.elapsed();
                     observe(&self.total.progress(elapsed, self.thresholds.findings()));
@@ -253,6 +260,7 @@ impl RunLoop {
             marked_failed: self.run.marked_failed(),
             teardown_failure,
             generator,
+            schedule: self.total.schedule(),
             metrics: self.total.metrics,
             failures: self.total.failures,
             notices: self.total.notices,

@@ -12,7 +12,7 @@ use super::{
     control::{Control, State},
     slots::Slots,
 };
-use crate::{executor::Executor, plan::Scenario};
+use crate::{executor::Executor, generator::Schedule, plan::Scenario};
 
 /// What decides whether a virtual user begins another iteration while its window lasts.
 #[derive(Debug)]
@@ -113,6 +113,15 @@ impl Scene {
     /// Iterations that were dropped so far.
     pub(super) fn n_dropped(&self) -> u64 {
         self.n_dropped.load(Relaxed)
+    }
+
+    /// What became of its arrivals so far; `None` for a scenario that has none.
+    pub(super) fn schedule(&self) -> Option<Schedule> {
+        let n_dropped = self.n_dropped();
+        matches!(self.work, Work::Open(_)).then(|| Schedule {
+            n_due: self.n_begun.load(Relaxed) + n_dropped,
+            n_dropped,
+        })
     }
 
     /// Drops what is left in the common store. For the end of the scenario.

@@ -13,6 +13,7 @@ use super::{
     worker::Report,
 };
 use crate::{
+    generator::Schedule,
     metrics::{MetricSet, Recorder, SampleSender, built_in::Execution},
     plan::Plan,
     threshold::Finding,
@@ -98,11 +99,9 @@ impl Total {
         self.max_vus
     }
 
-    /// The state `elapsed` after the start; samples the gauges of virtual users.
+    /// The state `elapsed` after the start.
     pub(super) fn progress(&mut self, elapsed: Duration, thresholds: Vec<Finding>) -> Progress<'_> {
         let active_vus = self.run.active_vus();
-        self.of_run.set(self.execution.vus, f64::from(active_vus));
-        self.sample_vus_max();
         self.settle();
         Progress {
             elapsed,
@@ -117,6 +116,13 @@ impl Total {
         }
     }
 
+    /// Samples the gauges of virtual users.
+    pub(super) fn sample_vus(&mut self) {
+        let active_vus = self.run.active_vus();
+        self.of_run.set(self.execution.vus, f64::from(active_vus));
+        self.sample_vus_max();
+    }
+
     /// Samples the gauge of existing virtual users.
     pub(super) fn sample_vus_max(&mut self) {
         self.max_vus = self.run.counts().n_vus.load(Relaxed);
@@ -129,6 +135,15 @@ impl Total {
         for scene in self.scenes.iter() {
             scene.drop_rest();
         }
+    }
+
+    /// What became of the arrivals of all scenarios together.
+    pub(super) fn schedule(&self) -> Schedule {
+        let schedules = self.scenes.iter().filter_map(Scene::schedule);
+        schedules.fold(Schedule::default(), |sum, one| Schedule {
+            n_due: sum.n_due + one.n_due,
+            n_dropped: sum.n_dropped + one.n_dropped,
+        })
     }
 
     /// Makes what the run loop recorded part of the metrics.

@@ -12,6 +12,7 @@ use plimsoll_load::{
     run,
 };
 use plimsoll_report::quantity;
+use plimsoll_script::Redaction;
 use serde_json::{Value, json};
 
 use super::{
@@ -50,7 +51,9 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        let redaction = Redaction::default();
         let log = Log {
+            redaction: redaction.clone(),
             output: &LogOutput::Stderr,
             format: LogFormat::Text,
             is_verbose: false,
@@ -61,7 +64,7 @@ impl Options {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let reading = script::read(&self.script, &self.reading, false, surroundings);
+        let reading = script::read(&self.script, &self.reading, false, surroundings, &redaction);
         let script = runtime.block_on(reading)?;
         let of_script = script::options(&script).map_err(invalid)?;
         let document = self.document(&of_script, surroundings)?;

@@ -4,13 +4,14 @@
 use std::fmt;
 
 use plimsoll_load::plan::{Options, OptionsError, Plan, Read};
+use plimsoll_scenario::nearest::nearest;
 use serde_json::Value;
 
 use super::{
     config_file::ConfigFile,
     flags::{self, OptionFlags},
 };
-use crate::{nearest::nearest, surroundings::Surroundings};
+use crate::surroundings::Surroundings;
 
 /// Options that cannot be: where they were given, and what is wrong with them. k6 ends with exit code 104.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,13 +85,16 @@ impl Layers {
         let Read { options, unknown } = Options::from_json(of_script)
             .map_err(|error| Mistake::of_file(script, &within_options(error)))?;
         let keys = unknown.iter().map(|key| self::unknown(script, key));
-        let warnings = self.warnings.iter().cloned().chain(keys).collect();
+        let warnings = self.warnings.iter().cloned().chain(keys);
         let file = self.file.as_ref().map(|(_, options)| options.clone());
         let all = file
             .unwrap_or_default()
             .under(options.clone())
             .under(self.environment.clone())
             .under(self.flags.clone());
+        let ineffective = INEFFECTIVE.iter().filter(|(key, _)| all.get(key).is_some());
+        let ineffective = ineffective.map(|(key, why)| format!("the option `{key}` has no effect: {why}"));
+        let warnings = warnings.chain(ineffective).collect();
         let plan = plimsoll_script::check_options(&all)
             .and_then(|()| Plan::from_options(&all))
             .map_err(|error| self.blame(error, script, &options))?;
@@ -120,6 +124,12 @@ impl Layers {
         }
     }
 }
+
+/// Options of k6 that mean nothing here, and why.
+const INEFFECTIVE: &[(&str, &str)] = &[(
+    "metricSamplesBufferSize",
+    "samples do not wait in one buffer of that many; see the outputs in the reference for what they hold",
+)];
 
 /// An option of a script is a field of what it exports.
 fn within_options(error: OptionsError) -> OptionsError {

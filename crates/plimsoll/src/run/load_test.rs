@@ -10,7 +10,7 @@ use plimsoll_load::{
 };
 use plimsoll_outputs::Outputs;
 use plimsoll_report::{Style, SummaryMode};
-use plimsoll_script::Users;
+use plimsoll_script::{Redaction, Users};
 use serde_json::Value;
 
 use super::{
@@ -31,6 +31,10 @@ use crate::{
     terminal,
 };
 
+/// What people have to know before they believe a figure.
+const SATURATED: &str =
+    "the load generator was the bottleneck, so the figures of this run are not the target's alone";
+
 /// A test that is about to run.
 struct LoadTest<'a> {
     flags: &'a Options,
@@ -43,15 +47,23 @@ struct LoadTest<'a> {
     audience: Audience,
     /// Whether it waits for a signal when it is over.
     lingers: bool,
+    redaction: Redaction,
 }
 
 /// Reads everything, runs the test and tells its result. To be polled on a `LocalSet`.
 pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     flags.unsupported.refuse().map_err(Failure::Usage)?;
-    prepare(flags, surroundings).await?.conduct().await
+    let redaction = Redaction::default();
+    let test = prepare(flags, surroundings, redaction.clone()).await?;
+    let outcome = test.conduct().await;
+    outcome.map_err(|failure| failure.in_words(|text| redaction.redact(text).into_owned()))
 }
 
-async fn prepare<'a>(flags: &'a Options, surroundings: &Surroundings<'_>) -> Result<LoadTest<'a>, Failure> {
+async fn prepare<'a>(
+    flags: &'a Options,
+    surroundings: &Surroundings<'_>,
+    redaction: Redaction,
+) -> Result<LoadTest<'a>, Failure> {
     let (screen, is_drawable) = Screen::stderr();
     let screen = Arc::new(screen);
     let file = ConfigFile::find(flags.reading.config.as_deref(), surroundings).map_err(invalid)?;
@@ -63,15 +75,18 @@ async fn prepare<'a>(flags: &'a Options, surroundings: &Surroundings<'_>) -> Res
     let outputs = Outputs::parse(outputs, &variable).map_err(invalid)?;
     let lingers = flags.talk.linger || file.linger;
     let layers = Layers::read(file, surroundings, &flags.options).map_err(invalid)?;
-    let console = start_log(flags, &screen)?;
+    let console = start_log(flags, &screen, redaction.clone())?;
 
     let name = flags.script.display().to_string();
-    let script = script::read(&flags.script, &flags.reading, true, surroundings).await?;
+    let script = script::read(&flags.script, &flags.reading, true, surroundings, &redaction).await?;
     let of_script = script::options(&script).map_err(invalid)?;
     let consolidated = layers.consolidate(&name, &of_script).map_err(invalid)?;
     script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;
     for warning in &consolidated.warnings {
         tracing::warn!("{warning}");
+    }
+    if flags.reading.is_base() {
+        tracing::warn!("--compatibility-mode base has no effect: scripts have all that the other mode has.");
     }
     if let Some(path) = consolidated.options.get("consoleOutput").and_then(Value::as_str) {
         console.redirect(Path::new(path))?;
@@ -94,6 +109,7 @@ async fn prepare<'a>(flags: &'a Options, surroundings: &Surroundings<'_>) -> Res
         screen,
         audience,
         lingers,
+        redaction,
     })
 }
 
@@ -101,7 +117,7 @@ fn invalid(reason: impl fmt::Display) -> Failure {
     TestFailure::InvalidOptions.because(reason)
 }
 
-fn start_log(flags: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<Console> {
+fn start_log(flags: &Options, screen: &Arc<Screen<io::Stderr>>, redaction: Redaction) -> io::Result<Console> {
     let talk = &flags.talk;
     let log = Log {
         output: &talk.log_output,
@@ -109,6 +125,7 @@ fn start_log(flags: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<Co
         is_verbose: talk.verbose,
         has_colour: style(flags, &io::stderr()).color,
         screen: Arc::clone(screen),
+        redaction,
     };
     log.start()
 }
@@ -176,7 +193,8 @@ impl LoadTest<'_> {
     ) -> Result<Status, Failure> {
         preflight::raise_open_file_limit();
         let descriptions = self.outputs.descriptions();
-        let outputs = std::mem::take(&mut self.outputs).start(&self.plan, Box::new(io::stdout()))?;
+        let outputs = std::mem::take(&mut self.outputs).start(&self.plan, Box::new(io::stdout()));
+        let outputs = outputs.map_err(|error| TestFailure::NoFile.because(error))?;
         let display = RefCell::new(Display::new(Arc::clone(&self.screen), self.audience));
         let n_vus = run::max_vus(&self.plan);
         display
@@ -214,19 +232,28 @@ impl LoadTest<'_> {
             plan: &self.plan,
             script: &self.name,
             style: style(self.flags, &io::stdout()),
+            redaction: &self.redaction,
+            no_color: self.flags.talk.no_color || terminal::is_colour_refused(),
         };
-        results.tell(&result, &stages, output_report.notices()).await?;
+        let summary = results.summary(&result, output_report.notices());
+        results.tell(&summary, &stages).await?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             signals.received(1).await;
         }
-        end(&result, orders)
+        end(&result, orders.is_stopped(), summary.generator.saturated)
     }
 }
 
-fn end(result: &RunResult, orders: &Orders) -> Result<Status, Failure> {
-    match verdict::verdict(result, orders.is_stopped()) {
+/// The exit code and the last words of a run, which also say when its figures are not to be believed.
+fn end(result: &RunResult, was_stopped: bool, is_saturated: bool) -> Result<Status, Failure> {
+    match verdict::verdict(result, was_stopped) {
+        None if is_saturated => {
+            tracing::warn!("{SATURATED}; the summary says how that is known.");
+            Ok(Status::Success)
+        }
         None => Ok(Status::Success),
+        Some((failure, message)) if is_saturated => Err(failure.because(format!("{message}; {SATURATED}"))),
         Some((failure, message)) => Err(failure.because(message)),
     }
 }

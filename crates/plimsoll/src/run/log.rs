@@ -3,6 +3,7 @@
 //! The lines are k6's (`INFO[0003] hello  source=console`), and go where k6's `--log-output` says.
 
 use std::{
+    borrow::Cow,
     fmt::{self, Debug},
     fs::File,
     io::{self, Write},
@@ -14,6 +15,7 @@ use std::{
 
 use clap::ValueEnum;
 use plimsoll_report::rfc3339;
+use plimsoll_script::Redaction;
 use serde_json::{Map, Value};
 use tracing::{
     Event, Level, Metadata, Subscriber,
@@ -85,6 +87,8 @@ pub(super) struct Log<'a> {
     /// Whether standard error may have colours.
     pub(super) has_colour: bool,
     pub(super) screen: Arc<Screen<io::Stderr>>,
+    /// What no line shows.
+    pub(super) redaction: Redaction,
 }
 
 /// What scripts say with `console`, which may go elsewhere than the rest.
@@ -125,6 +129,7 @@ impl Log<'_> {
             .event_format(Lines {
                 format: self.format,
                 start: Instant::now(),
+                redaction: self.redaction,
             })
             .with_writer(sinks)
             .init();
@@ -192,6 +197,7 @@ impl Write for &Sink {
 struct Lines {
     format: LogFormat,
     start: Instant,
+    redaction: Redaction,
 }
 
 impl<S, N> FormatEvent<S, N> for Lines
@@ -207,6 +213,7 @@ where
     ) -> fmt::Result {
         let mut fields = Fields::default();
         event.record(&mut fields);
+        fields.redact(&self.redaction);
         let line = Line {
             level: *event.metadata().level(),
             is_console: event.metadata().target() == CONSOLE,
@@ -231,6 +238,17 @@ struct Line {
 struct Fields {
     message: String,
     others: Vec<(&'static str, String)>,
+}
+
+impl Fields {
+    fn redact(&mut self, redaction: &Redaction) {
+        let others = self.others.iter_mut().map(|(_, value)| value);
+        for text in others.chain([&mut self.message]) {
+            if let Cow::Owned(redacted) = redaction.redact(text) {
+                *text = redacted;
+            }
+        }
+    }
 }
 
 impl Visit for Fields {

@@ -56,6 +56,9 @@ pub(super) struct ReadingFlags {
     /// Fetch no imports: https modules must be known from an earlier run, or be among those that are built in.
     #[arg(long)]
     pub(super) offline: bool,
+    /// Where k6/secrets reads, mock=KEY=SECRET,… or file=FILE with lines KEY=SECRET; may be given several times.
+    #[arg(long, value_name = "KIND=PLACE")]
+    pub(super) secret_source: Vec<String>,
     /// Options as JSON. Default: ~/.config/k6/config.json, where it exists.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) config: Option<PathBuf>,
@@ -65,6 +68,13 @@ pub(super) struct ReadingFlags {
     /// What SCRIPT is.
     #[arg(long, value_parser = script_type, hide = true)]
     r#type: Option<()>,
+}
+
+impl ReadingFlags {
+    /// Whether the smaller of k6's two kinds of JavaScript was asked for.
+    pub(super) fn is_base(&self) -> bool {
+        matches!(self.compatibility_mode, Some(CompatibilityMode::Base))
+    }
 }
 
 /// k6's kinds of JavaScript.
@@ -88,7 +98,7 @@ fn script_type(text: &str) -> Result<(), String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(super) struct ResultFlags {
-    /// Write all samples to an output, for example json=samples.json or csv=samples.csv; may be given several times.
+    /// Write all samples to an output: json=samples.json, csv=samples.csv, prometheus-rw or opentelemetry; may be given several times.
     #[arg(long, short, value_name = "NAME[=ARGUMENT]")]
     pub(super) out: Vec<String>,
     /// How to print the result.

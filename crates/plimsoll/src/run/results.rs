@@ -14,7 +14,7 @@ use plimsoll_load::{
     run::RunResult,
 };
 use plimsoll_report::{Layout, ScriptOptions, Style, Summary, SummaryMode, percentile, summary::Parts};
-use plimsoll_script::Stages;
+use plimsoll_script::{Redaction, Stages};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -28,23 +28,32 @@ pub(super) struct Results<'a> {
     /// The script as the user named it.
     pub(super) script: &'a str,
     pub(super) style: Style,
+    /// What no text shows.
+    pub(super) redaction: &'a Redaction,
+    /// Whether somebody asked for text without colours.
+    pub(super) no_color: bool,
 }
 
 impl Results<'_> {
-    /// Prints and writes everything. `notices` are what people should know of the outputs.
-    pub(super) async fn tell(
-        &self,
-        run: &RunResult,
-        stages: &Stages,
-        notices: Vec<String>,
-    ) -> io::Result<()> {
-        let mut summary = self.summary(run);
-        if summary.generator.saturated {
-            tracing::warn!(
-                "The load generator was the bottleneck, so the figures of this run are not the target's alone."
-            );
-        }
+    /// What is to be told. `notices` are what people should know of the outputs.
+    pub(super) fn summary(&self, run: &RunResult, notices: Vec<String>) -> Summary {
+        let health = generator::judge(&run.generator, run.schedule, shortest_latency(&run.metrics));
+        let mut summary = Summary::new(Parts {
+            plimsoll: env!("CARGO_PKG_VERSION"),
+            command: std::env::args().collect(),
+            run,
+            health: &health,
+            losses: None,
+            target: None,
+            trend_stats: &self.plan.summary_trend_stats,
+        });
         summary.notices.extend(notices);
+        summary.edit_sentences(|text| self.redaction.redact(text).into_owned());
+        summary
+    }
+
+    /// Prints and writes everything.
+    pub(super) async fn tell(&self, summary: &Summary, stages: &Stages) -> io::Result<()> {
         let setup_data = stages
             .setup_data()
             .and_then(|data| serde_json::from_str(&data).ok());
@@ -53,16 +62,21 @@ impl Results<'_> {
                 true => summary.machine_readable(self.script),
                 false => summary.export(setup_data.as_ref()),
             };
-            write_file(path, text.as_bytes())?;
+            lament(write_file(path, text.as_bytes()));
         }
         if self.flags.format == Format::Json {
-            return print(&format!("{}\n", serde_json::to_string_pretty(&summary)?));
+            return print(&format!("{}\n", serde_json::to_string_pretty(summary)?));
         }
         if self.is_disabled() {
             return Ok(());
         }
-        match self.of_script(&summary, stages, setup_data.as_ref()).await {
-            Some(files) => files.into_iter().try_for_each(|(name, text)| write(&name, &text)),
+        match self.of_script(summary, stages, setup_data.as_ref()).await {
+            Some(files) => {
+                for (name, text) in files {
+                    lament(write(&name, &text));
+                }
+                Ok(())
+            }
             None => print(&summary.end_of_test(self.layout(), self.style)),
         }
     }
@@ -82,19 +96,6 @@ impl Results<'_> {
         }
     }
 
-    fn summary(&self, run: &RunResult) -> Summary {
-        let health = generator::judge(&run.generator, shortest_latency(&run.metrics));
-        Summary::new(Parts {
-            plimsoll: env!("CARGO_PKG_VERSION"),
-            command: std::env::args().collect(),
-            run,
-            health: &health,
-            losses: None,
-            target: None,
-            trend_stats: &self.plan.summary_trend_stats,
-        })
-    }
-
     /// What the script makes of the results; `None` when it makes nothing, or cannot.
     async fn of_script(
         &self,
@@ -105,7 +106,7 @@ impl Results<'_> {
         let data = summary.script_data(&ScriptOptions {
             trend_stats: &self.plan.summary_trend_stats,
             time_unit: self.plan.summary_time_unit.as_deref().unwrap_or_default(),
-            no_color: !self.style.color,
+            no_color: self.no_color,
             is_stdout_terminal: io::stdout().is_terminal(),
             is_stderr_terminal: io::stderr().is_terminal(),
             setup_data,
@@ -139,6 +140,13 @@ fn shortest_latency(metrics: &MetricSet) -> Option<Duration> {
 /// Whether a trend says how long the target took.
 fn is_latency(name: &str) -> bool {
     ["http_req_duration", "ws_connecting", "ws_ping", "rtt"].contains(&name)
+}
+
+/// A file that cannot be written takes nothing from the other results, and the run was as it was; so it is in k6.
+fn lament(written: io::Result<()>) {
+    if let Err(error) = written {
+        tracing::error!("{error}");
+    }
 }
 
 fn write(name: &str, text: &[u8]) -> io::Result<()> {

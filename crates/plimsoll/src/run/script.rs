@@ -4,25 +4,28 @@ use std::{ffi::OsString, io, path::Path};
 
 use plimsoll_load::plan::{Options, Plan};
 use plimsoll_script::{
-    Options as Effective, Program, Script, modules,
+    Options as Effective, Program, Redaction, Script, modules,
     source::{self, Builtins, Entry, LoadOptions},
 };
 use serde_json::{Value, json};
 
-use super::{environment, layers::Mistake, options::ReadingFlags};
+use super::{environment, layers::Mistake, options::ReadingFlags, secret_source};
 use crate::{
     exit::{Failure, TestFailure},
     surroundings::Surroundings,
 };
 
 /// Reads a script with all that it imports, and evaluates it once. `-` is standard input. `__ENV` has the variables of
-/// the system when the flags say so, or nothing, and then `with_system` does.
+/// the system when the flags say so, or nothing, and then `with_system` does. `redaction` learns which secrets it reads.
 pub(super) async fn read(
     path: &Path,
     flags: &ReadingFlags,
     with_system: bool,
     surroundings: &Surroundings<'_>,
+    redaction: &Redaction,
 ) -> Result<Script, Failure> {
+    let secrets = secret_source::read(&flags.secret_source, surroundings, redaction);
+    let secrets = secrets.map_err(|error| TestFailure::InvalidOptions.because(error))?;
     let entry = match path.to_str() {
         Some("-") => Entry::Text {
             path: path.to_owned(),
@@ -41,7 +44,7 @@ pub(super) async fn read(
     };
     let sources = source::load(entry, &options).await;
     let sources = sources.map_err(|error| match error.excerpt {
-        None => TestFailure::NoScript.because(error),
+        None => TestFailure::NoFile.because(error),
         Some(_) => TestFailure::ScriptFailed.because(error),
     })?;
     for notice in &sources.notices {
@@ -49,8 +52,11 @@ pub(super) async fn read(
     }
     let with_system = flags.include_system_env_vars.unwrap_or(with_system);
     let env = environment::compose(&flags.env, with_system, surroundings);
-    let program = Program::from_sources(sources, env, std::env::current_dir()?);
-    Script::read(program).map_err(|error| TestFailure::ScriptFailed.because(error))
+    let program = Program::from_sources(sources, env, std::env::current_dir()?).with_secrets(secrets);
+    Script::read(program).map_err(|error| {
+        let text = error.to_string();
+        TestFailure::ScriptFailed.because(redaction.redact(&text))
+    })
 }
 
 /// What the script exports as `options`.

@@ -8,12 +8,9 @@ type Unsupported = (&'static str, &'static str);
 const NO_SEGMENTS: &str = "a run is not split over several machines; run each with its own share of the load";
 const NO_CLOUD: &str = "there is no cloud; results go to the terminal, to --summary-export and to --out";
 
-const NO_SECRETS: &str = "secrets are variables: --env NAME takes one from the environment into __ENV";
-
 const UNSUPPORTED: &[Unsupported] = &[
     ("execution-segment", NO_SEGMENTS),
     ("execution-segment-sequence", NO_SEGMENTS),
-    ("secret-source", NO_SECRETS),
     (
         "traces-output",
         "traces are not made; --http-debug and --websocket-debug show what is sent",

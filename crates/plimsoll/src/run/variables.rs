@@ -17,6 +17,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("K6_COMPATIBILITY_MODE", "compatibility-mode"),
     ("K6_TYPE", "type"),
     ("K6_CONFIG", "config"),
+    ("K6_SECRET_SOURCE", "secret-source"),
     ("K6_OUT", "out"),
     ("K6_SUMMARY_MODE", "summary-mode"),
     ("K6_SUMMARY_EXPORT", "summary-export"),

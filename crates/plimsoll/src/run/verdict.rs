@@ -73,7 +73,7 @@ mod tests {
     };
 
     use plimsoll_load::{
-        generator::Monitor,
+        generator::{Monitor, Schedule},
         metrics::{MetricSet, Registry},
         run::{Failures, Iterations},
         threshold::Finding,
@@ -130,6 +130,7 @@ mod tests {
             teardown_failure,
             notices: Vec::new(),
             generator: Monitor::new().take(),
+            schedule: Schedule::default(),
         }
     }
 

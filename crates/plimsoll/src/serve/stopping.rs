@@ -23,8 +23,8 @@ const MAX_DRAIN: Duration = Duration::from_secs(2);
 #[command(next_help_heading = "Stopping")]
 #[group(id = "stopping")]
 pub(super) struct StoppingOptions {
-    /// Seconds that stopping may take at the most. Clients get two of them to leave; the rest is for the calls that
-    /// tell the application of their end.
+    /// Seconds that stopping may take at the most. Clients get two of them to leave; the rest is for calls to the
+    /// application that are still under way, and for those that tell it of the clients' end.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     shutdown_timeout: u64,
     /// Seconds between the signal and the beginning of the stop, in which everything is served and only --ready_path

@@ -9,6 +9,7 @@ pub(super) fn file(summary: &Summary, setup_data: Option<&Value>) -> String {
     let mut file = json!({
         "root_group": groups::objects(&summary.root_group()),
         "metrics": summary.listing().iter().map(metric).collect::<Map<_, _>>(),
+        "generator": summary.health(),
     });
     if let Some(setup_data) = setup_data {
         file["setup_data"] = setup_data.clone();

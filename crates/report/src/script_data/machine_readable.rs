@@ -36,6 +36,7 @@ pub(super) fn file(summary: &Summary, script: &str) -> String {
             "k6_version": format!("plimsoll {version}"),
             "generated_at": summary.metadata.started_at,
         },
+        "generator": summary.health(),
         "results": {
             "checks": checks(summary),
             "metrics": metrics.collect::<Value>(),

@@ -105,30 +105,34 @@ fn scripts_get_options_and_state() {
         &data,
         "",
         &expect![[r#"
-        {
-          "metrics": null,
-          "options": {
-            "noColor": false,
-            "summaryTimeUnit": "",
-            "summaryTrendStats": [
-              "avg",
-              "min",
-              "med",
-              "max",
-              "p(90)",
-              "p(95)"
-            ]
-          },
-          "root_group": null,
-          "setup_data": {
-            "token": "x"
-          },
-          "state": {
-            "isStdErrTTY": false,
-            "isStdOutTTY": true,
-            "testRunDurationMs": 10000
-          }
-        }"#]],
+            {
+              "generator": {
+                "reasons": [],
+                "saturated": false
+              },
+              "metrics": null,
+              "options": {
+                "noColor": false,
+                "summaryTimeUnit": "",
+                "summaryTrendStats": [
+                  "avg",
+                  "min",
+                  "med",
+                  "max",
+                  "p(90)",
+                  "p(95)"
+                ]
+              },
+              "root_group": null,
+              "setup_data": {
+                "token": "x"
+              },
+              "state": {
+                "isStdErrTTY": false,
+                "isStdOutTTY": true,
+                "testRunDurationMs": 10000
+              }
+            }"#]],
     );
     let names: Vec<_> = metrics.as_object().unwrap().keys().cloned().collect();
     expect![[r#"
@@ -244,6 +248,10 @@ fn the_exported_file_has_the_older_shape() {
     summary.metrics.retain(|name, _| kept.contains(&name.as_str()));
     expect![[r#"
         {
+            "generator": {
+                "reasons": [],
+                "saturated": false
+            },
             "metrics": {
                 "acks_rcvd": {
                     "count": 6,
@@ -329,6 +337,10 @@ fn the_machine_readable_file_has_the_next_shape() {
                 "duration": 10,
                 "execution": "local",
                 "script": "export default () => {}"
+            },
+            "generator": {
+                "reasons": [],
+                "saturated": false
             },
             "metadata": {
                 "generated_at": "2026-11-21T19:49:03.120Z",

@@ -7,7 +7,7 @@ use std::{
 
 use expect_test::expect;
 use plimsoll_load::{
-    generator::Evidence,
+    generator::{Evidence, Schedule},
     histogram::Histogram,
     metrics::{self, Registry},
     plan, run,
@@ -99,6 +99,7 @@ pub(crate) fn run() -> RunResult {
             lateness,
             machine_idle_share: Some(0.5),
         },
+        schedule: Schedule::default(),
     }
 }
 

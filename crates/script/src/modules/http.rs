@@ -26,6 +26,7 @@ mod samples;
 mod send;
 mod session;
 
+pub(super) use self::names::canonical;
 pub(crate) use self::run_settings::RunSettings;
 use self::session::Session;
 use super::{Api, K6, Module, differs, same};
@@ -68,7 +69,8 @@ const API: &[Api] = &[
     ),
     differs(
         "Response",
-        "its fields cannot be assigned and are no own properties (`JSON.stringify` has them all); `ocsp` is always empty",
+        "its fields cannot be assigned and are no own properties (`JSON.stringify` has them all); `ocsp` is always empty; \
+         a body over 256 MiB is an error, and a broken one is no body",
     ),
     differs(
         "Response.json",
@@ -80,10 +82,18 @@ const API: &[Api] = &[
         "fields are sent as browsers do: a <select> of which nothing is chosen sends its first option",
     ),
     same("Response.clickLink"),
+    differs(
+        "Params",
+        "a value that makes no sense is an exception; in k6 it is a warning and a response with an `error`",
+    ),
     differs("Params.auth", "`ntlm` is refused; `basic` and `digest` work"),
     differs(
         "User-Agent",
         "`plimsoll/<version>`, unless the option `userAgent` or the request says otherwise",
+    ),
+    differs(
+        "URL",
+        "read as browsers do: `.` and `..` in its path are resolved, spaces around it are left out",
     ),
     Api {
         name: "HTTP_PROXY",

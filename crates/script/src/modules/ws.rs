@@ -9,7 +9,7 @@ use plimsoll_clients::websocket::Response;
 use rquickjs::{Class, Ctx, Exception, Function, Object, Result, Value, function::Rest};
 
 use self::socket::Socket;
-use super::{Module, beyond, differs, same};
+use super::{Module, beyond, differs, http::canonical, same};
 use crate::{
     host::Host,
     websocket::{Dial, Flavour, Opened, Params, Session},
@@ -121,21 +121,6 @@ fn headers<'js>(ctx: &Ctx<'js>, response: Option<&Response>) -> Result<Object<'j
         object.set(name.as_str(), value)?;
     }
     Ok(object)
-}
-
-/// A field name as Go writes it, whatever the server wrote: `Sec-Websocket-Accept`.
-fn canonical(name: &str) -> String {
-    let mut is_first = true;
-    let cased = name.chars().map(|c| {
-        let cased = if is_first {
-            c.to_ascii_uppercase()
-        } else {
-            c.to_ascii_lowercase()
-        };
-        is_first = c == '-';
-        cased
-    });
-    cased.collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 const LIKE_ENOUGH: f64 = 0.85;
 
 /// The candidate that is most like `name`.
-pub(super) fn nearest<T: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = T>) -> Option<T> {
+pub(crate) fn nearest<T: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = T>) -> Option<T> {
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(name, candidate.as_ref()), candidate))

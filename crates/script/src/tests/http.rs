@@ -103,6 +103,7 @@ async fn bodies_are_what_the_script_gives() {
              field: multipart.body.includes('form-data; name=\"field\"\\r\\n\\r\\nv\\r\\n'),
              boundary: multipart.body.startsWith('--' + multipart.headers['content-type'].split('boundary=')[1]),
              compressed: http.post('BASE/gunzip', 'hello', { compression: 'gzip' }).body === 'hello',
+             'is known uncompressed': http.post('BASE/gunzip', 'hello', { compression: 'gzip,br' }).request.body === 'hello',
              methods: ['put', 'patch', 'del', 'options']
                .map((name) => http[name]('BASE/echo', 'x').json('method') + http[name]('BASE/echo', 'x').json('body'))
                .join() === 'PUTx,PATCHx,DELETEx,OPTIONSx',
@@ -126,6 +127,8 @@ async fn responses_are_read_as_asked() {
              text: http.get('BASE/gzip').body === 'hello',
              binary: new Uint8Array(binary.body)[0] === 104 && binary.body.byteLength === 5,
              none: none.body === null && none.status === 200,
+             'no content': http.get('BASE/status/204').body === null,
+             'texts are numbers': http.get('BASE/redirect/1', { redirects: '0' }).status === 302,
            });
          }",
     )
@@ -209,6 +212,7 @@ async fn requests_can_be_made_at_the_same_time() {
              bodies: listed[1].json('body') === 'b' && listed[2].json('body') === 'c',
              params: listed[1].json('headers.x') === 'y',
              template: listed[3].json('path') === '/echo?4',
+             body: http.batch([['GET', 'BASE/echo', 'd']])[0].json('body') === 'd',
              named: named.one.status === 200 && named.two.status === 404,
              many: many.length === 30 && many.every((r) => r.status === 200),
              promised: order.join() === 'first,later',
@@ -281,13 +285,18 @@ async fn failures_are_responses() {
            const refused = http.get('http://127.0.0.1:1/');
            const invalid = http.get('http://[nope/');
            const relative = http.get('/path');
+           const split = http.get('BASE/echo\\r\\nX: y');
+           const hostless = http.get('http:///echo');
            const slow = http.get('BASE/slow', { timeout: '20ms' });
+           const late = http.get('BASE/slow', { timeout: 0 });
            const missing = http.get('BASE/status/404');
            check(null, {
              refused: refused.status === 0 && refused.error_code === 1212 && refused.body === null,
              text: refused.error === 'dial: connection refused',
              invalid: invalid.status === 0 && invalid.error_code === 1020 && relative.error_code === 1000 &&
                relative.error.startsWith('unsupported protocol scheme'),
+             split: split.error_code === 1020 && hostless.error_code === 1000 && hostless.url === 'http:///echo',
+             late: late.error_code === 1050,
              slow: slow.error_code === 1050 && slow.error === 'request timeout' && slow.timings.waiting > 10,
              missing: missing.error_code === 1404 && missing.error === '',
            });
@@ -303,6 +312,20 @@ async fn failures_are_responses() {
         failed[0].ends_with("method=GET name=http://127.0.0.1:1/ status=0 url=http://127.0.0.1:1/"),
         "{failed:?}"
     );
+    // A base URL that was forgotten is a failed request, and a text that is no URL is none, as in k6.
+    let text = "import http from 'k6/http'; export default () => {
+        http.get('/path', { tags: { a: 1 } });
+        http.batch(['/b']);
+        http.get('http://[/');
+    }";
+    let failed = tags_of("http_req_failed", &json!({}), text).await;
+    let tags =
+        "error=unsupported protocol scheme \"\" error_code=1000 expected_response=false group= method=GET";
+    let expected = [
+        format!("1 a=1 {tags} name=/path status=0 url=/path"),
+        format!("1 {tags} name=/b status=0 url=/b"),
+    ];
+    assert_eq!(failed, expected);
 }
 
 #[tokio::test]
@@ -367,6 +390,7 @@ async fn mistakes_are_explained() {
     )
     .await;
     check("http.url('x')", "the tag of a template literal").await;
+    check("http.get('BASE/switch')", "unsupported response status: 101").await;
     let text = "import http from 'k6/http'; http.get('http://a.test'); export default () => {}";
     check_refusal(text, "does not work in the init context");
 }

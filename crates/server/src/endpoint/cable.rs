@@ -78,6 +78,7 @@ impl CableSession {
         sid: Rc<str>,
         request: ConnectRequest,
     ) -> Self {
+        let under_way = shard.calls.enter();
         let mut call = shard.application.connect(&request);
         let reply = poll_fn(|context| {
             let polled = call.as_mut().poll(context);
@@ -87,7 +88,7 @@ impl CableSession {
             polled
         })
         .await;
-        drop(call);
+        drop((call, under_way));
         let mut session = Self {
             sid,
             identity: None,
@@ -264,6 +265,7 @@ impl CableSession {
                 .and_then(|memory| memory.istate.get(identifier))
                 .unwrap_or(&NO_STATE),
         };
+        let _under_way = shard.calls.enter();
         shard.application.command(&request).await
     }
 

@@ -22,7 +22,7 @@ fn exchange(arguments: &str) -> Result<Exchange, UsageError> {
     match parse(arguments).unwrap() {
         Bench::Broadcast(args) => args.try_into(),
         Bench::Echo(args) => args.try_into(),
-        Bench::Connect(_) => panic!("{arguments}"),
+        Bench::Connect(_) | Bench::Http(_) => panic!("{arguments}"),
     }
 }
 

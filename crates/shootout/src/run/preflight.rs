@@ -9,7 +9,7 @@ use super::RunError;
 
 /// The limits of this machine towards one destination.
 #[derive(Debug)]
-pub(super) struct Preflight {
+pub(crate) struct Preflight {
     system: System,
     destination: IpAddr,
     /// What the user named with `--local-addr`.
@@ -18,7 +18,7 @@ pub(super) struct Preflight {
 
 impl Preflight {
     /// Raises the limit of open files as far as it goes, and reads the rest.
-    pub(super) fn new(destination: IpAddr, local_addresses: &[IpAddr]) -> Self {
+    pub(crate) fn new(destination: IpAddr, local_addresses: &[IpAddr]) -> Self {
         Self {
             system: System::read(),
             destination,
@@ -27,7 +27,7 @@ impl Preflight {
     }
 
     /// What stands in the way of that many clients, if anything.
-    pub(super) fn check(&self, n_clients: usize) -> Result<(), RunError> {
+    pub(crate) fn check(&self, n_clients: usize) -> Result<(), RunError> {
         let mut problems = plan(&self.needs(n_clients), &self.system).problems;
         if let Some(ports) = self.system.ports.filter(|_| !self.local_addresses.is_empty()) {
             // The user's addresses count, not those that the plan would choose.

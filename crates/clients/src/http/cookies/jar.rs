@@ -12,8 +12,12 @@ use super::Cookie;
 /// How many cookies a jar holds; beyond that, the oldest is dropped. RFC 6265 §6.1 asks for 3,000.
 const MAX_COOKIES: usize = 3000;
 
-/// The largest cookie, name and value together; a larger one is ignored, as in browsers.
+/// The largest cookie, with its domain and path; a larger one is ignored. Browsers take 4 KiB.
 const MAX_COOKIE_BYTES: usize = 64 << 10;
+
+/// How much all cookies of a jar hold; beyond that, the oldest are dropped. Each of thousands of virtual users has a
+/// jar, and servers refuse requests whose fields are a hundredth of this.
+const MAX_JAR_BYTES: usize = 1 << 20;
 
 /// Cookies, and which requests get them (RFC 6265 §5.3, §5.4).
 #[derive(Debug, Clone, Default)]
@@ -44,9 +48,6 @@ impl CookieJar {
     /// already only takes it out. A cookie for hosts that `url` does not belong to is ignored.
     pub fn store(&mut self, url: &Url, cookie: Cookie, now: SystemTime) {
         let Some(host) = host_of(url) else { return };
-        if cookie.name.len() + cookie.value.len() > MAX_COOKIE_BYTES {
-            return;
-        }
         let (domain, is_host_only) = match cookie.domain {
             Some(domain) if !is_within(&host, &domain) => return,
             Some(domain) => {
@@ -71,19 +72,29 @@ impl CookieJar {
             secure: cookie.secure,
             expires,
         };
+        if stored.n_bytes() > MAX_COOKIE_BYTES {
+            return;
+        }
         let has_ended = stored.has_ended(now);
         let same = self.stored.iter().position(|other| other.is_same(&stored));
         match (same, has_ended) {
             (Some(position), false) => self.stored[position] = stored,
             (Some(position), true) => drop(self.stored.remove(position)),
             (None, true) => {}
-            (None, false) => {
-                if self.stored.len() >= MAX_COOKIES {
-                    self.stored.remove(0);
-                }
-                self.stored.push(stored);
-            }
+            (None, false) => self.stored.push(stored),
         }
+        self.drop_surplus();
+    }
+
+    fn drop_surplus(&mut self) {
+        let mut n_bytes = 0;
+        let newest_first = self.stored.iter().rev();
+        let kept = newest_first.take(MAX_COOKIES).take_while(|stored| {
+            n_bytes += stored.n_bytes();
+            n_bytes <= MAX_JAR_BYTES
+        });
+        let n_dropped = self.stored.len() - kept.count();
+        self.stored.drain(..n_dropped);
     }
 
     /// Names and values of the cookies that a request for `url` gets: those with the longest paths first, then the
@@ -112,6 +123,10 @@ impl CookieJar {
 }
 
 impl Stored {
+    fn n_bytes(&self) -> usize {
+        self.name.len() + self.value.len() + self.domain.len() + self.path.len()
+    }
+
     fn has_ended(&self, now: SystemTime) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
@@ -290,5 +305,16 @@ mod tests {
             at(0),
         );
         assert_eq!(get(&jar, "http://b.test/", 0), "");
+        let large = "x".repeat(MAX_COOKIE_BYTES - 100);
+        for n in 0..100 {
+            jar.store(
+                &url("http://c.test/"),
+                Cookie::new(&format!("n{n}"), &large),
+                at(0),
+            );
+        }
+        let n_bytes: usize = jar.stored.iter().map(Stored::n_bytes).sum();
+        assert!(n_bytes <= MAX_JAR_BYTES && n_bytes > MAX_JAR_BYTES - MAX_COOKIE_BYTES);
+        assert_eq!(jar.stored.last().unwrap().name, "n99");
     }
 }

@@ -51,6 +51,12 @@ fn a_body_ends_where_its_head_says() {
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
         "200 OK|x|true",
     );
+    check("HTTP/1.1 200 OK\nContent-Length: 1\n\nx", "200 OK|x|true");
+    check("HTTP/1.1 200 OK\r\nContent-Length: 1\n\r\nx", "200 OK|x|true");
+    check(
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n",
+        "200 OK|2\r\n|false",
+    );
     read(
         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n",
         true,
@@ -80,7 +86,7 @@ fn a_connection_persists_unless_one_side_ends_it() {
 fn what_is_no_response_is_refused() {
     let check = |text: &str, expected: &str| read(text, false, expected);
     let ended = "unexpected EOF: the server ended the connection before the end of its response";
-    check("", ended);
+    check("", "EOF: the server ended the connection without a response");
     check("HTTP/1.1 200 OK\r\nContent-Len", ended);
     check("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi", ended);
     check(
@@ -102,11 +108,48 @@ fn what_is_no_response_is_refused() {
     );
     check(
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
-        &malformed("a transfer coding that is not chunked"),
+        &malformed("a transfer coding that is not chunked alone"),
     );
+    for codings in ["gzip, chunked", "chunked\r\nTransfer-Encoding: chunked"] {
+        check(
+            &format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: {codings}\r\n\r\n0\r\n\r\n"),
+            &malformed("a transfer coding that is not chunked alone"),
+        );
+    }
     check(
         "HTTP/1.1 200 OK\r\na b: c\r\n\r\n",
         &malformed("a bad header field"),
+    );
+}
+
+#[test]
+fn an_answer_that_is_cut_anywhere_is_no_answer() {
+    for whole in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+        "HTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhi\r\n1\r\n!\r\n0\r\nA: b\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
+    ] {
+        for end in 1..whole.len() {
+            read(
+                &whole[..end],
+                false,
+                "unexpected EOF: the server ended the connection before the end of its response",
+            );
+        }
+    }
+}
+
+#[test]
+fn interim_answers_come_to_an_end() {
+    let mut reader = reader(false);
+    let interim = b"HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n";
+    let n_most = MAX_HEAD_BYTES / interim.len();
+    assert!((0..n_most).all(|_| reader.feed(interim).is_ok()));
+    let error = reader.feed(interim).unwrap_err();
+    assert!(
+        matches!(error, HttpError::TooLarge { what: "head", .. }),
+        "{error}"
     );
 }
 

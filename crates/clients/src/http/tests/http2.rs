@@ -10,7 +10,12 @@ use rustls::{
     crypto::ring,
     pki_types::{PrivateKeyDer, pem::PemObject},
 };
-use tokio::{net::TcpListener, task::LocalSet};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    join,
+    net::{TcpListener, TcpStream},
+    task::LocalSet,
+};
 use tokio_rustls::TlsAcceptor;
 
 use super::{super::*, peer::outcome};
@@ -60,6 +65,12 @@ impl Server {
         let mut settings = Settings::new(Arc::new(dialer), tls(self.roots.clone()));
         change(&mut settings);
         Client::new(Arc::new(settings), None)
+    }
+
+    /// The next connection, for a test that serves it itself.
+    async fn accept(&self) -> tokio_rustls::server::TlsStream<TcpStream> {
+        let (tcp, _) = self.listener.accept().await.unwrap();
+        self.acceptor.accept(tcp).await.unwrap()
     }
 
     /// Serves until `work` is done; a connection ends after `max_requests`.
@@ -213,4 +224,136 @@ async fn strangers_are_not_believed() {
         outcome(&exchange)
     );
     assert!(exchange.timings.tls_handshaking > std::time::Duration::ZERO);
+}
+
+#[tokio::test]
+async fn an_answer_before_the_end_of_the_request_is_read() {
+    let server = Server::bind(&["h2"]).await;
+    let client = server.client(|_| {});
+    // More than the server has given room for, and it reads nothing.
+    let post = request(Method::POST, &"x".repeat(1 << 20));
+    let serve = async {
+        let mut connection = h2::server::handshake(server.accept().await).await.unwrap();
+        let (_unread, mut answer) = connection.accept().await.unwrap().unwrap();
+        let head = hyper::Response::builder().status(413).body(()).unwrap();
+        answer.send_response(head, true).unwrap();
+        connection.accept().await
+    };
+    let exchange = tokio::select! {
+        exchange = client.send(&post, None, drop) => exchange,
+        _ = serve => unreachable!("the client stays"),
+    };
+    assert_eq!(outcome(&exchange), "413 ");
+    assert_eq!(
+        exchange.timings.sending,
+        exchange.timings.duration() - exchange.timings.receiving
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_all_is_not_asked_for_ever() {
+    let server = Server::bind(&["h2"]).await;
+    let client = server.client(|_| {});
+    let n_asked = Cell::new(0);
+    let serve_one = async || {
+        let mut connection = h2::server::handshake(server.accept().await).await.unwrap();
+        while let Some(Ok((_, mut answer))) = connection.accept().await {
+            n_asked.set(n_asked.get() + 1);
+            answer.send_reset(h2::Reason::REFUSED_STREAM);
+        }
+    };
+    let serve = async { join!(serve_one(), serve_one()) };
+    let (first, post) = (request(Method::GET, ""), request(Method::POST, "x"));
+    let work = async {
+        client.send(&first, None, drop).await;
+        client.send(&post, None, drop).await
+    };
+    let exchange = tokio::select! {
+        exchange = work => exchange,
+        _ = serve => unreachable!("the client stays"),
+    };
+    assert!(
+        outcome(&exchange).starts_with("1638 http2: "),
+        "{}",
+        outcome(&exchange)
+    );
+    // The first one, and then the repeats and the one on a new connection.
+    assert_eq!(n_asked.get(), 1 + 6 + 1);
+}
+
+/// Reads frames up to the next HEADERS.
+async fn read_headers(stream: &mut (impl AsyncRead + Unpin)) {
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await.unwrap();
+        let n_bytes = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        stream.read_exact(&mut vec![0; n_bytes as usize]).await.unwrap();
+        if head[3] == 1 {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_came_too_late_for_a_server_that_goes_is_sent_again() {
+    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    // On stream 1, with the end of headers and stream: `:status: 200` of HPACK's static table.
+    const OK: [u8; 10] = [0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88];
+    // Stream 1 was the last one, and there is no error.
+    const GOAWAY: [u8; 17] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+    let server = Server::bind(&["h2"]).await;
+    let client = server.client(|_| {});
+    let post = request(Method::POST, "x");
+    let serve = async {
+        let mut leaving = server.accept().await;
+        leaving.read_exact(&mut [0; 24]).await.unwrap();
+        leaving.write_all(&SETTINGS).await.unwrap();
+        read_headers(&mut leaving).await;
+        leaving.write_all(&OK).await.unwrap();
+        read_headers(&mut leaving).await;
+        leaving.write_all(&GOAWAY).await.unwrap();
+        let mut staying = server.accept().await;
+        staying.read_exact(&mut [0; 24]).await.unwrap();
+        staying.write_all(&SETTINGS).await.unwrap();
+        read_headers(&mut staying).await;
+        staying.write_all(&OK).await.unwrap();
+        (leaving, staying)
+    };
+    let work = async {
+        let first = client.send(&post, None, drop).await;
+        (first, client.send(&post, None, drop).await)
+    };
+    let ((first, second), _open) = join!(work, serve);
+    assert_eq!(
+        (outcome(&first), outcome(&second)),
+        ("200 ".to_owned(), "200 ".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_allows_no_stream_is_not_waited_for_longer_than_allowed() {
+    let server = Server::bind(&["h2"]).await;
+    let client = server.client(|_| {});
+    let get = Request {
+        timeout: std::time::Duration::from_millis(100),
+        ..request(Method::GET, "")
+    };
+    let serve = async {
+        let mut builder = h2::server::Builder::new();
+        builder.max_concurrent_streams(0);
+        let mut connection = builder
+            .handshake::<_, bytes::Bytes>(server.accept().await)
+            .await
+            .unwrap();
+        connection.accept().await.is_none()
+    };
+    let work = async {
+        client.send(&get, None, drop).await;
+        client.send(&get, None, drop).await
+    };
+    let exchange = tokio::select! {
+        exchange = work => exchange,
+        _ = serve => unreachable!("the client stays"),
+    };
+    assert_eq!(outcome(&exchange), "1050 request timeout");
 }

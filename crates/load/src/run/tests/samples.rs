@@ -54,8 +54,8 @@ async fn the_run_loop_and_the_users_tell_what_they_count() {
         3 of 3000: iteration_duration_scheduled {"group": "", "run": "x", "scenario": "open"}
         3 of 0: iteration_lateness {"group": "", "run": "x", "scenario": "open"}
         3 of 3: iterations {"group": "", "run": "x", "scenario": "open"}
-        2 of 2: vus {"run": "x"}
-        3 of 3: vus_max {"run": "x"}
+        3 of 3: vus {"run": "x"}
+        4 of 4: vus_max {"run": "x"}
     "#]]
     .assert_eq(&samples(plan).await);
 }
@@ -73,8 +73,8 @@ async fn users_and_iterations_become_tags_when_they_are_wanted() {
         1 of 1: iterations {"iter": "0", "vu": "2"}
         1 of 1: iterations {"iter": "1", "vu": "1"}
         1 of 1: iterations {"iter": "1", "vu": "2"}
-        1 of 2: vus {}
-        2 of 4: vus_max {}
+        2 of 4: vus {}
+        3 of 6: vus_max {}
     "#]]
     .assert_eq(&samples(plan).await);
 }

@@ -3,13 +3,13 @@
 use std::{any::TypeId, collections::BTreeMap};
 
 use clap::{Arg, ArgAction, Command};
+use plimsoll_scenario::nearest::nearest;
 
 use super::{
     renamed::{RENAMED, Renamed},
     table::{SETTINGS, Setting, Shape, is_of_platforms},
     unsupported::{UNSUPPORTED, Unsupported},
 };
-use crate::nearest::nearest;
 
 /// The beginnings of the variables, strongest first: AnyCable's names are shared with the application's gem.
 const PREFIXES: [&str; 2] = ["PLIMSOLL_", "ANYCABLE_"];

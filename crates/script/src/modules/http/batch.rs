@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use futures_util::future::join_all;
 use plimsoll_clients::http::Exchange;
+use plimsoll_load::metrics::Recorder;
 use rquickjs::{Array, Ctx, Exception, Object, Result, Value};
 use tokio::sync::Semaphore;
 
@@ -34,8 +35,8 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
         .http()
         .map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
     let limits = Limits::new(
-        settings.client.max_idle,
-        settings.client.max_idle_per_host,
+        settings.batch,
+        settings.batch_per_host,
         calls.iter().filter_map(|call| call.as_ref().ok()),
     );
     let exchanges = calls.iter().map(|call| async {
@@ -47,7 +48,7 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
     let responses = calls
         .into_iter()
         .zip(exchanges)
-        .map(|(call, exchange)| answer(&ctx, call, exchange));
+        .map(|(call, exchange)| answer(&ctx, &host, &recorder, call, exchange));
     let responses = responses.collect::<Result<Vec<_>>>()?;
     if requests.is_array() {
         let array = Array::new(ctx)?;
@@ -106,9 +107,7 @@ fn read<'js>(
                 return Err(Exception::throw_type(ctx, &text));
             }
         };
-        let is_bodyless = matches!(&*method.to_ascii_uppercase(), "GET" | "HEAD");
-        let body = Some(&body).filter(|_| !is_bodyless);
-        Call::read(ctx, host, session, &method, &url, body, Some(&params))
+        Call::read(ctx, host, session, &method, &url, Some(&body), Some(&params))
     };
     if let Some(parts) = entry.as_array() {
         return whole(parts.get(0)?, parts.get(1)?, parts.get(2)?, parts.get(3)?);
@@ -127,12 +126,14 @@ fn read<'js>(
 
 fn answer<'js>(
     ctx: &Ctx<'js>,
+    host: &Host,
+    recorder: &Recorder,
     call: std::result::Result<Call, Unusable>,
     exchange: Option<Exchange>,
 ) -> Result<Value<'js>> {
     match (call, exchange) {
         (Ok(call), Some(exchange)) => respond(ctx, call, exchange),
-        (Err(unusable), _) => refuse(ctx, unusable),
+        (Err(unusable), _) => refuse(ctx, host, recorder, unusable),
         (Ok(_), None) => Err(Exception::throw_internal(ctx, "a request was not made")),
     }
 }
@@ -140,24 +141,31 @@ fn answer<'js>(
 /// How many requests are under way at the same time: in all, and to one host.
 struct Limits {
     all: Semaphore,
-    hosts: HashMap<String, Semaphore>,
+    hosts: HashMap<(String, Option<u16>), Semaphore>,
 }
 
 impl Limits {
     /// Zero is no limit.
     fn new<'a>(n: usize, n_per_host: usize, calls: impl Iterator<Item = &'a Call>) -> Self {
         let permits = |n: usize| if n == 0 { MAX_REQUESTS } else { n.min(MAX_REQUESTS) };
-        let hosts = calls.map(|call| (call.host().to_owned(), Semaphore::new(permits(n_per_host))));
+        let hosts = calls.map(|call| (Self::host(call), Semaphore::new(permits(n_per_host))));
         Self {
             hosts: hosts.collect(),
             all: Semaphore::new(permits(n)),
         }
     }
 
+    /// The host of a call with its port: another port is another server.
+    fn host(call: &Call) -> (String, Option<u16>) {
+        let url = &call.request.url;
+        let host = url.host_str().unwrap_or_default();
+        (host.to_owned(), url.port_or_known_default())
+    }
+
     /// Waits for both turns; they last until the result is dropped.
     async fn wait(&self, call: &Call) -> impl Sized {
         let all = self.all.acquire().await;
-        let host = self.hosts.get(call.host()).map(Semaphore::acquire);
+        let host = self.hosts.get(&Self::host(call)).map(Semaphore::acquire);
         let host = match host {
             Some(host) => Some(host.await),
             None => None,

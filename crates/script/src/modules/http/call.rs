@@ -27,6 +27,8 @@ pub(super) struct Call {
     pub(super) jar: Option<Rc<RefCell<CookieJar>>>,
     pub(super) expected: Option<Rc<Expected>>,
     pub(super) body: BodyType,
+    /// The body of the request as the script gave it, where it was compressed.
+    pub(super) plain_body: Option<Vec<u8>>,
     /// Whether a failure is an exception.
     pub(super) throws: bool,
     /// Whether the limit of redirects was the script's own, so that it knows of it.
@@ -41,16 +43,26 @@ pub(super) enum BodyType {
     Nothing,
 }
 
-/// A call that cannot be made. It fails like one that could not connect, and no sample is made of it.
+/// A call that cannot be made. It fails like one that could not connect.
 pub(super) struct Unusable {
+    /// As the script made it, but for the URL of its request.
+    pub(super) call: Call,
+    pub(super) problem: Problem,
+}
+
+/// Why a URL cannot be requested.
+pub(super) struct Problem {
     /// What scripts see.
     pub(super) text: String,
-    /// What people see beside it.
-    pub(super) hint: String,
+    /// k6's number.
     pub(super) code: u16,
-    pub(super) throws: bool,
-    pub(super) url: String,
-    pub(super) method: String,
+}
+
+impl Problem {
+    /// Whether there is a sample of the call: k6 has none of a URL that it cannot read.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.code != INVALID_URL
+    }
 }
 
 impl Call {
@@ -68,8 +80,7 @@ impl Call {
         params: Option<&Value<'js>>,
     ) -> Result<std::result::Result<Self, Unusable>> {
         let (text, name) = url_of(ctx, url)?;
-        let method_name = method.to_ascii_uppercase();
-        let method = Method::from_bytes(method_name.as_bytes()).map_err(|_| {
+        let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).map_err(|_| {
             let text = format!("{method:?} is no HTTP method; expected one such as GET or POST");
             Exception::throw_type(ctx, &text)
         })?;
@@ -86,6 +97,7 @@ impl Call {
             jar: Some(Rc::clone(&session.jar)),
             expected: session.expected.borrow().clone(),
             body: BodyType::Text,
+            plain_body: None,
             throws: false,
             has_own_limit: false,
         };
@@ -104,17 +116,7 @@ impl Call {
         }
         Ok(match parsed {
             Ok(_) => Ok(call),
-            Err((code, reason)) => Err(Unusable {
-                hint: format!(
-                    "{:?}; expected a URL such as https://example.com/path",
-                    call.shown_url
-                ),
-                text: reason,
-                code,
-                throws: call.throws,
-                url: call.url,
-                method: method_name,
-            }),
+            Err(problem) => Err(Unusable { call, problem }),
         })
     }
 
@@ -143,11 +145,6 @@ impl Call {
                 self.request.method, self.shown_url
             );
         }
-    }
-
-    /// The host of the URL, for limits per host.
-    pub(super) fn host(&self) -> &str {
-        self.request.url.host_str().unwrap_or_default()
     }
 
     /// A field of the request that the script set.
@@ -180,13 +177,23 @@ fn url_of<'js>(ctx: &Ctx<'js>, url: &Value<'js>) -> Result<(String, Option<Strin
     Err(Exception::throw_type(ctx, &text))
 }
 
-fn parse(text: &str) -> std::result::Result<Url, (u16, String)> {
-    let unsupported = |scheme: &str| (UNSUPPORTED, format!("unsupported protocol scheme {scheme:?}"));
+fn parse(text: &str) -> std::result::Result<Url, Problem> {
+    let problem = |code, text: String| Err(Problem { text, code });
+    let unsupported = |scheme: &str| problem(UNSUPPORTED, format!("unsupported protocol scheme {scheme:?}"));
+    // The standard leaves them out, and so would ask for something else than the script.
+    if text.trim().contains(|c: char| c.is_ascii_control()) {
+        return problem(INVALID_URL, "invalid URL: it has a control character".to_owned());
+    }
+    // The standard takes the first word of the path for the host.
+    let rest = text.split_once("://").map(|(_, rest)| rest);
+    if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#'])) {
+        return problem(UNSUPPORTED, "http: no Host in request URL".to_owned());
+    }
     match Url::parse(text.trim()) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
-        Ok(url) => Err(unsupported(url.scheme())),
-        Err(_) if !text.contains("://") => Err(unsupported("")),
-        Err(error) => Err((INVALID_URL, format!("invalid URL: {error}"))),
+        Ok(url) => unsupported(url.scheme()),
+        Err(_) if rest.is_none() => unsupported(""),
+        Err(error) => problem(INVALID_URL, format!("invalid URL: {error}")),
     }
 }
 
@@ -205,6 +212,37 @@ pub(super) fn without_password(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn urls_that_cannot_be_requested_have_the_numbers_of_k6() {
+        let check = |url: &str, expected: u16| {
+            let code = parse(url).map_or_else(|problem| problem.code, |_| 0);
+            assert_eq!(code, expected, "{url:?}");
+        };
+        check("http://a.test/x y", 0);
+        check(" http://a.test\n", 0);
+        check("HTTP://a.test", 0);
+        for none in [
+            "",
+            "/x",
+            "a.test",
+            "ftp://a.test/",
+            "http://",
+            "http:///x",
+            "https://?x",
+        ] {
+            check(none, UNSUPPORTED);
+        }
+        for none in [
+            "http://a.test/\r\nX: y",
+            "http://a\tb/",
+            "http://a b/",
+            "http://[",
+            "http://a:99999",
+        ] {
+            check(none, INVALID_URL);
+        }
+    }
 
     #[test]
     fn passwords_are_masked() {

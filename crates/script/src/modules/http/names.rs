@@ -1,7 +1,7 @@
 //! Names of header fields as Go, and so k6, writes them: `content-type` is `Content-Type`.
 
 /// The name with each word in upper case at its front. One that is no token stays as it is.
-pub(super) fn canonical(name: &str) -> String {
+pub(in crate::modules) fn canonical(name: &str) -> String {
     let mut is_first = true;
     let canonical = name.chars().map(|c| {
         let c = if is_first {

@@ -13,9 +13,6 @@ use super::{
 };
 use crate::{modules::k6::is_truthy, tags};
 
-/// How long a request may take that has no limit: longer than any run.
-const NO_TIMEOUT: Duration = Duration::from_secs(366 * 86_400);
-
 impl Call {
     /// Takes the parameters over; gives the compressions of the body, the first one innermost.
     pub(super) fn take_params<'js>(&mut self, ctx: &Ctx<'js>, params: &Value<'js>) -> Result<Vec<Coding>> {
@@ -57,7 +54,8 @@ impl Call {
             "timeout" => self.request.timeout = timeout(ctx, value)?,
             "auth" => self.request.authentication = authentication(ctx, value)?,
             "redirects" => {
-                let n = value.as_number().filter(|n| *n >= 0.0);
+                let n = Coerced::<f64>::from_js(ctx, value.clone())?.0;
+                let n = Some(n).filter(|n| *n >= 0.0);
                 let n = n.ok_or_else(|| unexpected(ctx, name, value, "a number from 0, for example 5"))?;
                 self.request.max_redirects = n as u32;
                 self.has_own_limit = true;
@@ -98,7 +96,9 @@ impl Call {
             return;
         }
         for coding in codings {
-            self.request.body = coding.encode(&self.request.body);
+            let encoded = coding.encode(&self.request.body);
+            let before = std::mem::replace(&mut self.request.body, encoded);
+            self.plain_body.get_or_insert(before);
         }
         if !self.has_header("Content-Encoding") {
             let names: Vec<_> = codings.iter().map(|coding| coding.name()).collect();
@@ -136,13 +136,11 @@ fn cookies<'js>(ctx: &Ctx<'js>, cookies: &Object<'js>) -> Result<Vec<RequestCook
     read.collect()
 }
 
-/// Milliseconds, or a text such as `10s`. Zero is no limit.
+/// Milliseconds, or a text such as `10s`. Zero has passed before the answer comes, as in k6.
 fn timeout<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Duration> {
     let text = Coerced::<String>::from_js(ctx, value.clone())?.0;
     let duration = parse_duration(&text);
-    let duration =
-        duration.map_err(|_| unexpected(ctx, "timeout", value, "milliseconds or a text such as '10s'"))?;
-    Ok(if duration.is_zero() { NO_TIMEOUT } else { duration })
+    duration.map_err(|_| unexpected(ctx, "timeout", value, "milliseconds or a text such as '10s'"))
 }
 
 fn authentication<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Authentication> {

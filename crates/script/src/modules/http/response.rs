@@ -68,7 +68,7 @@ impl Facts {
     /// The text and k6's number.
     fn error(&self) -> (String, u16) {
         match self {
-            Self::Refused(unusable) => (unusable.text.clone(), unusable.code),
+            Self::Refused(unusable) => (unusable.problem.text.clone(), unusable.problem.code),
             Self::Made(made) => match &made.1.outcome {
                 Err(error) => (error.words().into_owned(), error.code()),
                 Ok(response) if response.status >= 400 => (String::new(), 1000 + response.status),
@@ -140,7 +140,7 @@ impl<'js> Response<'js> {
     #[qjs(get, enumerable)]
     fn url(&self) -> String {
         match &self.facts {
-            Facts::Refused(unusable) => unusable.url.clone(),
+            Facts::Refused(unusable) => unusable.call.url.clone(),
             Facts::Made(made) => {
                 let (call, exchange) = &**made;
                 if exchange.url == call.request.url {
@@ -203,7 +203,7 @@ impl<'js> Response<'js> {
         Ok(ocsp)
     }
 
-    /// A text, an ArrayBuffer, or null.
+    /// A text, an ArrayBuffer, or null; null, too, for statuses that have none (204 and 304), as in k6.
     #[qjs(get, enumerable)]
     fn body(&mut self, ctx: Ctx<'js>) -> Result<Value<'js>> {
         let facts = self.facts.clone();
@@ -212,6 +212,7 @@ impl<'js> Response<'js> {
                 return Ok(Value::new_null(ctx.clone()));
             };
             match facts.body_type() {
+                _ if matches!(response.status, 204 | 304) => Ok(Value::new_null(ctx.clone())),
                 BodyType::Nothing => Ok(Value::new_null(ctx.clone())),
                 BodyType::Text => String::from_utf8_lossy(&response.body).as_ref().into_js(&ctx),
                 BodyType::Binary => ArrayBuffer::new_copy(ctx.clone(), &response.body)?.into_js(&ctx),
@@ -419,15 +420,16 @@ fn request_of<'js>(ctx: &Ctx<'js>, facts: &Facts) -> Result<Object<'js>> {
     let (headers, cookies) = (Object::new(ctx.clone())?, Object::new(ctx.clone())?);
     match facts {
         Facts::Refused(unusable) => {
-            object.set("method", unusable.method.as_str())?;
-            object.set("url", unusable.url.as_str())?;
+            object.set("method", unusable.call.request.method.as_str())?;
+            object.set("url", unusable.call.url.as_str())?;
             object.set("body", "")?;
         }
         Facts::Made(made) => {
             let (call, exchange) = &**made;
             object.set("method", call.request.method.as_str())?;
             object.set("url", call.url.as_str())?;
-            object.set("body", String::from_utf8_lossy(&call.request.body).as_ref())?;
+            let body = call.plain_body.as_ref().unwrap_or(&call.request.body);
+            object.set("body", String::from_utf8_lossy(body).as_ref())?;
             let head = String::from_utf8_lossy(&exchange.request_head);
             for (name, value) in head.lines().skip(1).filter_map(|line| line.split_once(": ")) {
                 let name = canonical(name);

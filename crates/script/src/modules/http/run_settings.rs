@@ -9,10 +9,17 @@ use serde_json::Value;
 use super::pace::Pace;
 use crate::network::Network;
 
+/// How many unused connections to a host are kept where a batch may have any number, as Go's client has it.
+const IDLE_PER_HOST: usize = 2;
+
 /// One value serves all workers.
 #[derive(Debug)]
 pub(crate) struct RunSettings {
     pub(super) client: Arc<Settings>,
+    /// How many requests of a batch are under way at the same time; zero is no limit.
+    pub(super) batch: usize,
+    /// How many of them to one host; zero is no limit.
+    pub(super) batch_per_host: usize,
     pub(super) pace: Option<Pace>,
 }
 
@@ -26,13 +33,21 @@ impl RunSettings {
         };
         client.user_agent.clone_from(&network.user_agent);
         client.reuse_connections = options.get("noConnectionReuse") != Some(&Value::Bool(true));
-        client.max_idle = count("batch").unwrap_or(client.max_idle);
-        client.max_idle_per_host = count("batchPerHost").unwrap_or(client.max_idle_per_host);
+        let batch = count("batch").unwrap_or(client.max_idle);
+        let batch_per_host = count("batchPerHost").unwrap_or(client.max_idle_per_host);
+        client.max_idle = if batch == 0 { usize::MAX } else { batch };
+        client.max_idle_per_host = if batch_per_host == 0 {
+            IDLE_PER_HOST
+        } else {
+            batch_per_host
+        };
         // Go's switch, which k6's users know.
         let debug = env.get("GODEBUG");
         client.http2 = !debug.is_some_and(|debug| debug.contains("http2client=0"));
         Self {
             client: Arc::new(client),
+            batch,
+            batch_per_host,
             pace: options.get("rps").and_then(Value::as_f64).and_then(Pace::new),
         }
     }
@@ -62,5 +77,11 @@ mod tests {
         assert_eq!((own.client.max_idle, own.client.max_idle_per_host), (7, 3));
         assert!(!own.client.http2 && !own.client.reuse_connections && own.pace.is_some());
         assert_eq!(own.client.user_agent, "me");
+        let any = settings(&json!({ "batch": 0, "batchPerHost": 0 }), &[]);
+        assert_eq!((any.batch, any.batch_per_host), (0, 0));
+        assert_eq!(
+            (any.client.max_idle, any.client.max_idle_per_host),
+            (usize::MAX, IDLE_PER_HOST)
+        );
     }
 }

@@ -1,14 +1,14 @@
 //! What is recorded of an exchange.
 
-use std::{borrow::Cow, cell::RefCell};
+use std::{borrow::Cow, cell::RefCell, time::Instant};
 
 use plimsoll_clients::{
-    http::{Exchange, Method, Protocol},
+    http::{Exchange, Method, Protocol, Timings},
     tls::TlsVersion,
 };
 use plimsoll_load::metrics::{Recorder, built_in::Http};
 
-use super::call::{Call, without_password};
+use super::call::{Call, Unusable, without_password};
 use crate::{program::Program, tags};
 
 /// How many recorders are kept; beyond that, the oldest is forgotten. Scripts that make up a URL for each request gain
@@ -24,6 +24,9 @@ struct Known {
     like: Like,
     recorder: Recorder,
 }
+
+/// A tag that tells what happened.
+type Tag<'a> = (&'static str, Cow<'a, str>);
 
 /// What decides about the tags of a successful exchange without tags of its own.
 #[derive(PartialEq)]
@@ -48,7 +51,27 @@ impl Samples {
             }
         });
         let recorder = self.recorder(program, base, call, exchange, expected);
-        write(&recorder, &program.metrics().http, exchange, expected);
+        write(&recorder, &program.metrics().http, &exchange.timings, expected);
+    }
+
+    /// Records a call that could not be made: it took no time.
+    pub(super) fn record_unusable(program: &Program, base: &Recorder, unusable: &Unusable) {
+        let Unusable { call, problem } = unusable;
+        if !problem.is_recorded() {
+            return;
+        }
+        let url = call.name.as_ref().unwrap_or(&call.shown_url);
+        let mut system = request_tags(call.request.method.as_str(), url);
+        system.extend(failure_tags(problem.text.as_str().into(), problem.code));
+        let expected = call.expected.as_ref().map(|expected| expected.contains(0));
+        system.extend(expected.map(expectation_tag));
+        let recorder = tagged(program, base, call, system);
+        write(
+            &recorder,
+            &program.metrics().http,
+            &Timings::none(Instant::now()),
+            expected,
+        );
     }
 
     fn recorder(
@@ -114,11 +137,7 @@ fn with_tags(
     url: &str,
     expected: Option<bool>,
 ) -> Recorder {
-    let mut system: Vec<(&str, Cow<'_, str>)> = vec![
-        ("url", url.into()),
-        ("name", url.into()),
-        ("method", exchange.method.as_str().into()),
-    ];
+    let mut system = request_tags(exchange.method.as_str(), url);
     match &exchange.outcome {
         Ok(response) => {
             system.push(("status", response.status.to_string().into()));
@@ -130,28 +149,46 @@ fn with_tags(
                 ));
             }
         }
-        Err(error) => {
-            system.push(("status", "0".into()));
-            system.push(("error", error.words()));
-            system.push(("error_code", error.code().to_string().into()));
-        }
+        Err(error) => system.extend(failure_tags(error.words(), error.code())),
     }
     if let Some(tls) = &exchange.tls {
         system.push(("tls_version", tls.version.name().into()));
     }
-    if let Some(expected) = expected {
-        system.push(("expected_response", expected.to_string().into()));
-    }
+    system.extend(expected.map(expectation_tag));
     if let Some(remote) = exchange.remote {
         system.push(("ip", remote.ip().to_string().into()));
     }
+    tagged(program, base, call, system)
+}
+
+fn request_tags<'a>(method: &'a str, url: &'a str) -> Vec<Tag<'a>> {
+    vec![
+        ("url", url.into()),
+        ("name", url.into()),
+        ("method", method.into()),
+    ]
+}
+
+fn failure_tags(words: Cow<'_, str>, code: u16) -> [Tag<'_>; 3] {
+    [
+        ("status", "0".into()),
+        ("error", words),
+        ("error_code", code.to_string().into()),
+    ]
+}
+
+fn expectation_tag(expected: bool) -> Tag<'static> {
+    ("expected_response", expected.to_string().into())
+}
+
+/// With the tags of the call, and those of the system that the run has.
+fn tagged(program: &Program, base: &Recorder, call: &Call, mut system: Vec<Tag<'_>>) -> Recorder {
     system.retain(|(name, _)| program.has_system_tag(name));
     let system = system.iter().map(|(name, value)| (*name, &**value));
     base.with_tags(tags::pairs(&call.tags).chain(system))
 }
 
-fn write(recorder: &Recorder, metrics: &Http, exchange: &Exchange, expected: Option<bool>) {
-    let timings = &exchange.timings;
+fn write(recorder: &Recorder, metrics: &Http, timings: &Timings, expected: Option<bool>) {
     recorder.count(metrics.reqs, 1);
     recorder.record(metrics.duration, timings.duration());
     recorder.record(metrics.blocked, timings.blocked);

@@ -2,17 +2,52 @@
 
 use std::{rc::Rc, sync::Arc, time::Instant};
 
-use plimsoll_clients::http::Exchange;
+use plimsoll_clients::http::{Exchange, HttpError};
 use plimsoll_load::metrics::Recorder;
-use rquickjs::{Class, Ctx, Exception, IntoJs as _, Persistent, Result, Value};
+use rquickjs::{Class, Ctx, Exception, Function, IntoJs as _, Persistent, Result, Value};
 
 use super::{
     call::{Call, Unusable},
     debug::Debug,
     response::Response,
+    samples::Samples,
     session::Session,
 };
 use crate::{events::Callback, host::Host, program::Program};
+
+/// What a script asks for, read where it asks.
+struct Asked {
+    host: Rc<Host>,
+    session: Rc<Session>,
+    recorder: Recorder,
+    call: std::result::Result<Call, Unusable>,
+}
+
+impl Asked {
+    /// Reads the arguments of `what`.
+    ///
+    /// # Errors
+    /// In the init context, and as for [`Call::read`].
+    fn read<'js>(
+        ctx: &Ctx<'js>,
+        what: &str,
+        method: &str,
+        url: &Value<'js>,
+        body: Option<&Value<'js>>,
+        params: Option<&Value<'js>>,
+    ) -> Result<Self> {
+        let (host, session) = (Host::of(ctx), Session::of(ctx));
+        let recorder = session.enter(ctx, &host, what)?;
+        session.client(ctx, &host)?;
+        let call = Call::read(ctx, &host, &session, method, url, body, params)?;
+        Ok(Self {
+            host,
+            session,
+            recorder,
+            call,
+        })
+    }
+}
 
 /// Sends a request while the script waits.
 pub(super) fn blocking<'js>(
@@ -22,15 +57,19 @@ pub(super) fn blocking<'js>(
     body: Option<&Value<'js>>,
     params: Option<&Value<'js>>,
 ) -> Result<Value<'js>> {
-    let (host, session) = (Host::of(ctx), Session::of(ctx));
-    let recorder = session.enter(ctx, &host, "a request of k6/http")?;
-    session.client(ctx, &host)?;
-    let call = match Call::read(ctx, &host, &session, method, url, body, params)? {
-        Ok(call) => call,
-        Err(unusable) => return refuse(ctx, unusable),
-    };
-    let exchange = host.park(ctx, perform(&session, &host.program, &recorder, &call))?;
-    respond(ctx, call, exchange)
+    let Asked {
+        host,
+        session,
+        recorder,
+        call,
+    } = Asked::read(ctx, "a request of k6/http", method, url, body, params)?;
+    match call {
+        Err(unusable) => refuse(ctx, &host, &recorder, unusable),
+        Ok(call) => {
+            let exchange = host.park(ctx, perform(&session, &host.program, &recorder, &call))?;
+            respond(ctx, call, exchange)
+        }
+    }
 }
 
 /// Sends a request and gives a promise of its response.
@@ -41,34 +80,44 @@ pub(super) fn promised<'js>(
     body: Option<&Value<'js>>,
     params: Option<&Value<'js>>,
 ) -> Result<Value<'js>> {
-    let (host, session) = (Host::of(ctx), Session::of(ctx));
-    let recorder = session.enter(ctx, &host, "http.asyncRequest()")?;
-    session.client(ctx, &host)?;
+    let Asked {
+        host,
+        session,
+        recorder,
+        call,
+    } = Asked::read(ctx, "http.asyncRequest()", method, url, body, params)?;
     let (promise, resolve, reject) = ctx.promise()?;
-    let call = match Call::read(ctx, &host, &session, method, url, body, params)? {
+    let call = match call {
         Ok(call) => call,
         Err(unusable) => {
-            match refuse(ctx, unusable) {
-                Ok(response) => resolve.call::<_, ()>((response,))?,
-                Err(_) => reject.call::<_, ()>((ctx.catch(),))?,
-            }
+            settle(ctx, &resolve, &reject, refuse(ctx, &host, &recorder, unusable))?;
             return promise.into_js(ctx);
         }
     };
     let program = Arc::clone(&host.program);
-    let settle = (Persistent::save(ctx, resolve), Persistent::save(ctx, reject));
+    let held = (Persistent::save(ctx, resolve), Persistent::save(ctx, reject));
     let request = async move {
         let exchange = perform(&session, &program, &recorder, &call).await;
         Box::new(move |ctx: &Ctx<'_>| {
-            let (resolve, reject) = settle;
-            match respond(ctx, call, exchange) {
-                Ok(response) => resolve.restore(ctx)?.call((response,)),
-                Err(_) => reject.restore(ctx)?.call((ctx.catch(),)),
-            }
+            let (resolve, reject) = (held.0.restore(ctx)?, held.1.restore(ctx)?);
+            settle(ctx, &resolve, &reject, respond(ctx, call, exchange))
         }) as Callback
     };
     host.event(ctx, request)?;
     promise.into_js(ctx)
+}
+
+/// Gives a promise its response, or what was thrown instead.
+fn settle<'js>(
+    ctx: &Ctx<'js>,
+    resolve: &Function<'js>,
+    reject: &Function<'js>,
+    response: Result<Value<'js>>,
+) -> Result<()> {
+    match response {
+        Ok(response) => resolve.call((response,)),
+        Err(_) => reject.call((ctx.catch(),)),
+    }
 }
 
 /// All exchanges of a call, recorded; the last one.
@@ -103,7 +152,8 @@ pub(super) async fn perform(
 /// The failure of the request, where the script wants exceptions.
 pub(super) fn respond<'js>(ctx: &Ctx<'js>, call: Call, exchange: Exchange) -> Result<Value<'js>> {
     match &exchange.outcome {
-        Err(error) if call.throws => {
+        // As k6 has it: no load test means to do that.
+        Err(error) if call.throws || matches!(error, HttpError::SwitchingProtocols) => {
             let text = format!("{} {:?}: {error}", call.request.method, call.shown_url);
             return Err(Exception::throw_message(ctx, &text));
         }
@@ -126,13 +176,23 @@ pub(super) fn respond<'js>(ctx: &Ctx<'js>, call: Call, exchange: Exchange) -> Re
     Class::instance(ctx.clone(), Response::new(call, exchange))?.into_js(ctx)
 }
 
-/// What the script gets for a request that could not be made.
+/// What the script gets for a request that could not be made; it is recorded, too.
 ///
 /// # Errors
 /// Likewise.
-pub(super) fn refuse<'js>(ctx: &Ctx<'js>, unusable: Unusable) -> Result<Value<'js>> {
-    let text = format!("{} in {}", unusable.text, unusable.hint);
-    if unusable.throws {
+pub(super) fn refuse<'js>(
+    ctx: &Ctx<'js>,
+    host: &Host,
+    recorder: &Recorder,
+    unusable: Unusable,
+) -> Result<Value<'js>> {
+    Samples::record_unusable(&host.program, recorder, &unusable);
+    let Unusable { call, problem } = &unusable;
+    let text = format!(
+        "{} in {:?}; expected a URL such as https://example.com/path",
+        problem.text, call.shown_url
+    );
+    if call.throws {
         return Err(Exception::throw_message(ctx, &text));
     }
     tracing::warn!(target: "http", "Request Failed: {text}");

@@ -59,10 +59,11 @@ impl Finder<'_> {
         Location::at(&self.file, self.source, span.start as usize)
     }
 
-    fn name(&self, name: &str, span: Span) -> ImportedName {
+    fn name(&self, name: &str, span: Span, is_property: bool) -> ImportedName {
         ImportedName {
             name: name.to_owned(),
             location: self.location(span),
+            is_property,
         }
     }
 
@@ -80,7 +81,7 @@ impl<'a> VisitJs<'a> for Finder<'_> {
         for specifier in import.specifiers.iter().flatten() {
             match specifier {
                 ImportDeclarationSpecifier::ImportSpecifier(named) if named.imported.name() != "default" => {
-                    names.push(self.name(&named.imported.name(), named.imported.span()));
+                    names.push(self.name(&named.imported.name(), named.imported.span(), false));
                 }
                 whole => {
                     self.wholes.insert(whole.name().to_string(), self.requests.len());
@@ -97,7 +98,7 @@ impl<'a> VisitJs<'a> for Finder<'_> {
         let locals = export.specifiers.iter().map(|specifier| &specifier.local);
         let names = locals
             .filter(|local| local.name() != "default")
-            .map(|local| self.name(&local.name(), local.span()))
+            .map(|local| self.name(&local.name(), local.span(), false))
             .collect();
         self.request(&export.source, false, names);
     }
@@ -131,7 +132,7 @@ impl<'a> VisitJs<'a> for Finder<'_> {
                 .iter()
                 .all(|known| known.name != member.property.name.as_str())
         {
-            let name = self.name(&member.property.name, member.property.span);
+            let name = self.name(&member.property.name, member.property.span, true);
             self.requests[index].names.push(name);
         }
         walk_js::walk_static_member_expression(self, member);

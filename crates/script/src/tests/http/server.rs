@@ -109,6 +109,7 @@ fn answer(request: &Request) -> Vec<u8> {
         }
         ["status", "404"] => ("404 Not Found", String::new(), Vec::new()),
         ["status", "500"] => ("500 Internal Server Error", String::new(), Vec::new()),
+        ["switch"] => ("101 Switching Protocols", String::new(), Vec::new()),
         ["status", "204"] => ("204 No Content", String::new(), Vec::new()),
         ["cookie"] => (
             "200 OK",

@@ -1,7 +1,7 @@
 //! "Did you mean": the known name that a wrong one is closest to.
 
 /// The candidate with the fewest edits, if those are few for the length of the name.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // One edit in three letters; more, and the guess is likelier wrong than right.
     let most_edits = (name.chars().count() / 3).max(1);
     candidates

@@ -1,0 +1,81 @@
+//! A request that is sent many times, worked out once.
+
+use std::{net::SocketAddr, time::Duration};
+
+use bytes::Bytes;
+
+use super::{
+    HttpError, Request, Settings,
+    client::{asks_to_close, basic},
+    head::{self, Additions},
+    pool::Origin,
+};
+
+/// What is spoken on the connections of a bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// HTTP/1.1.
+    Http11,
+    /// HTTP/2: chosen in the TLS handshake, or without TLS begun at once ("prior knowledge", RFC 9113 §3.3).
+    Http2,
+}
+
+/// A request as it goes over the wire.
+#[derive(Debug)]
+pub struct Template {
+    pub(super) origin: Origin,
+    pub(super) address: SocketAddr,
+    pub(super) head: Vec<u8>,
+    pub(super) body: Bytes,
+    /// The head for HTTP/2, if that is to be spoken.
+    pub(super) http2: Option<http::Request<()>>,
+    pub(super) is_head: bool,
+    pub(super) is_replayable: bool,
+    /// Whether the request itself ends its connection.
+    pub(super) asks_to_close: bool,
+    pub(super) timeout: Duration,
+}
+
+impl Template {
+    /// Looks the host up and writes the head: what the request says, and the user and password of its URL. Redirects
+    /// and digest authentication are of no meaning here.
+    ///
+    /// # Errors
+    /// When the URL cannot be requested, its host has no address, or a field cannot be sent.
+    pub async fn prepare(
+        request: &Request,
+        version: Version,
+        settings: &Settings,
+    ) -> Result<Self, HttpError> {
+        let origin = Origin::of(&request.url)?;
+        let head = head::write(
+            request,
+            &Additions {
+                cookies: "",
+                authorization: basic(request).as_deref(),
+                referer: None,
+                user_agent: &settings.user_agent,
+            },
+        )?;
+        let http2 = match version {
+            Version::Http11 => None,
+            Version::Http2 => Some(head::for_http2(request, &head)?),
+        };
+        Ok(Self {
+            address: settings.dialer.locate(&origin.host, origin.port).await?,
+            origin,
+            head,
+            body: request.body.clone().into(),
+            http2,
+            is_head: request.method == http::Method::HEAD,
+            is_replayable: Request::is_replayable(&request.method),
+            asks_to_close: asks_to_close(request),
+            timeout: request.timeout,
+        })
+    }
+
+    /// Where the server is.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}

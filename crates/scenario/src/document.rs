@@ -1,0 +1,83 @@
+//! YAML and JSON documents in which every value knows where it stands.
+//!
+//! [`Document::read`] makes the tree; [`Part`] and [`Fields`] read it and gather everything that is wrong, so that
+//! people get all mistakes of a file at once, each with its line, its column and its path of keys. JSON is read as the
+//! YAML that it is. What a hostile file can cost is bounded: see [`Limit`].
+
+use std::cell::RefCell;
+
+mod fields;
+mod map;
+mod mistake;
+mod node;
+mod parse;
+mod part;
+mod place;
+mod scalar;
+
+pub use self::{
+    fields::Fields,
+    mistake::{Mistake, Mistakes},
+    node::{Entry, Node, Value},
+    parse::Limit,
+    part::Part,
+    place::Place,
+};
+
+/// One document, and what was found to be wrong with it so far.
+#[derive(Debug)]
+pub struct Document {
+    /// The file, as people named it.
+    name: String,
+    root: Node,
+    mistakes: RefCell<Vec<Mistake>>,
+}
+
+impl Document {
+    /// Reads the document that `text` is; an empty one is null. `name` is the file's, for error texts.
+    ///
+    /// A key that is there twice or a tag that nobody knows is no error yet: such mistakes wait for [`Self::finish`].
+    ///
+    /// # Errors
+    /// When it is no YAML, or costs more than the [`Limit`]s.
+    pub fn read(name: &str, text: &str) -> Result<Self, Mistakes> {
+        let mut mistakes = Vec::new();
+        match parse::parse(text, &mut mistakes) {
+            Ok(root) => Ok(Self {
+                name: name.to_owned(),
+                root,
+                mistakes: RefCell::new(mistakes),
+            }),
+            Err(mistake) => {
+                mistakes.push(mistake);
+                Err(Mistakes::new(name, mistakes))
+            }
+        }
+    }
+
+    /// The whole document, to be read.
+    pub fn root(&self) -> Part<'_> {
+        Part::root(self)
+    }
+
+    /// The file, as people named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// # Errors
+    /// Everything that is wrong with the document, in the order in which it stands there.
+    pub fn finish(&self) -> Result<(), Mistakes> {
+        match self.mistakes.take() {
+            mistakes if mistakes.is_empty() => Ok(()),
+            mistakes => Err(Mistakes::new(&self.name, mistakes)),
+        }
+    }
+
+    fn add(&self, mistake: Mistake) {
+        self.mistakes.borrow_mut().push(mistake);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! A part of a document that is being read: it knows the keys that lead to it.
+
+use serde_json::Number;
+
+use super::{Document, Fields, Mistake, Node, Place, Value};
+
+/// A node, the path to it, and the document that gathers what is wrong with it.
+///
+/// The methods that read return `None` when the node is something else; then the mistake is written down already, and
+/// the caller goes on with the next part.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    document: &'a Document,
+    node: &'a Node,
+    path: String,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn root(document: &'a Document) -> Self {
+        Self {
+            document,
+            node: &document.root,
+            path: String::new(),
+        }
+    }
+
+    /// What it is.
+    pub fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// The keys that lead here, for example `scenarios[0].flow`; empty for the whole document.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Writes down that something is wrong here.
+    pub fn mistake(&self, problem: impl Into<String>) {
+        self.mistake_at(self.node.place, self.path.clone(), problem.into());
+    }
+
+    pub(super) fn mistake_at(&self, place: Place, path: String, problem: String) {
+        self.document.add(Mistake { place, path, problem });
+    }
+
+    /// Writes down that this is not what was expected: a noun with an example.
+    pub fn unexpected(&self, expected: &str) {
+        let found = self.node.value.excerpt();
+        self.mistake(format!("expected {expected}, found {found}"));
+    }
+
+    /// What `read` makes of it; when that is nothing, `expected` was expected: a noun with an example.
+    pub fn read<T>(&self, expected: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> Option<T> {
+        let value = read(&self.node.value);
+        if value.is_none() {
+            self.unexpected(expected);
+        }
+        value
+    }
+
+    /// A text. A number or a boolean is none: it would have to be written again, and not as it was.
+    pub fn text(&self) -> Option<&'a str> {
+        self.read("a text", |value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// True or false.
+    pub fn boolean(&self) -> Option<bool> {
+        self.read("true or false", |value| match value {
+            Value::Boolean(boolean) => Some(*boolean),
+            _ => None,
+        })
+    }
+
+    /// A number.
+    pub fn number(&self) -> Option<f64> {
+        self.read("a number, for example 0.5", |value| match value {
+            Value::Number(number) => number.as_f64(),
+            _ => None,
+        })
+    }
+
+    /// A whole number from 0.
+    pub fn whole(&self) -> Option<u64> {
+        self.read("a whole number, for example 10", |value| match value {
+            Value::Number(number) => whole(number),
+            _ => None,
+        })
+    }
+
+    /// The items of a list.
+    pub fn list(&self) -> Option<impl Iterator<Item = Part<'a>> + use<'a>> {
+        let items = self.read("a list", |value| match value {
+            Value::List(items) => Some(items),
+            _ => None,
+        })?;
+        let (document, path) = (self.document, self.path.clone());
+        Some(items.iter().enumerate().map(move |(position, node)| Part {
+            document,
+            node,
+            path: format!("{path}[{position}]"),
+        }))
+    }
+
+    /// The fields of a map.
+    pub fn fields(&self) -> Option<Fields<'a>> {
+        let entries = self.read("a map", |value| match value {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        })?;
+        Some(Fields::new(self.clone(), entries))
+    }
+
+    /// The path of one of its keys. A key that would be misread between dots stands in brackets.
+    pub(super) fn path_of(&self, key: &str) -> String {
+        let is_plain = !key.is_empty() && !key.contains(['.', '[', ']', ' ', '"']);
+        match (self.path.is_empty(), is_plain) {
+            (true, true) => key.to_owned(),
+            (false, true) => format!("{}.{key}", self.path),
+            (_, false) => format!("{}[{key:?}]", self.path),
+        }
+    }
+
+    pub(super) fn child(&self, key: &str, node: &'a Node) -> Self {
+        Self {
+            document: self.document,
+            node,
+            path: self.path_of(key),
+        }
+    }
+}
+
+/// A number that is whole and not negative, however it is written.
+fn whole(number: &Number) -> Option<u64> {
+    number.as_u64().or_else(|| {
+        let number = number.as_f64()?;
+        (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64)
+    })
+}

@@ -1,0 +1,9 @@
+//! Load tests that are written as files and not as scripts, in the dialects of other tools.
+//!
+//! [`document`] reads YAML and JSON so that every mistake has a place; [`dialect`] says whose file it is. A dialect's
+//! front end turns a document into virtual users for the engine. No script engine is needed, so a user costs a few
+//! kilobytes.
+
+pub mod dialect;
+pub mod document;
+pub mod nearest;

@@ -1,0 +1,170 @@
+//! `plimsoll bench http`, also `plimsoll ab`: ab's flags under its names, and what ab has not.
+
+mod unsupported;
+
+use std::{net::IpAddr, path::PathBuf, time::Duration};
+
+use clap::Args;
+use plimsoll_load::{threshold::Expression, watch};
+
+use self::unsupported::AbOnly;
+use super::{
+    common::{Format, at_least_one},
+    delay::{parse_go_duration, parse_seconds},
+};
+use crate::http::{Measure, Rate, Threshold};
+
+/// The examples under the help text.
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll bench http -n 1000 -c 100 http://localhost:3000/
+  plimsoll bench http -k -c 100 --duration 30s http://localhost:3000/ --watch :3000
+  plimsoll bench http -k --rate 500 --duration 1m --warm-up 5s --threshold 'latency:p(99)<200' http://localhost:3000/
+  plimsoll bench http --http2 -c 100 --streams 10 -p order.json -T application/json https://localhost/orders
+
+Exit codes: 0 all well; 1 the run could not be done or was ended by a failure; 2 wrong usage; 3 requests failed, or a
+threshold does not hold.";
+
+/// Sends one HTTP request many times.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct HttpArgs {
+    /// What is requested, for example http://localhost:3000/ (http:// may be left out)
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// How many requests to make [default: 1; with -t 50000; with --duration no limit]
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole)]
+    pub(crate) requests: Option<u64>,
+    /// How many requests are under way at the same time [default: 1; with --rate 100, as the most]
+    #[arg(short, long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) concurrency: Option<usize>,
+    /// ab's time limit in seconds: at most -n requests (50000 without -n) in this time
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "duration")]
+    pub(crate) timelimit: Option<Duration>,
+    /// Make requests for this long, for example 30s; those under way at the end are waited for
+    #[arg(long, value_name = "DURATION", value_parser = span)]
+    pub(crate) duration: Option<Duration>,
+    /// Start so many requests per second whatever the answers do (open model), for example 500, 0.5 or 30/m; times
+    /// then count from when a request was to start
+    #[arg(long, value_name = "N[/UNIT]")]
+    pub(crate) rate: Option<Rate>,
+    /// Make requests for this long before those that count
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = span)]
+    pub(crate) warm_up: Duration,
+    /// Seconds that one request may take, connecting included
+    #[arg(short = 's', long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// Keep connections open between requests
+    #[arg(short, long)]
+    pub(crate) keepalive: bool,
+    /// Speak HTTP/2: chosen in the TLS handshake (https), or begun at once (http); connections are kept open
+    #[arg(long)]
+    pub(crate) http2: bool,
+    /// How many requests under way share a connection of HTTP/2
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one, requires = "http2")]
+    pub(crate) streams: usize,
+    /// The method [default: GET; with -p POST; with -u PUT]
+    #[arg(short, long, value_name = "METHOD")]
+    pub(crate) method: Option<String>,
+    /// Use HEAD instead of GET
+    #[arg(short = 'i', long, conflicts_with_all = ["method", "postfile", "putfile"])]
+    pub(crate) head: bool,
+    /// The file with the body of a POST; remember -T
+    #[arg(short = 'p', long, value_name = "FILE", conflicts_with = "putfile")]
+    pub(crate) postfile: Option<PathBuf>,
+    /// The file with the body of a PUT; remember -T
+    #[arg(short = 'u', long, value_name = "FILE")]
+    pub(crate) putfile: Option<PathBuf>,
+    /// The content type of the body [default: text/plain]
+    #[arg(short = 'T', long, value_name = "TYPE")]
+    pub(crate) content_type: Option<String>,
+    /// A header; may be given several times
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+    /// A cookie; may be given several times
+    #[arg(short = 'C', long, value_name = "NAME=VALUE")]
+    pub(crate) cookie: Vec<String>,
+    /// User and password for Basic authentication
+    #[arg(short = 'A', long, value_name = "USER:PASSWORD")]
+    pub(crate) auth: Option<String>,
+    /// Bodies may differ in length (dynamic pages)
+    #[arg(short = 'l', long)]
+    pub(crate) variable_length: bool,
+    /// Go on when a connection fails, and count that; without it the first such failure ends the run
+    #[arg(short = 'r', long)]
+    pub(crate) go_on: bool,
+    /// Take any certificate of the server
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// The source address
+    #[arg(short = 'B', long, value_name = "IP")]
+    pub(crate) local_addr: Option<IpAddr>,
+    /// Threads that carry the connections [default: one per core]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) workers: Option<usize>,
+    /// What must hold, for example 'latency:p(99)<200' (ms), 'failed:rate<0.01', 'non_2xx:count==0' or
+    /// 'requests:rate>1000'; may be given several times
+    #[arg(long, value_name = "MEASURE:RULE", value_parser = threshold)]
+    pub(crate) threshold: Vec<Threshold>,
+    /// Also report the CPU time and memory of the server: a process id, or a colon and the port it listens on
+    #[arg(long, value_name = "PID|:PORT")]
+    pub(crate) watch: Option<watch::Target>,
+    /// Write a CSV file with the time of each percentage
+    #[arg(short = 'e', long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write a gnuplot (TSV) file with a line per request
+    #[arg(short = 'g', long, value_name = "FILE")]
+    pub(crate) gnuplot: Option<PathBuf>,
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// No tables of percentiles
+    #[arg(short = 'd', long)]
+    pub(crate) no_percentiles: bool,
+    /// No standard deviations and medians
+    #[arg(short = 'S', long)]
+    pub(crate) no_deviations: bool,
+    /// How to print the result
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+    /// Write the result to this file instead of standard output; its folders are made
+    #[arg(long, value_name = "FILE")]
+    pub(crate) filename: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) ab_only: AbOnly,
+}
+
+/// The longest time that a run may take. Reason: beyond it the clock's arithmetic is of no use to anybody.
+const MAX_SPAN: Duration = Duration::from_secs(365 * 24 * 3600);
+
+fn span(text: &str) -> Result<Duration, String> {
+    match parse_go_duration(text)? {
+        span if span <= MAX_SPAN => Ok(span),
+        _ => Err("it is longer than a year (8760h)".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    match parse_seconds(text)? {
+        span if span <= MAX_SPAN => Ok(span),
+        _ => Err("it is longer than a year (31536000)".to_owned()),
+    }
+}
+
+fn whole(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err("expected a number from 1 on".to_owned()),
+    }
+}
+
+fn threshold(text: &str) -> Result<Threshold, String> {
+    let problem =
+        |what: String| format!("{what}; expected one such as latency:p(99)<200 or failed:rate<0.01");
+    let (measure, rule) = text
+        .split_once(':')
+        .ok_or_else(|| problem("it has no colon between measure and rule".to_owned()))?;
+    let measure: Measure = measure.trim().parse().map_err(problem)?;
+    let rule: Expression = rule.trim().parse().map_err(|error| problem(format!("{error}")))?;
+    Threshold::new(measure, rule).map_err(problem)
+}

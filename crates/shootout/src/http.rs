@@ -1,0 +1,36 @@
+//! The HTTP workload: one request, many times, as ab makes it, and beyond ab in an open model, over HTTP/2, and with
+//! figures that can be trusted.
+//!
+//! From the outside in: [`HttpOptions`] is what the user asked for; `run` starts one `worker` per core and watches them; a
+//! worker's lanes claim requests from the one `schedule` that all share, and note in its `tally` what became of them. An
+//! [`HttpOutcome`] comes out, and `report` writes it.
+
+mod board;
+mod document;
+mod execute;
+mod failures;
+mod options;
+mod outcome;
+mod pacer;
+mod phase;
+mod progress;
+mod rate;
+mod report;
+mod run;
+mod samples;
+mod schedule;
+mod tally;
+mod threshold;
+mod trouble;
+mod worker;
+
+pub(crate) use self::execute::execute;
+pub use self::{
+    document::Document,
+    failures::{Failures, Kind},
+    options::{HttpOptions, HttpUsageError},
+    outcome::HttpOutcome,
+    rate::Rate,
+    run::HttpRunError,
+    threshold::{Finding, Measure, Threshold},
+};

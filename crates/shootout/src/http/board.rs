@@ -1,0 +1,60 @@
+//! Where workers show how far they are while a run goes on.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
+
+/// The counts of one worker: written by it alone, read by the coordinator. Alone on its cache lines, so that workers do
+/// not slow each other down.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Board {
+    n_warm_up: AtomicU64,
+    n_complete: AtomicU64,
+    n_failed: AtomicU64,
+    sum_us: AtomicU64,
+}
+
+/// The counts of all workers at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// Requests of the warm-up; the others do not have them.
+    pub(crate) n_warm_up: u64,
+    /// Complete requests.
+    pub(crate) n_complete: u64,
+    pub(crate) n_failed: u64,
+    /// Of the times of complete requests.
+    pub(crate) sum: Duration,
+}
+
+impl Board {
+    pub(crate) fn warm_up(&self) {
+        add(&self.n_warm_up, 1);
+    }
+
+    pub(crate) fn complete(&self, time: Duration) {
+        let us = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        add(&self.n_complete, 1);
+        add(&self.sum_us, us);
+    }
+
+    pub(crate) fn failed(&self) {
+        add(&self.n_failed, 1);
+    }
+
+    /// The sum over `boards`.
+    pub(crate) fn read(boards: &[Self]) -> Reading {
+        boards.iter().fold(Reading::default(), |sum, board| Reading {
+            n_warm_up: sum.n_warm_up + board.n_warm_up.load(Relaxed),
+            n_complete: sum.n_complete + board.n_complete.load(Relaxed),
+            n_failed: sum.n_failed + board.n_failed.load(Relaxed),
+            sum: sum.sum + Duration::from_micros(board.sum_us.load(Relaxed)),
+        })
+    }
+}
+
+/// There is one writer, so this needs no locked instruction.
+fn add(counter: &AtomicU64, n: u64) {
+    counter.store(counter.load(Relaxed).saturating_add(n), Relaxed);
+}

@@ -1,0 +1,115 @@
+//! From the parsed command line to a verdict.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::PathBuf,
+};
+
+use tokio::{runtime::Builder, sync::mpsc};
+
+use super::{
+    options::HttpOptions,
+    outcome::HttpOutcome,
+    progress::Progress,
+    report::{Layout, csv, gnuplot, json, text},
+    run::run,
+};
+use crate::{
+    args::{Format, HttpArgs},
+    execute::{Error, Streams, Verdict, create, forward_ctrl_c},
+    interrupt::Interrupt,
+    run::RunError,
+};
+
+/// A file for results, made before the run so that a wrong path is found before it.
+struct ResultFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl ResultFile {
+    fn make(path: Option<&PathBuf>) -> Result<Option<Self>, Error> {
+        let Some(path) = path else { return Ok(None) };
+        let file = create(path).map_err(|source| failed(Some(path), source))?;
+        Ok(Some(Self {
+            path: path.clone(),
+            file: BufWriter::new(file),
+        }))
+    }
+
+    fn write(mut self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        let written = content(&mut self.file).and_then(|()| self.file.flush());
+        written.map_err(|source| failed(Some(&self.path), source))
+    }
+}
+
+fn failed(path: Option<&PathBuf>, source: io::Error) -> Error {
+    Error::Output {
+        path: path.cloned(),
+        source,
+    }
+}
+
+/// Runs the bench to its end. Ctrl-C ends it early with what there is; a second one does not wait for what is under way.
+///
+/// # Errors
+/// [`Error`]; its [`exit_code`](Error::exit_code) is the process's.
+pub(crate) fn execute(args: &HttpArgs, streams: &mut Streams<'_>) -> Result<Verdict, Error> {
+    let options = HttpOptions::try_from(args)?;
+    let [results, percentages, requests] =
+        [&args.filename, &args.csv, &args.gnuplot].map(|path| ResultFile::make(path.as_ref()));
+    let (results, percentages, requests) = (results?, percentages?, requests?);
+    let mut progress = Progress::new(
+        streams.stderr,
+        streams.stderr_is_terminal,
+        args.quiet,
+        options.extent,
+    );
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(RunError::Start)?;
+    let mut outcome = runtime.block_on(async {
+        let (signals, interrupt) = mpsc::channel(2);
+        let watch = tokio::spawn(forward_ctrl_c(signals));
+        let outcome = run(&options, Interrupt::new(interrupt), &mut progress).await;
+        watch.abort();
+        outcome
+    })?;
+    let report = match args.format {
+        Format::Text => text(&outcome, layout(args)),
+        Format::Json => json(&outcome),
+    };
+    match results {
+        Some(file) => file.write(|out| out.write_all(report.as_bytes()))?,
+        None => {
+            let written = streams.stdout.write_all(report.as_bytes());
+            written
+                .and_then(|()| streams.stdout.flush())
+                .map_err(|source| failed(None, source))?;
+        }
+    }
+    percentages.map_or(Ok(()), |file| file.write(|out| csv(&outcome, out)))?;
+    requests.map_or(Ok(()), |file| file.write(|out| gnuplot(&mut outcome, out)))?;
+    verdict(outcome)
+}
+
+fn layout(args: &HttpArgs) -> Layout {
+    Layout {
+        shows_percentiles: !args.no_percentiles,
+        shows_deviations: !args.no_deviations,
+    }
+}
+
+fn verdict(outcome: HttpOutcome) -> Result<Verdict, Error> {
+    let is_faulty = outcome.is_faulty();
+    match outcome.trouble {
+        Some(reason) => Err(Error::Ended {
+            n_complete: outcome.tally.n_complete,
+            reason,
+        }),
+        None if is_faulty => Ok(Verdict::Faulty),
+        None => Ok(Verdict::Clean),
+    }
+}

@@ -1,0 +1,135 @@
+//! Requests that failed, counted by ab's kinds and by cause.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use plimsoll_clients::http::HttpError;
+
+/// ab's kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// There was no connection: refused, timed out, no TLS.
+    Connect,
+    /// The connection broke, ended or stayed silent before the response was whole.
+    Receive,
+    /// The body is not as long as that of the first response. The request is complete all the same.
+    Length,
+    /// What came is no HTTP.
+    Exceptions,
+}
+
+/// Causes are words of ours and of the system, so there are few; further ones are counted together.
+const MAX_CAUSES: usize = 50;
+
+/// How often each cause struck.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failures {
+    causes: BTreeMap<(Kind, Cow<'static, str>), u64>,
+}
+
+impl Kind {
+    /// All of them, in ab's order.
+    pub(crate) const ALL: [Self; 4] = [Self::Connect, Self::Receive, Self::Length, Self::Exceptions];
+
+    /// ab's name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "Connect",
+            Self::Receive => "Receive",
+            Self::Length => "Length",
+            Self::Exceptions => "Exceptions",
+        }
+    }
+
+    /// Of a request without a response.
+    pub(crate) fn of(error: &HttpError, is_connected: bool) -> Self {
+        match error {
+            HttpError::Malformed(_)
+            | HttpError::TooLarge { .. }
+            | HttpError::SwitchingProtocols
+            | HttpError::Field(_) => Self::Exceptions,
+            HttpError::Http2(error) if !error.is_io() => Self::Exceptions,
+            _ if !is_connected => Self::Connect,
+            _ => Self::Receive,
+        }
+    }
+}
+
+impl Failures {
+    pub(crate) fn count(&mut self, kind: Kind, cause: Cow<'static, str>) {
+        self.add(kind, cause, 1);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for ((kind, cause), n) in &other.causes {
+            self.add(*kind, cause.clone(), *n);
+        }
+    }
+
+    /// Of one kind.
+    pub fn of(&self, kind: Kind) -> u64 {
+        let causes = self.causes.iter().filter(|((other, _), _)| *other == kind);
+        causes.map(|(_, n)| n).sum()
+    }
+
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.causes.values().sum()
+    }
+
+    /// Kind, words and count of each cause, by kind.
+    pub fn causes(&self) -> impl Iterator<Item = (Kind, &str, u64)> {
+        self.causes
+            .iter()
+            .map(|((kind, cause), n)| (*kind, cause.as_ref(), *n))
+    }
+
+    fn add(&mut self, kind: Kind, cause: Cow<'static, str>, n: u64) {
+        let is_full = self.causes.len() >= MAX_CAUSES;
+        let key = (kind, cause);
+        let key = if is_full && !self.causes.contains_key(&key) {
+            (kind, "other causes".into())
+        } else {
+            key
+        };
+        *self.causes.entry(key).or_default() += n;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn errors_are_of_abs_kinds() {
+        let check = |error: HttpError, is_connected: bool, expected: Kind| {
+            assert_eq!(Kind::of(&error, is_connected), expected, "{error}");
+        };
+        let timeout = || HttpError::Timeout {
+            after: Duration::ZERO,
+        };
+        check(timeout(), false, Kind::Connect);
+        check(timeout(), true, Kind::Receive);
+        check(HttpError::Ended, true, Kind::Receive);
+        let lost = HttpError::Lost {
+            doing: "read",
+            source: io::ErrorKind::ConnectionReset.into(),
+        };
+        check(lost, true, Kind::Receive);
+        check(HttpError::Malformed("x"), true, Kind::Exceptions);
+        check(HttpError::NoHttp2, false, Kind::Connect);
+    }
+
+    #[test]
+    fn causes_are_bounded_and_none_is_lost() {
+        let mut failures = Failures::default();
+        (0..100).for_each(|n| failures.count(Kind::Receive, format!("cause {n}").into()));
+        failures.count(Kind::Length, "x".into());
+        let mut twice = failures.clone();
+        twice.merge(&failures);
+        assert_eq!((failures.total(), twice.total()), (101, 202));
+        assert_eq!((twice.of(Kind::Receive), twice.of(Kind::Length)), (200, 2));
+        assert!(twice.causes().count() <= MAX_CAUSES + Kind::ALL.len());
+    }
+}

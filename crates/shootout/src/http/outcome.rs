@@ -1,0 +1,138 @@
+//! What a run found out.
+
+use std::time::{Duration, SystemTime};
+
+use plimsoll_clients::http::{Url, Version};
+use plimsoll_load::generator::Health;
+
+use super::{document::Document, rate::Rate, tally::Tally, threshold::Finding};
+use crate::meter::Period;
+
+/// A whole run.
+#[derive(Debug, Clone)]
+pub struct HttpOutcome {
+    pub(crate) setting: Setting,
+    /// When the requests that count began.
+    pub(crate) began: SystemTime,
+    /// From there to the end of the last of them.
+    pub(crate) elapsed: Duration,
+    /// `None` when no response was whole.
+    pub(crate) document: Option<Document>,
+    pub(crate) tally: Tally,
+    /// What the run cost.
+    pub(crate) period: Period,
+    /// Whether the generator held up the figures.
+    pub(crate) health: Health,
+    /// Requests of the open model that were due and found no free lane before the end.
+    pub(crate) n_unsent: u64,
+    /// Requests that were under way when the user did not want to wait any more.
+    pub(crate) n_abandoned: u64,
+    pub(crate) is_interrupted: bool,
+    /// Whether a failure ended the run, and why; without `-r`.
+    pub(crate) trouble: Option<String>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// The conditions of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    /// Without user and password.
+    pub(crate) url: Url,
+    pub(crate) method: String,
+    pub(crate) version: Version,
+    pub(crate) keeps_alive: bool,
+    pub(crate) compares_lengths: bool,
+    pub(crate) has_body: bool,
+    pub(crate) concurrency: usize,
+    pub(crate) n_streams: usize,
+    pub(crate) n_workers: usize,
+    pub(crate) rate: Option<Rate>,
+    pub(crate) warm_up: Duration,
+    /// Whether a threshold is about failed requests, so that they need no further judgement.
+    pub(crate) judges_failures: bool,
+}
+
+impl Setting {
+    /// Host and port, for people.
+    pub(crate) fn authority(&self) -> String {
+        let port = self.url.port_or_known_default().unwrap_or_default();
+        format!("{}:{port}", self.url.host_str().unwrap_or_default())
+    }
+}
+
+impl HttpOutcome {
+    /// Whether requests failed or could not be started, or a threshold does not hold. Statuses are judged by thresholds
+    /// only.
+    pub fn is_faulty(&self) -> bool {
+        let has_failures = self.tally.failures.total() > 0 && !self.setting.judges_failures;
+        has_failures || self.n_unsent > 0 || self.findings.iter().any(|finding| !finding.passed)
+    }
+
+    /// Complete requests per second.
+    pub(crate) fn per_second(&self) -> f64 {
+        per_second(self.tally.n_complete as f64, self.elapsed)
+    }
+
+    /// What a reader of the figures must know, in sentences.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let tally = &self.tally;
+        let mut remarks = Vec::new();
+        let n_incomplete = tally.n_incomplete();
+        if n_incomplete > 0 && tally.n_complete > 0 {
+            remarks.push(format!(
+                "all times are those of the {} complete requests; {n_incomplete} others failed",
+                tally.n_complete
+            ));
+        }
+        if self.n_unsent > 0 {
+            remarks.push(format!(
+                "the rate was not kept: {} requests were due and found all {} places taken until the end; the server \
+                 is slower than the rate, or -c is too low for it",
+                self.n_unsent, self.setting.concurrency
+            ));
+        }
+        if tally.n_repeated > 0 {
+            remarks.push(format!(
+                "{} requests went out twice, because the server closed a kept connection at that moment; it may have \
+                 counted them twice",
+                tally.n_repeated
+            ));
+        }
+        if tally.n_warm_up_failed > 0 {
+            remarks.push(format!(
+                "{} of {} requests of the warm-up failed",
+                tally.n_warm_up_failed,
+                tally.n_warm_up + tally.n_warm_up_failed
+            ));
+        }
+        if self.n_abandoned > 0 {
+            remarks.push(format!(
+                "{} requests were under way at the end and are not counted",
+                self.n_abandoned
+            ));
+        }
+        let n_left_out = tally.samples.as_ref().map_or(0, |samples| samples.n_left_out);
+        if n_left_out > 0 {
+            remarks.push(format!(
+                "{n_left_out} requests are not in the gnuplot file, which has room for {}",
+                super::samples::MAX_SAMPLES
+            ));
+        }
+        if self.is_interrupted {
+            remarks.push("interrupted by the user".to_owned());
+        }
+        remarks
+    }
+}
+
+/// So many per second of `time`; zero in no time.
+pub(crate) fn per_second(n: f64, time: Duration) -> f64 {
+    if time.is_zero() {
+        0.0
+    } else {
+        n / time.as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod examples;

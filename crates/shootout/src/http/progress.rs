@@ -1,0 +1,216 @@
+//! Progress for people: a line that is drawn again on a terminal, and plain lines where none watches.
+
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use super::{board::Reading, schedule::Extent};
+
+/// Without a terminal, how often a line says how a long run goes.
+const SAY_EVERY: Duration = Duration::from_secs(10);
+
+/// ab counts aloud in runs with more requests.
+const N_SHORT: u64 = 150;
+
+/// Back to the beginning of the line, and erase it (ECMA-48 EL).
+const CLEAR_LINE: &str = "\r\x1b[2K";
+
+/// Tells how far a run is.
+pub(crate) struct Progress<'a> {
+    talk: &'a mut dyn Write,
+    is_terminal: bool,
+    is_quiet: bool,
+    extent: Extent,
+    /// The last line: when, and what was read.
+    last: Option<(Instant, Reading)>,
+    began: Option<Instant>,
+    /// Tenths of the requests that have been counted aloud.
+    n_tenths: u64,
+}
+
+impl<'a> Progress<'a> {
+    pub(crate) fn new(talk: &'a mut dyn Write, is_terminal: bool, is_quiet: bool, extent: Extent) -> Self {
+        Self {
+            talk,
+            is_terminal,
+            is_quiet,
+            extent,
+            last: None,
+            began: None,
+            n_tenths: 0,
+        }
+    }
+
+    /// How far the run is `now`; to be called often.
+    pub(crate) fn show(&mut self, reading: &Reading, now: Instant) {
+        let began = *self.began.get_or_insert(now);
+        if self.is_quiet {
+            return;
+        }
+        if self.is_terminal {
+            let line = self.line(reading, began, now);
+            self.say(&format!("{CLEAR_LINE}{line}"));
+            self.last = Some((now, *reading));
+            return;
+        }
+        self.count_aloud(reading.n_complete + reading.n_failed);
+        let said = self.last.map_or(began, |(at, _)| at);
+        if now >= said + SAY_EVERY {
+            let line = self.line(reading, began, now);
+            self.say(&format!("{line}\n"));
+            self.last = Some((now, *reading));
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&mut self, n_complete: u64) {
+        if self.is_quiet {
+            return;
+        }
+        if self.is_terminal {
+            self.say(CLEAR_LINE);
+        } else if self.extent.n_requests.is_none_or(|n| n > N_SHORT) {
+            self.count_aloud(n_complete);
+            self.say(&format!("Finished {n_complete} requests\n"));
+        }
+    }
+
+    /// Something worth knowing, quiet or not.
+    pub(crate) fn note(&mut self, text: &str) {
+        let clear = if self.is_terminal && !self.is_quiet {
+            CLEAR_LINE
+        } else {
+            ""
+        };
+        self.say(&format!("{clear}{text}\n"));
+    }
+
+    fn count_aloud(&mut self, n_done: u64) {
+        let Some(n_requests) = self
+            .extent
+            .n_requests
+            .filter(|n| *n > N_SHORT && self.extent.duration.is_none())
+        else {
+            return;
+        };
+        let tenth = n_requests.div_ceil(10);
+        while self.n_tenths < 10 && n_done >= (self.n_tenths + 1) * tenth {
+            self.n_tenths += 1;
+            self.say(&format!("Completed {} requests\n", self.n_tenths * tenth));
+        }
+    }
+
+    fn line(&self, reading: &Reading, began: Instant, now: Instant) -> String {
+        let elapsed = now - began;
+        if elapsed < self.extent.warm_up {
+            return format!(
+                "warming up: {} requests, {} s",
+                reading.n_warm_up,
+                elapsed.as_secs()
+            );
+        }
+        let (since, before) = self.last.unwrap_or((began, Reading::default()));
+        let n = reading.n_complete - before.n_complete;
+        let seconds = (now - since).as_secs_f64();
+        let per_second = if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
+        let mean_ms = (reading.sum.saturating_sub(before.sum)).as_secs_f64() * 1e3 / n.max(1) as f64;
+        let of = self
+            .extent
+            .n_requests
+            .map_or(String::new(), |n| format!(" of {n}"));
+        let until = self.extent.duration.map_or(String::new(), |duration| {
+            format!(" of {}", duration.as_secs_f64())
+        });
+        format!(
+            "{}{of} requests, {} failed, {:.0}{until} s; now {per_second:.0}/s, mean {mean_ms:.3} ms",
+            reading.n_complete,
+            reading.n_failed,
+            (elapsed - self.extent.warm_up).as_secs_f64(),
+        )
+    }
+
+    /// Talk that cannot be written is lost; nobody can be told.
+    fn say(&mut self, text: &str) {
+        let _ = self
+            .talk
+            .write_all(text.as_bytes())
+            .and_then(|()| self.talk.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXTENT: Extent = Extent {
+        rate: None,
+        warm_up: Duration::ZERO,
+        duration: None,
+        n_requests: Some(1000),
+    };
+
+    /// What is said when these numbers are read at these seconds.
+    fn said(is_terminal: bool, is_quiet: bool, extent: Extent, readings: &[(u64, u64)]) -> String {
+        let mut talk = Vec::new();
+        let mut progress = Progress::new(&mut talk, is_terminal, is_quiet, extent);
+        let began = Instant::now();
+        for &(seconds, n_complete) in readings {
+            let reading = Reading {
+                n_complete,
+                sum: Duration::from_millis(2 * n_complete),
+                n_warm_up: 5,
+                n_failed: 0,
+            };
+            progress.show(&reading, began + Duration::from_secs(seconds));
+        }
+        progress.finish(readings.last().map_or(0, |(_, n)| *n));
+        String::from_utf8(talk).unwrap()
+    }
+
+    #[test]
+    fn nobody_watches_and_ab_counts_aloud() {
+        let check = |extent, readings: &[(u64, u64)], expected: &str| {
+            assert_eq!(said(false, false, extent, readings), expected);
+        };
+        check(
+            EXTENT,
+            &[(0, 0), (1, 250), (2, 1000)],
+            "Completed 100 requests\nCompleted 200 requests\nCompleted 300 requests\nCompleted 400 requests\n\
+             Completed 500 requests\nCompleted 600 requests\nCompleted 700 requests\nCompleted 800 requests\n\
+             Completed 900 requests\nCompleted 1000 requests\nFinished 1000 requests\n",
+        );
+        check(
+            Extent {
+                n_requests: Some(150),
+                ..EXTENT
+            },
+            &[(0, 0), (1, 150)],
+            "",
+        );
+        check(
+            Extent {
+                n_requests: None,
+                duration: Some(Duration::from_secs(30)),
+                ..EXTENT
+            },
+            &[(0, 0), (9, 90), (10, 100), (11, 110), (20, 200)],
+            "100 requests, 0 failed, 10 of 30 s; now 10/s, mean 2.000 ms\n\
+             200 requests, 0 failed, 20 of 30 s; now 10/s, mean 2.000 ms\nFinished 200 requests\n",
+        );
+    }
+
+    #[test]
+    fn a_terminal_has_one_line_that_is_gone_at_the_end() {
+        let warm_up = Extent {
+            warm_up: Duration::from_secs(1),
+            ..EXTENT
+        };
+        assert_eq!(
+            said(true, false, warm_up, &[(0, 0), (2, 100)]),
+            "\r\x1b[2Kwarming up: 5 requests, 0 s\r\x1b[2K100 of 1000 requests, 0 failed, 1 s; now 50/s, mean \
+             2.000 ms\r\x1b[2K"
+        );
+        assert_eq!(said(true, true, warm_up, &[(0, 0), (2, 100)]), "");
+    }
+}

@@ -1,0 +1,12 @@
+//! Writing results for people, for machines, and for plots.
+
+mod json;
+mod percentiles;
+mod tables;
+mod text;
+
+pub(crate) use self::{
+    json::document as json,
+    tables::{csv, gnuplot},
+    text::{Layout, text},
+};

@@ -1,0 +1,258 @@
+//! The coordinator: prepares a run, starts the workers, shows how far they are, and puts their accounts together.
+
+use std::{
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicU64},
+    time::{Duration, Instant, SystemTime},
+};
+
+use plimsoll_clients::{
+    dial::Dialer,
+    http::{HttpError, Settings, Template, Url},
+    tls::{Believe, Tls, TlsError, TlsOptions},
+};
+use plimsoll_load::{generator::Monitor, watch::Watch};
+use plimsoll_report::percentile;
+use tokio::{
+    sync::{mpsc, watch},
+    time::{MissedTickBehavior, interval, sleep_until},
+};
+
+use super::{
+    board::Board,
+    options::HttpOptions,
+    outcome::{HttpOutcome, Setting},
+    progress::Progress,
+    schedule::Schedule,
+    tally::Tally,
+    threshold::Threshold,
+    trouble::{hint, words},
+    worker::{self, Report, Setup, Stage},
+};
+use crate::{
+    fleet::WorkerLost,
+    interrupt::Interrupt,
+    meter::Meter,
+    run::{Preflight, RunError},
+};
+
+/// How often it is looked at how far the workers are. Reason: more often than one can read costs the generator CPU.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// So many failures before the first response end a run with `-r`, as ab's ten failed connections.
+const MAX_FAILED_FIRST: u64 = 10;
+
+/// The run could not be done. Exit code 1.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpRunError {
+    /// The request cannot be made.
+    #[error("{0}{hint}", hint = hint(.0, .1))]
+    Request(HttpError, Box<Url>),
+    /// TLS cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// Not one response was whole.
+    #[error("{host} answered no request: {reason} ({n_failed} failed)")]
+    NoAnswer {
+        /// Whom we asked.
+        host: String,
+        /// Why the run ended, and what to do.
+        reason: String,
+        /// How many failed.
+        n_failed: u64,
+    },
+    /// As in the other workloads.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl From<WorkerLost> for HttpRunError {
+    fn from(error: WorkerLost) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+/// Makes the requests. Ctrl-C ends the run early with what there is.
+pub(crate) async fn run(
+    options: &HttpOptions,
+    mut interrupt: Interrupt,
+    progress: &mut Progress<'_>,
+) -> Result<HttpOutcome, HttpRunError> {
+    let (setup, setting) = prepare(options).await?;
+    let watch = options
+        .watch
+        .map(Watch::attach)
+        .transpose()
+        .map_err(RunError::from)?;
+    let mut meter = Meter::new(setup.monitor.clone(), watch);
+    let (alive, mut ended) = mpsc::channel(1);
+    let shares = shares(options.concurrency, options.n_streams, setup.boards.len());
+    let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), alive.clone());
+    let workers: Vec<_> = shares
+        .into_iter()
+        .enumerate()
+        .map(start)
+        .collect::<Result<_, _>>()
+        .map_err(RunError::Start)?;
+    drop(alive);
+    let schedule = Arc::new(Schedule::new(options.extent, Instant::now()));
+    let began = SystemTime::now() + options.extent.warm_up;
+    meter.lap();
+    for worker in &workers {
+        worker.begin.send(Arc::clone(&schedule)).map_err(|_| WorkerLost)?;
+    }
+    let counted_from = schedule.counted_from;
+    let mut counting = Box::pin(sleep_until(counted_from.into()));
+    let mut is_warm = options.extent.warm_up.is_zero();
+    let mut look = interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            // Nobody sends: it ends when the last worker has.
+            _ = ended.recv() => break,
+            _ = look.tick() => {
+                progress.show(&Board::read(&setup.boards), Instant::now());
+                if let Some(trouble) = meter.take_trouble() {
+                    progress.note(&format!("{trouble}; its CPU and memory are missing"));
+                }
+            }
+            () = &mut counting, if !is_warm => {
+                is_warm = true;
+                meter.lap();
+            }
+            () = interrupt.next() => {
+                schedule.stop(Instant::now());
+                let stage = if interrupt.is_urgent() { Stage::Abandoned } else { Stage::Finishing };
+                setup.stage.send_replace(stage);
+            }
+        }
+    }
+    let ended = Instant::now();
+    let period = meter.lap();
+    let (mut tally, mut n_abandoned) = (Tally::default(), 0);
+    for worker in workers {
+        let Report {
+            tally: other,
+            n_abandoned: n,
+        } = worker.thread.join().map_err(|_| WorkerLost)?;
+        tally.merge(other);
+        n_abandoned += n;
+    }
+    progress.finish(tally.n_complete);
+    let last_ended = tally.last_ended.unwrap_or(ended);
+    let elapsed = last_ended.saturating_duration_since(counted_from);
+    let n_due = schedule.n_due(ended);
+    let trouble = setup
+        .trouble
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    let trouble = trouble.map(|error| format!("{}{}", words(&error), hint(&error, &options.request.url)));
+    let document = setup.document.get().cloned();
+    if let (None, Some(reason)) = (&document, &trouble) {
+        return Err(HttpRunError::NoAnswer {
+            host: setting.authority(),
+            reason: reason.clone(),
+            n_failed: tally.n_incomplete() + tally.n_warm_up_failed,
+        });
+    }
+    let findings = options
+        .thresholds
+        .iter()
+        .map(|threshold| threshold.judge(&tally, elapsed));
+    Ok(HttpOutcome {
+        findings: findings.collect(),
+        health: period.health(Some(percentile(&tally.total.histogram, 95.0))),
+        // A lane that waits for its time when the run is stopped has not sent what it claimed.
+        n_unsent: n_due.map_or(0, |n_due| n_due.saturating_sub(tally.n_started + n_abandoned)),
+        n_abandoned,
+        is_interrupted: interrupt.is_requested(),
+        setting,
+        began,
+        elapsed,
+        document,
+        tally,
+        period,
+        trouble,
+    })
+}
+
+async fn prepare(options: &HttpOptions) -> Result<(Arc<Setup>, Setting), HttpRunError> {
+    let tls = Tls::new(TlsOptions {
+        believe: if options.is_insecure {
+            Believe::Anybody
+        } else {
+            Believe::System
+        },
+        ..TlsOptions::default()
+    })?;
+    let settings = Arc::new(Settings::new(Arc::new(Dialer::default()), Arc::new(tls)));
+    let template = Template::prepare(&options.request, options.version, &settings).await;
+    let template =
+        template.map_err(|error| HttpRunError::Request(error, Box::new(options.request.url.clone())))?;
+    let n_connections = options.concurrency.div_ceil(options.n_streams);
+    let sources: Vec<_> = options.source.into_iter().collect();
+    Preflight::new(template.address().ip(), &sources).check(n_connections)?;
+    // A worker without a connection would have nothing to do.
+    let n_workers = options.n_workers.min(n_connections);
+    let setup = Setup {
+        template: Arc::new(template),
+        settings,
+        source: options.source,
+        goes_on: options.goes_on,
+        compares_lengths: options.compares_lengths,
+        keeps_samples: options.keeps_samples,
+        document: OnceLock::new(),
+        n_failed_first: AtomicU64::new(0),
+        max_failed_first: MAX_FAILED_FIRST.max(options.concurrency as u64),
+        trouble: Mutex::new(None),
+        stage: watch::Sender::new(Stage::Running),
+        boards: (0..n_workers).map(|_| Board::default()).collect(),
+        monitor: Monitor::new(),
+    };
+    let mut url = options.request.url.clone();
+    // They fail for URLs without a host.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_fragment(None);
+    let setting = Setting {
+        url,
+        method: options.request.method.to_string(),
+        version: options.version,
+        keeps_alive: options.keeps_alive,
+        compares_lengths: options.compares_lengths,
+        has_body: !options.request.body.is_empty(),
+        concurrency: options.concurrency,
+        n_streams: options.n_streams,
+        n_workers,
+        rate: options.extent.rate,
+        warm_up: options.extent.warm_up,
+        judges_failures: options.thresholds.iter().any(Threshold::is_of_failures),
+    };
+    Ok((Arc::new(setup), setting))
+}
+
+/// The groups of lanes of each worker: one group per connection.
+fn shares(concurrency: usize, n_streams: usize, n_workers: usize) -> Vec<Vec<usize>> {
+    let mut shares = vec![Vec::new(); n_workers];
+    let n_groups = concurrency.div_ceil(n_streams);
+    for group in 0..n_groups {
+        let n_lanes = n_streams.min(concurrency - group * n_streams);
+        shares[group % n_workers].push(n_lanes);
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_shared_out_by_connections() {
+        let check = |concurrency, n_streams, n_workers, expected: &[&[usize]]| {
+            assert_eq!(shares(concurrency, n_streams, n_workers), expected);
+        };
+        check(1, 1, 1, &[&[1]]);
+        check(5, 1, 2, &[&[1, 1, 1], &[1, 1]]);
+        check(10, 4, 2, &[&[4, 2], &[4]]);
+    }
+}

@@ -1,0 +1,149 @@
+//! What a worker counts, and the sum over all workers.
+
+use std::time::{Duration, Instant};
+
+use plimsoll_clients::http::{Attempt, Reply};
+
+use super::{
+    failures::{Failures, Kind},
+    phase::Phase,
+    samples::Samples,
+    schedule::Ticket,
+};
+
+/// Counts and times of requests. The times are those of complete requests.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    /// Requests that count and were started.
+    pub(crate) n_started: u64,
+    /// Responses that were read whole.
+    pub(crate) n_complete: u64,
+    /// Of these, those with a status outside of 200 to 299.
+    pub(crate) n_non_2xx: u64,
+    /// Of these, those whose connection could take another request.
+    pub(crate) n_kept_alive: u64,
+    /// Bytes of bodies.
+    pub(crate) n_body_bytes: u64,
+    /// Requests that went out twice, because the server closed the connection.
+    pub(crate) n_repeated: u64,
+    /// Complete requests of the warm-up.
+    pub(crate) n_warm_up: u64,
+    /// Failed requests of the warm-up.
+    pub(crate) n_warm_up_failed: u64,
+    /// Bytes on the sockets, below TLS.
+    pub(crate) n_bytes_sent: u64,
+    pub(crate) n_bytes_received: u64,
+    pub(crate) failures: Failures,
+    /// From when the request was due until a lane took it; only in the open model.
+    pub(crate) queueing: Phase,
+    /// Until there was a connection; zero when there was one.
+    pub(crate) connect: Phase,
+    /// From there to the end of the response.
+    pub(crate) processing: Phase,
+    /// From the end of the request to the first byte of the response.
+    pub(crate) waiting: Phase,
+    /// All of it.
+    pub(crate) total: Phase,
+    /// When the last request ended.
+    pub(crate) last_ended: Option<Instant>,
+    pub(crate) samples: Option<Samples>,
+}
+
+/// What became of one request.
+pub(crate) enum Ending {
+    /// The response was read whole; how long that took.
+    Complete(Duration),
+    /// It failed.
+    Failed,
+}
+
+impl Tally {
+    /// Notes a request that counts. `expected_length`: how long its body must be, if that matters.
+    pub(crate) fn record(
+        &mut self,
+        ticket: Ticket,
+        attempt: &Attempt,
+        expected_length: Option<u64>,
+    ) -> Ending {
+        self.n_started += 1;
+        self.n_repeated += u64::from(attempt.is_repeated);
+        self.last_ended = self.last_ended.max(Some(attempt.timings.ended));
+        match &attempt.outcome {
+            Ok(reply) => Ending::Complete(self.complete(ticket, attempt, reply, expected_length)),
+            Err(error) => {
+                self.failures
+                    .count(Kind::of(error, attempt.is_connected), error.words());
+                Ending::Failed
+            }
+        }
+    }
+
+    fn complete(
+        &mut self,
+        ticket: Ticket,
+        attempt: &Attempt,
+        reply: &Reply,
+        expected_length: Option<u64>,
+    ) -> Duration {
+        self.n_complete += 1;
+        self.n_non_2xx += u64::from(!(200..300).contains(&reply.status));
+        self.n_kept_alive += u64::from(reply.is_persistent);
+        self.n_body_bytes += reply.n_body_bytes;
+        if expected_length.is_some_and(|expected| expected != reply.n_body_bytes) {
+            self.failures
+                .count(Kind::Length, "another length than the first response".into());
+        }
+        let timings = &attempt.timings;
+        let begin = ticket.due.unwrap_or(timings.started);
+        let total = timings.ended.saturating_duration_since(begin);
+        if ticket.due.is_some() {
+            self.queueing
+                .record(timings.started.saturating_duration_since(begin));
+        }
+        self.connect.record(timings.blocked);
+        self.processing.record(timings.duration());
+        self.waiting.record(timings.waiting);
+        self.total.record(total);
+        if let Some(samples) = &mut self.samples {
+            samples.record(begin, timings.blocked, total, timings.waiting);
+        }
+        total
+    }
+
+    /// Notes a request of the warm-up.
+    pub(crate) fn record_warm_up(&mut self, attempt: &Attempt) {
+        match attempt.outcome {
+            Ok(_) => self.n_warm_up += 1,
+            Err(_) => self.n_warm_up_failed += 1,
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.n_started += other.n_started;
+        self.n_complete += other.n_complete;
+        self.n_non_2xx += other.n_non_2xx;
+        self.n_kept_alive += other.n_kept_alive;
+        self.n_body_bytes += other.n_body_bytes;
+        self.n_repeated += other.n_repeated;
+        self.n_warm_up += other.n_warm_up;
+        self.n_warm_up_failed += other.n_warm_up_failed;
+        self.n_bytes_sent += other.n_bytes_sent;
+        self.n_bytes_received += other.n_bytes_received;
+        self.failures.merge(&other.failures);
+        self.queueing.merge(&other.queueing);
+        self.connect.merge(&other.connect);
+        self.processing.merge(&other.processing);
+        self.waiting.merge(&other.waiting);
+        self.total.merge(&other.total);
+        self.last_ended = self.last_ended.max(other.last_ended);
+        match (&mut self.samples, other.samples) {
+            (Some(own), Some(other)) => own.merge(other),
+            (own, other) => *own = own.take().or(other),
+        }
+    }
+
+    /// Failures but for length, which are of complete requests.
+    pub(crate) fn n_incomplete(&self) -> u64 {
+        self.failures.total() - self.failures.of(Kind::Length)
+    }
+}

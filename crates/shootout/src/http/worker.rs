@@ -1,0 +1,272 @@
+//! A worker: one thread with its share of the lanes, on a runtime of its own.
+//!
+//! A lane is a place in which one request at a time is under way. It claims the next request of the schedule, waits until
+//! that is due, sends it, and notes what came of it. Nobody gives it orders, and it wakes nobody.
+
+use std::{
+    cell::{Cell, RefCell},
+    io,
+    net::IpAddr,
+    rc::Rc,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+        mpsc,
+    },
+    thread::{self, JoinHandle},
+    time::Instant,
+};
+
+use plimsoll_clients::http::{Attempt, Connections, HttpError, Repeater, Settings, Template};
+use plimsoll_load::generator::Monitor;
+use tokio::{
+    runtime::{Builder, LocalOptions, LocalRuntime},
+    sync::watch,
+    task::JoinSet,
+    time::{Instant as TokioInstant, sleep_until},
+};
+
+use super::{
+    board::Board,
+    document::Document,
+    pacer::Pacer,
+    samples::Samples,
+    schedule::{Schedule, Ticket},
+    tally::{Ending, Tally},
+};
+
+/// How far the end of a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Requests start.
+    Running,
+    /// None starts; those under way are waited for.
+    Finishing,
+    /// Those are not waited for either.
+    Abandoned,
+}
+
+/// What all workers of a run share.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) template: Arc<Template>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) source: Option<IpAddr>,
+    /// Whether a failure leaves the run going (`-r`).
+    pub(crate) goes_on: bool,
+    /// Whether all bodies must have the length of the first (no `-l`).
+    pub(crate) compares_lengths: bool,
+    pub(crate) keeps_samples: bool,
+    pub(crate) document: OnceLock<Document>,
+    /// Failures before the first response.
+    pub(crate) n_failed_first: AtomicU64,
+    /// So many of these end the run: the server is not there.
+    pub(crate) max_failed_first: u64,
+    /// The failure that ended the run.
+    pub(crate) trouble: Mutex<Option<HttpError>>,
+    pub(crate) stage: watch::Sender<Stage>,
+    pub(crate) boards: Vec<Board>,
+    pub(crate) monitor: Monitor,
+}
+
+/// The coordinator's hold on a worker.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    /// Gives the worker the schedule, with which it begins.
+    pub(crate) begin: mpsc::SyncSender<Arc<Schedule>>,
+    pub(crate) thread: JoinHandle<Report>,
+}
+
+/// A worker's account.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) tally: Tally,
+    /// Requests that were under way when it was told not to wait.
+    pub(crate) n_abandoned: u64,
+}
+
+/// Starts a worker with a group of so many lanes per connection. It is ready when this returns, and begins when it is
+/// given the schedule. When it has ended, `alive` is dropped.
+///
+/// # Errors
+/// The system gives no thread or no event queue (too many open files).
+pub(crate) fn spawn(
+    worker_idx: usize,
+    groups: Vec<usize>,
+    setup: Arc<Setup>,
+    alive: tokio::sync::mpsc::Sender<()>,
+) -> io::Result<Handle> {
+    let (begin, schedule) = mpsc::sync_channel(1);
+    let (started, has_started) = mpsc::sync_channel(1);
+    let thread = thread::Builder::new()
+        .name(format!("bench-{worker_idx}"))
+        .spawn(move || {
+            // The spawner is waiting; if it were not, the worker would end with the schedule that does not come.
+            let (made, outcome) =
+                event_loop().map_or_else(|error| (None, Err(error)), |it| (Some(it), Ok(())));
+            let _ = started.send(outcome);
+            let report = match (made, schedule.recv()) {
+                (Some((runtime, pacer)), Ok(schedule)) => {
+                    let shared = Rc::new(Shared::new(worker_idx, setup, schedule, pacer));
+                    runtime.block_on(shared.run(&groups))
+                }
+                _ => Report::default(),
+            };
+            drop(alive);
+            report
+        })?;
+    has_started.recv().map_err(io::Error::other)??;
+    Ok(Handle { begin, thread })
+}
+
+fn event_loop() -> io::Result<(LocalRuntime, Pacer)> {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build_local(LocalOptions::default())?;
+    let pacer = runtime.block_on(async { Pacer::new() })?;
+    Ok((runtime, pacer))
+}
+
+/// What the lanes of a worker share.
+#[derive(Debug)]
+struct Shared {
+    worker_idx: usize,
+    setup: Arc<Setup>,
+    schedule: Arc<Schedule>,
+    pacer: Pacer,
+    connections: Rc<Connections>,
+    n_under_way: Cell<u64>,
+    tally: RefCell<Tally>,
+}
+
+impl Shared {
+    fn new(worker_idx: usize, setup: Arc<Setup>, schedule: Arc<Schedule>, pacer: Pacer) -> Self {
+        let n_workers = setup.boards.len();
+        let samples = setup
+            .keeps_samples
+            .then(|| Samples::new(schedule.counted_from, n_workers));
+        Self {
+            worker_idx,
+            connections: Connections::new(
+                Arc::clone(&setup.template),
+                Arc::clone(&setup.settings),
+                setup.source,
+            ),
+            setup,
+            schedule,
+            pacer,
+            n_under_way: Cell::new(0),
+            tally: RefCell::new(Tally {
+                samples,
+                ..Tally::default()
+            }),
+        }
+    }
+
+    async fn run(self: Rc<Self>, groups: &[usize]) -> Report {
+        let monitor = self.setup.monitor.clone();
+        tokio::task::spawn_local(async move { monitor.watch_worker().await });
+        let pacing = Rc::clone(&self);
+        tokio::task::spawn_local(async move { pacing.pacer.run().await });
+        let warming = Rc::clone(&self);
+        tokio::task::spawn_local(async move { warming.forget_warm_up().await });
+        let mut stage = self.setup.stage.subscribe();
+        let mut lanes = JoinSet::new();
+        for &n_lanes in groups {
+            for repeater in self.connections.repeaters(n_lanes) {
+                lanes.spawn_local(Rc::clone(&self).lane(repeater));
+            }
+        }
+        let all_lanes = async { while lanes.join_next().await.is_some() {} };
+        let abandoned = async {
+            // The sender outlives the workers.
+            let _ = stage.wait_for(|stage| *stage >= Stage::Finishing).await;
+            self.pacer.stop();
+            let _ = stage.wait_for(|stage| *stage == Stage::Abandoned).await;
+        };
+        tokio::select! {
+            () = all_lanes => {}
+            () = abandoned => {}
+        }
+        let (n_bytes_sent, n_bytes_received) = self.connections.take_traffic();
+        Report {
+            tally: Tally {
+                n_bytes_sent,
+                n_bytes_received,
+                ..self.tally.take()
+            },
+            n_abandoned: self.n_under_way.get(),
+        }
+    }
+
+    /// Bytes of the warm-up do not count.
+    async fn forget_warm_up(&self) {
+        if self.schedule.counted_from > Instant::now() {
+            sleep_until(TokioInstant::from_std(self.schedule.counted_from)).await;
+            self.connections.take_traffic();
+        }
+    }
+
+    async fn lane(self: Rc<Self>, repeater: Repeater) {
+        while let Some(ticket) = self.schedule.claim(Instant::now()) {
+            if let Some(due) = ticket.due
+                && !self.pacer.until(due).await
+            {
+                return;
+            }
+            self.n_under_way.set(self.n_under_way.get() + 1);
+            let wants_details = self.setup.document.get().is_none();
+            let attempt = repeater.send(wants_details).await;
+            self.n_under_way.set(self.n_under_way.get() - 1);
+            self.note(ticket, attempt);
+        }
+    }
+
+    fn note(&self, ticket: Ticket, attempt: Attempt) {
+        let setup = &*self.setup;
+        if let Ok(reply) = &attempt.outcome
+            && setup.document.get().is_none()
+        {
+            // Another lane may have been faster; then its response is the first.
+            let _ = setup
+                .document
+                .set(Document::new(reply.n_body_bytes, reply.details.as_deref()));
+        }
+        let board = &setup.boards[self.worker_idx];
+        let mut tally = self.tally.borrow_mut();
+        if ticket.counts {
+            let expected = setup.document.get().map(|document| document.n_bytes);
+            match tally.record(ticket, &attempt, expected.filter(|_| setup.compares_lengths)) {
+                Ending::Complete(time) => board.complete(time),
+                Ending::Failed => board.failed(),
+            }
+        } else {
+            tally.record_warm_up(&attempt);
+            board.warm_up();
+        }
+        if let Err(error) = attempt.outcome {
+            self.failed(error);
+        }
+    }
+
+    /// Ends the run when this failure is one too many.
+    fn failed(&self, error: HttpError) {
+        let setup = &*self.setup;
+        let has_begun = setup.document.get().is_some();
+        let n_failed_first = setup.n_failed_first.fetch_add(1, Relaxed) + 1;
+        if setup.goes_on && (has_begun || n_failed_first < setup.max_failed_first) {
+            return;
+        }
+        self.schedule.stop(Instant::now());
+        setup
+            .trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error);
+        setup.stage.send_if_modified(|stage| {
+            let is_running = *stage == Stage::Running;
+            *stage = Stage::Finishing.max(*stage);
+            is_running
+        });
+    }
+}
