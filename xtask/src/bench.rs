@@ -11,7 +11,9 @@ mod client;
 mod fanout;
 mod generator;
 mod idle;
+mod js;
 mod limit;
+mod memory;
 mod poller;
 mod process;
 mod record;
@@ -35,7 +37,8 @@ pub(crate) struct Options {
     /// The benchmark.
     #[arg(value_enum)]
     name: Name,
-    /// Numbers of connections to measure at, comma separated; each benchmark has its own default.
+    /// Numbers of connections (of `js`: virtual users that chat) to measure at, comma separated; each benchmark has its
+    /// own default.
     #[arg(long, value_delimiter = ',', value_name = "N")]
     connections: Vec<NonZeroUsize>,
     /// Rounds; each is one run of the limit loop and one of ours.
@@ -58,6 +61,9 @@ enum Name {
     Client,
     /// An application over gRPC: server CPU per connect and subscribe and per action, and the latency that it adds.
     Rpc,
+    /// Scripts: memory per virtual user that chats, and load client CPU per cable echo, WebSocket echo and HTTP request,
+    /// next to the real k6 where that can run the script; needs Go.
+    Js,
     /// All of them.
     All,
 }
@@ -131,6 +137,7 @@ enum Benchmark {
     Avalanche,
     Client,
     Rpc,
+    Js,
 }
 
 fn chosen(name: Name) -> Vec<Benchmark> {
@@ -140,12 +147,14 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Avalanche => vec![Benchmark::Avalanche],
         Name::Client => vec![Benchmark::Client],
         Name::Rpc => vec![Benchmark::Rpc],
+        Name::Js => vec![Benchmark::Js],
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,
             Benchmark::Idle,
             Benchmark::Avalanche,
             Benchmark::Rpc,
+            Benchmark::Js,
         ],
     }
 }
@@ -158,6 +167,7 @@ impl Benchmark {
             Self::Avalanche => "avalanche",
             Self::Client => "client",
             Self::Rpc => "rpc",
+            Self::Js => "js",
         }
     }
 
@@ -168,6 +178,7 @@ impl Benchmark {
             Self::Avalanche => avalanche::run(plan),
             Self::Client => client::run(plan),
             Self::Rpc => rpc::run(plan),
+            Self::Js => js::run(plan),
         }
     }
 }
@@ -209,6 +220,18 @@ enum Error {
     Report { pointer: String },
     #[error("the load client's report is not JSON")]
     Json(#[from] serde_json::Error),
+    #[error(
+        "the real k6, which some figures are compared with, did not build; it needs Go 1.25 or newer: https://go.dev/dl"
+    )]
+    K6(#[source] command::Error),
+    #[error("`{line}` failed ({status}): {said}")]
+    Script {
+        line: String,
+        status: std::process::ExitStatus,
+        said: String,
+    },
+    #[error("cannot tell the CPU time of a process that has ended")]
+    Usage(#[source] io::Error),
     #[error("the swarm of clients failed")]
     Swarm(#[source] io::Error),
     #[error("cannot read {path}")]
