@@ -166,6 +166,19 @@ describe("the request", () => {
     });
   }
 
+  test("comes from where -B says, and --watch and --filename are there", async (t) => {
+    const { url, seen } = await counting(t, (request, response) => {
+      seen.from = request.socket.remoteAddress;
+      response.end();
+    });
+    const cwd = folderOf(t, {});
+    const flags = ["-B", "127.0.0.9", "--watch", String(process.pid), "--filename", "new/r.json", "-f", "json"];
+    const { code, stdout, stderr } = await plimsollIn({ cwd }, "bench", "http", "-n", "3", ...flags, url);
+    assert.deepEqual([code, stdout], [0, ""], stderr);
+    assert.equal(seen.from, "127.0.0.9");
+    assert.ok(JSON.parse(readFileSync(join(cwd, "new/r.json"), "utf8")).watch.rss_bytes > 1_000_000);
+  });
+
   test("a large body is sent and a chunked answer is read", async (t) => {
     const body = "x".repeat(3_000_000);
     const { url, seen } = await counting(t, (_request, response) => {
@@ -328,6 +341,15 @@ describe("how long and how fast", () => {
     // The server itself was slow once.
     assert.ok(report.processing_us.p90 < 480_000, `${report.processing_us.p90}`);
     assert.ok(report.seconds >= 0.99, `${report.seconds}`);
+  });
+
+  test("an open model with pauses uses few of its connections, so that none idles until the server closes it", async (t) => {
+    const { url, seen } = await counting(t);
+    const flags = ["-k", "-c", "200", "-n", "200", "--rate", "200"];
+    const { code, report } = await plimsollJson("bench", "http", ...flags, url);
+    assert.equal(code, 0);
+    assert.equal(report.keepalive_requests, 200);
+    assert.ok(seen.connections < 100, `${seen.connections}`);
   });
 
   test("a rate that is not kept is said", async (t) => {

@@ -10,6 +10,7 @@ mod budget;
 mod client;
 mod fanout;
 mod generator;
+mod http;
 mod idle;
 mod js;
 mod limit;
@@ -21,6 +22,7 @@ mod rpc;
 mod server;
 mod sheet;
 mod swarm;
+mod usage;
 
 use std::{env, io, num::NonZeroUsize, path::PathBuf};
 
@@ -64,6 +66,8 @@ enum Name {
     /// Scripts: memory per virtual user that chats, and load client CPU per cable echo, WebSocket echo and HTTP request,
     /// next to the real k6 where that can run the script; needs Go.
     Js,
+    /// Client CPU per HTTP request, next to wrk and ab.
+    Http,
     /// All of them.
     All,
 }
@@ -138,6 +142,7 @@ enum Benchmark {
     Client,
     Rpc,
     Js,
+    Http,
 }
 
 fn chosen(name: Name) -> Vec<Benchmark> {
@@ -148,6 +153,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Client => vec![Benchmark::Client],
         Name::Rpc => vec![Benchmark::Rpc],
         Name::Js => vec![Benchmark::Js],
+        Name::Http => vec![Benchmark::Http],
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,
@@ -155,6 +161,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
             Benchmark::Avalanche,
             Benchmark::Rpc,
             Benchmark::Js,
+            Benchmark::Http,
         ],
     }
 }
@@ -168,6 +175,7 @@ impl Benchmark {
             Self::Client => "client",
             Self::Rpc => "rpc",
             Self::Js => "js",
+            Self::Http => "http",
         }
     }
 
@@ -179,6 +187,7 @@ impl Benchmark {
             Self::Client => client::run(plan),
             Self::Rpc => rpc::run(plan),
             Self::Js => js::run(plan),
+            Self::Http => http::run(plan),
         }
     }
 }
@@ -216,6 +225,12 @@ enum Error {
         line: String,
         status: std::process::ExitStatus,
     },
+    #[error("`{program}` did not say `{field}`, or had failures:\n{output}")]
+    Output {
+        program: String,
+        field: &'static str,
+        output: String,
+    },
     #[error("the load client's report has no number at {pointer}")]
     Report { pointer: String },
     #[error("the load client's report is not JSON")]
@@ -230,8 +245,6 @@ enum Error {
         status: std::process::ExitStatus,
         said: String,
     },
-    #[error("cannot tell the CPU time of a process that has ended")]
-    Usage(#[source] io::Error),
     #[error("the swarm of clients failed")]
     Swarm(#[source] io::Error),
     #[error("cannot read {path}")]

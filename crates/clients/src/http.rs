@@ -39,7 +39,7 @@ pub use self::{
     error::HttpError,
     exchange::{Exchange, Protocol, Response, Timings, TlsFacts},
     headers::Headers,
-    repeater::{Attempt, Details, Repeater, Reply},
+    repeater::{Attempt, Connections, Details, Repeater, Reply},
     request::{Authentication, Keep, Request, RequestCookie},
     settings::Settings,
     template::{Template, Version},

@@ -47,6 +47,12 @@ pub(super) const CLIENT: Budget = Budget {
     at_most: 1.5,
     unit: "× limit",
 };
+/// Client CPU per HTTP request, as a multiple of wrk's.
+pub(super) const HTTP: Budget = Budget {
+    what: "client CPU per HTTP request",
+    at_most: 1.3,
+    unit: "× wrk",
+};
 /// Server CPU of one connect and subscribe with an application over gRPC, the application's own CPU not included.
 pub(super) const RPC_CONNECT: Budget = Budget {
     what: "server CPU per connect + subscribe",

@@ -3,7 +3,7 @@
 //! A [`Client`](super::Client) works a request out for each exchange: cookies, authentication, redirects, a pool of
 //! connections. Here a [`Template`] has all of it, so an exchange costs little more than its system calls.
 
-use std::{io, net::IpAddr, rc::Rc, sync::Arc, time::Instant};
+use std::{cell::RefCell, io, net::IpAddr, rc::Rc, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use tokio::{sync::Mutex, time::timeout};
@@ -18,21 +18,33 @@ use super::{
 };
 use crate::{dial::Traffic, tls::Application};
 
-/// One place in which one request at a time is under way.
+/// What the repeaters of one thread have in common, kept connections of HTTP/1.1 among it.
+///
+/// The connection that was used last is used next. So in a load with pauses few connections do all the work, as in
+/// browsers and proxies, and none idles until the server closes it.
 #[derive(Debug)]
-pub struct Repeater {
+pub struct Connections {
     template: Arc<Template>,
     settings: Arc<Settings>,
     source: Option<IpAddr>,
     traffic: Rc<Traffic>,
+    /// At most one per repeater.
+    kept: RefCell<Vec<Connection>>,
+}
+
+/// One place in which one request at a time is under way.
+#[derive(Debug)]
+pub struct Repeater {
+    connections: Rc<Connections>,
     line: Line,
 }
 
-/// The connection; `None` while there is none.
+/// What the requests of a repeater go over.
 #[derive(Debug)]
 enum Line {
-    Http1(Option<Connection>),
-    /// Several repeaters share it; one that finds none makes it while the others wait.
+    /// Kept connections and new ones.
+    Http1,
+    /// A connection that several repeaters share; one that finds none makes it while the others wait.
     Http2(Rc<Mutex<Option<Rc<Http2>>>>),
 }
 
@@ -80,41 +92,68 @@ struct Progress {
     is_repeated: bool,
 }
 
-impl Repeater {
-    /// `n` repeaters (at least one) that share a connection where the version allows it, or have one each. `source` is the
-    /// address that they come from; `traffic` counts their bytes.
-    pub fn group(
-        template: &Arc<Template>,
-        settings: &Arc<Settings>,
-        source: Option<IpAddr>,
-        traffic: &Rc<Traffic>,
-        n: usize,
-    ) -> Vec<Self> {
-        let shared = Rc::new(Mutex::new(None));
-        let repeater = |_| Self {
-            template: Arc::clone(template),
-            settings: Arc::clone(settings),
+impl Connections {
+    /// None yet. `source` is the address that they come from.
+    pub fn new(template: Arc<Template>, settings: Arc<Settings>, source: Option<IpAddr>) -> Rc<Self> {
+        Rc::new(Self {
+            template,
+            settings,
             source,
-            traffic: Rc::clone(traffic),
-            line: match template.http2 {
-                None => Line::Http1(None),
-                Some(_) => Line::Http2(Rc::clone(&shared)),
-            },
-        };
-        (0..n.max(1)).map(repeater).collect()
+            traffic: Rc::default(),
+            kept: RefCell::default(),
+        })
     }
 
+    /// `n` repeaters, which share one connection where the version allows it.
+    pub fn repeaters(self: &Rc<Self>, n: usize) -> impl Iterator<Item = Repeater> + use<'_> {
+        let shared = Rc::new(Mutex::new(None));
+        (0..n).map(move |_| Repeater {
+            connections: Rc::clone(self),
+            line: match self.template.http2 {
+                None => Line::Http1,
+                Some(_) => Line::Http2(Rc::clone(&shared)),
+            },
+        })
+    }
+
+    /// Bytes sent and received over all connections since the last call.
+    pub fn take_traffic(&self) -> (u64, u64) {
+        self.traffic.take()
+    }
+
+    fn take_kept(&self) -> Option<Connection> {
+        self.kept.borrow_mut().pop()
+    }
+
+    async fn open(
+        &self,
+        application: Application,
+        marks: &mut Marks,
+    ) -> Result<(Connection, bool), HttpError> {
+        let opening = Opening {
+            settings: &self.settings,
+            source: self.source,
+            traffic: &self.traffic,
+            application,
+        };
+        opening
+            .run(&self.template.origin, self.template.address, marks)
+            .await
+    }
+}
+
+impl Repeater {
     /// Sends the request and reads the response, with its [`Details`] if they are wanted.
     ///
     /// A connection that the server closed before it got anything of the request is replaced, once, as browsers do; if
     /// the server may have got the request, then only where the method allows it (RFC 9110 §9.2.2).
-    pub async fn send(&mut self, wants_details: bool) -> Attempt {
+    pub async fn send(&self, wants_details: bool) -> Attempt {
         let mut progress = Progress {
             marks: Marks::start(),
             is_reused: false,
             is_repeated: false,
         };
-        let after = self.template.timeout;
+        let after = self.connections.template.timeout;
         let outcome = match timeout(after, self.exchange(&mut progress, wants_details)).await {
             Ok(outcome) => outcome,
             Err(_elapsed) => Err(HttpError::Timeout { after }),
@@ -128,53 +167,44 @@ impl Repeater {
         }
     }
 
-    async fn exchange(&mut self, progress: &mut Progress, wants_details: bool) -> Result<Reply, HttpError> {
-        match &mut self.line {
-            Line::Http1(connection) => {
-                // What is dropped on the way is closed.
-                let standing = connection.take();
-                self.over_http1(standing, progress, wants_details).await
-            }
-            Line::Http2(shared) => {
-                let shared = Rc::clone(shared);
-                // Rare and large, so on the heap and not in the future of each request.
-                Box::pin(self.over_http2(&shared, progress, wants_details)).await
-            }
+    async fn exchange(&self, progress: &mut Progress, wants_details: bool) -> Result<Reply, HttpError> {
+        match &self.line {
+            Line::Http1 => self.over_http1(progress, wants_details).await,
+            // Rare and large, so on the heap and not in the future of each request.
+            Line::Http2(shared) => Box::pin(self.over_http2(shared, progress, wants_details)).await,
         }
     }
 
-    async fn over_http1(
-        &mut self,
-        standing: Option<Connection>,
-        progress: &mut Progress,
-        wants_details: bool,
-    ) -> Result<Reply, HttpError> {
-        if let Some(mut connection) = standing
-            && connection.is_idle().await
-        {
+    async fn over_http1(&self, progress: &mut Progress, wants_details: bool) -> Result<Reply, HttpError> {
+        while let Some(mut connection) = self.connections.take_kept() {
+            if !connection.is_idle().await {
+                continue;
+            }
             progress.is_reused = true;
             match self.once(connection, &mut progress.marks, wants_details).await {
                 Err(broken) if self.may_repeat(&broken) => {
                     progress.is_repeated = true;
                     progress.marks.restart();
+                    break;
                 }
                 outcome => return outcome.map_err(|broken| broken.error),
             }
         }
         progress.is_reused = false;
-        let (connection, _) = Box::pin(self.open(Application::Http1, &mut progress.marks)).await?;
+        let (connection, _) =
+            Box::pin(self.connections.open(Application::Http1, &mut progress.marks)).await?;
         let outcome = self.once(connection, &mut progress.marks, wants_details).await;
         outcome.map_err(|broken| broken.error)
     }
 
     async fn once(
-        &mut self,
+        &self,
         mut connection: Connection,
         marks: &mut Marks,
         wants_details: bool,
     ) -> Result<Reply, Broken> {
         marks.connected = Some(Instant::now());
-        let template = &*self.template;
+        let template = &*self.connections.template;
         let mut reader = ResponseReader::new(template.is_head, nothing_kept());
         if !wants_details {
             reader = reader.without_fields();
@@ -186,7 +216,7 @@ impl Repeater {
         let tls = connection.tls.clone().filter(|_| wants_details);
         let is_persistent = marks.sent.is_some() && reader.is_persistent() && !template.asks_to_close;
         if is_persistent {
-            self.line = Line::Http1(Some(connection));
+            self.connections.kept.borrow_mut().push(connection);
         }
         let response = reader.into_response().map_err(|error| Broken {
             error,
@@ -216,7 +246,7 @@ impl Repeater {
             ),
             _ => false,
         };
-        is_closed && !broken.has_response && self.template.is_replayable
+        is_closed && !broken.has_response && self.connections.template.is_replayable
     }
 
     async fn over_http2(
@@ -227,8 +257,9 @@ impl Repeater {
     ) -> Result<Reply, HttpError> {
         let connection = self.shared_connection(shared, progress).await?;
         progress.marks.connected = Some(Instant::now());
-        let request = self.template.http2.clone().unwrap_or_default();
-        let body = Bytes::clone(&self.template.body);
+        let template = &*self.connections.template;
+        let request = template.http2.clone().unwrap_or_default();
+        let body = Bytes::clone(&template.body);
         let transferred = connection
             .transfer(request, body, nothing_kept(), &mut progress.marks)
             .await;
@@ -260,29 +291,16 @@ impl Repeater {
             return Ok(Rc::clone(connection));
         }
         *place = None;
-        let (connection, is_http2) = self.open(Application::Http2, &mut progress.marks).await?;
-        if self.template.origin.is_tls && !is_http2 {
+        let (connection, is_http2) = self
+            .connections
+            .open(Application::Http2, &mut progress.marks)
+            .await?;
+        if self.connections.template.origin.is_tls && !is_http2 {
             return Err(HttpError::NoHttp2);
         }
         let connection = Rc::new(Http2::open(connection).await?);
         *place = Some(Rc::clone(&connection));
         Ok(connection)
-    }
-
-    async fn open(
-        &self,
-        application: Application,
-        marks: &mut Marks,
-    ) -> Result<(Connection, bool), HttpError> {
-        let opening = Opening {
-            settings: &self.settings,
-            source: self.source,
-            traffic: &self.traffic,
-            application,
-        };
-        opening
-            .run(&self.template.origin, self.template.address, marks)
-            .await
     }
 }
 

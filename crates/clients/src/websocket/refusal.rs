@@ -31,6 +31,10 @@ pub(super) async fn read_body(stream: &mut Stream, head: &ResponseHead, body: &m
 
 impl Extent {
     fn of(head: &ResponseHead) -> Self {
+        // A 101 that breaks the protocol is a refusal, too, and the server waits for frames behind it.
+        if head.status < 200 || matches!(head.status, 204 | 304) {
+            return Self::Length(0);
+        }
         let is_chunked = head
             .values("Transfer-Encoding")
             .any(|value| value.to_ascii_lowercase().ends_with("chunked"));

@@ -370,6 +370,24 @@ async fn an_attempt_tells_what_the_server_answered() {
 }
 
 #[tokio::test]
+async fn no_body_is_waited_for_where_there_is_none() {
+    for status in ["101 Switching Protocols", "204 No Content"] {
+        let (peer, options) = Peer::bind().await;
+        let server = async {
+            let mut session = peer.accept().await;
+            session
+                .write(format!("HTTP/1.1 {status}\r\nA: b\r\n\r\n").as_bytes())
+                .await;
+            session
+        };
+        let traffic = Rc::default();
+        let attempt = tokio::time::timeout(Duration::from_secs(5), Attempt::make(&options, &traffic));
+        let (_open, attempt) = join!(server, attempt);
+        assert_eq!(attempt.expect(status).response.unwrap().body, b"");
+    }
+}
+
+#[tokio::test]
 async fn an_attempt_that_works_has_an_answer_too() {
     let (peer, options) = Peer::bind().await;
     let traffic = Rc::default();

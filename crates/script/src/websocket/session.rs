@@ -2,11 +2,12 @@
 
 use std::{
     cell::{Cell, RefCell},
-    future::poll_fn,
+    future::{Future as _, poll_fn},
+    pin::Pin,
     rc::Rc,
     sync::Arc,
     task::{Context, Poll},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use plimsoll_clients::{
@@ -15,6 +16,7 @@ use plimsoll_clients::{
 };
 use plimsoll_load::metrics::Recorder;
 use plimsoll_websocket::{CloseCode, Event, Opcode};
+use tokio::time::{Sleep, sleep};
 
 use super::{
     Ending, Happening,
@@ -35,6 +37,10 @@ thread_local! {
     static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice());
 }
 
+/// How long the server's Close is waited for, when the script has said its own: as long as Firefox does. A server that
+/// never says it must not hold a virtual user for the rest of the run.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// A WebSocket. The script and the future that reads share it.
 pub(crate) struct Session {
     url: String,
@@ -53,6 +59,8 @@ pub(crate) struct Session {
     /// The attempt to connect is over.
     has_begun: Cell<bool>,
     is_finished: Cell<bool>,
+    /// Runs while the server's Close is waited for.
+    patience: RefCell<Option<Pin<Box<Sleep>>>>,
     /// The future that reads.
     reader: Waiter,
     /// Who waits for news.
@@ -87,6 +95,7 @@ impl Session {
             debug: Debug::of(&host.program),
             has_begun: Cell::new(false),
             is_finished: Cell::new(false),
+            patience: RefCell::default(),
             reader: Waiter::default(),
             owner: Waiter::default(),
             sender: Waiter::default(),
@@ -185,6 +194,7 @@ impl Session {
             && connection.is_open()
         {
             connection.start_close(code, reason);
+            self.patience.replace(Some(Box::pin(sleep(CLOSE_TIMEOUT))));
             if self.debug.is_some() {
                 Debug::closing(&self.url, code, reason);
             }
@@ -284,6 +294,10 @@ impl Session {
     /// Reads into the inbox, and writes what waits, until the connection ends.
     fn poll_read(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.reader.register(cx);
+        if self.has_no_patience(cx) {
+            self.lose(&ReceiveError::Ended);
+            return Poll::Ready(());
+        }
         let read = loop {
             let mut connection = self.connection.borrow_mut();
             let Some(connection) = connection.as_mut() else {
@@ -315,6 +329,14 @@ impl Session {
                 Poll::Ready(())
             }
         }
+    }
+
+    /// Whether the server has kept its Close to itself for too long.
+    fn has_no_patience(&self, cx: &mut Context<'_>) -> bool {
+        let mut patience = self.patience.borrow_mut();
+        patience
+            .as_mut()
+            .is_some_and(|patience| patience.as_mut().poll(cx).is_ready())
     }
 
     fn receive(&self, at: Instant, event: Event<'_>) {

@@ -2,7 +2,7 @@
 //!
 //! `/echo` sends messages back; `/close/1002` ends at once with this code and the reason `why`, `/close` without a
 //! code; `/eof` leaves without a word; `/refuse` answers 403; `/ping` sends a Ping first and then echoes; `/deaf` reads
-//! nothing; `/silent` does not even answer the upgrade; `/flood/N` sends N messages and then echoes;
+//! nothing, not even a Close; `/silent` does not even answer the upgrade; `/flood/N` sends N messages and then echoes;
 //! `/cookie` sets the cookie `seen`.
 
 use std::{cell::RefCell, net::SocketAddr, rc::Rc};

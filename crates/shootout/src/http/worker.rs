@@ -17,13 +17,10 @@ use std::{
     time::Instant,
 };
 
-use plimsoll_clients::{
-    dial::Traffic,
-    http::{Attempt, HttpError, Repeater, Settings, Template},
-};
+use plimsoll_clients::http::{Attempt, Connections, HttpError, Repeater, Settings, Template};
 use plimsoll_load::generator::Monitor;
 use tokio::{
-    runtime::{Builder, LocalOptions},
+    runtime::{Builder, LocalOptions, LocalRuntime},
     sync::watch,
     task::JoinSet,
     time::{Instant as TokioInstant, sleep_until},
@@ -81,15 +78,15 @@ pub(crate) struct Handle {
 }
 
 /// A worker's account.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) tally: Tally,
     /// Requests that were under way when it was told not to wait.
     pub(crate) n_abandoned: u64,
 }
 
-/// Starts a worker with `n_groups` groups of `n_lanes` lanes in all. It is ready when this returns. When it has ended,
-/// `_alive` is dropped.
+/// Starts a worker with a group of so many lanes per connection. It is ready when this returns, and begins when it is
+/// given the schedule. When it has ended, `alive` is dropped.
 ///
 /// # Errors
 /// The system gives no thread or no event queue (too many open files).
@@ -99,51 +96,35 @@ pub(crate) fn spawn(
     setup: Arc<Setup>,
     alive: tokio::sync::mpsc::Sender<()>,
 ) -> io::Result<Handle> {
-    let (begin, schedule) = mpsc::sync_channel::<Arc<Schedule>>(1);
+    let (begin, schedule) = mpsc::sync_channel(1);
     let (started, has_started) = mpsc::sync_channel(1);
     let thread = thread::Builder::new()
         .name(format!("bench-{worker_idx}"))
         .spawn(move || {
-            let nothing = Report {
-                tally: Tally::default(),
-                n_abandoned: 0,
-            };
-            let runtime = Builder::new_current_thread()
-                .enable_all()
-                .build_local(LocalOptions::default());
-            let made = runtime.and_then(|runtime| {
-                let pacer = runtime.block_on(async { Pacer::new() })?;
-                Ok((runtime, pacer))
-            });
-            // The spawner is waiting; if it were not, the worker would end with it.
-            let (made, outcome) = made.map_or_else(|error| (None, Err(error)), |it| (Some(it), Ok(())));
+            // The spawner is waiting; if it were not, the worker would end with the schedule that does not come.
+            let (made, outcome) =
+                event_loop().map_or_else(|error| (None, Err(error)), |it| (Some(it), Ok(())));
             let _ = started.send(outcome);
             let report = match (made, schedule.recv()) {
                 (Some((runtime, pacer)), Ok(schedule)) => {
-                    let samples = setup
-                        .keeps_samples
-                        .then(|| Samples::new(schedule.counted_from, setup.boards.len()));
-                    let shared = Rc::new(Shared {
-                        worker_idx,
-                        setup,
-                        schedule,
-                        pacer,
-                        traffic: Rc::default(),
-                        n_under_way: Cell::new(0),
-                        tally: RefCell::new(Tally {
-                            samples,
-                            ..Tally::default()
-                        }),
-                    });
+                    let shared = Rc::new(Shared::new(worker_idx, setup, schedule, pacer));
                     runtime.block_on(shared.run(&groups))
                 }
-                _ => nothing,
+                _ => Report::default(),
             };
             drop(alive);
             report
         })?;
     has_started.recv().map_err(io::Error::other)??;
     Ok(Handle { begin, thread })
+}
+
+fn event_loop() -> io::Result<(LocalRuntime, Pacer)> {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build_local(LocalOptions::default())?;
+    let pacer = runtime.block_on(async { Pacer::new() })?;
+    Ok((runtime, pacer))
 }
 
 /// What the lanes of a worker share.
@@ -153,12 +134,35 @@ struct Shared {
     setup: Arc<Setup>,
     schedule: Arc<Schedule>,
     pacer: Pacer,
-    traffic: Rc<Traffic>,
+    connections: Rc<Connections>,
     n_under_way: Cell<u64>,
     tally: RefCell<Tally>,
 }
 
 impl Shared {
+    fn new(worker_idx: usize, setup: Arc<Setup>, schedule: Arc<Schedule>, pacer: Pacer) -> Self {
+        let n_workers = setup.boards.len();
+        let samples = setup
+            .keeps_samples
+            .then(|| Samples::new(schedule.counted_from, n_workers));
+        Self {
+            worker_idx,
+            connections: Connections::new(
+                Arc::clone(&setup.template),
+                Arc::clone(&setup.settings),
+                setup.source,
+            ),
+            setup,
+            schedule,
+            pacer,
+            n_under_way: Cell::new(0),
+            tally: RefCell::new(Tally {
+                samples,
+                ..Tally::default()
+            }),
+        }
+    }
+
     async fn run(self: Rc<Self>, groups: &[usize]) -> Report {
         let monitor = self.setup.monitor.clone();
         tokio::task::spawn_local(async move { monitor.watch_worker().await });
@@ -169,13 +173,7 @@ impl Shared {
         let mut stage = self.setup.stage.subscribe();
         let mut lanes = JoinSet::new();
         for &n_lanes in groups {
-            let Setup {
-                template,
-                settings,
-                source,
-                ..
-            } = &*self.setup;
-            for repeater in Repeater::group(template, settings, *source, &self.traffic, n_lanes) {
+            for repeater in self.connections.repeaters(n_lanes) {
                 lanes.spawn_local(Rc::clone(&self).lane(repeater));
             }
         }
@@ -190,7 +188,7 @@ impl Shared {
             () = all_lanes => {}
             () = abandoned => {}
         }
-        let (n_bytes_sent, n_bytes_received) = self.traffic.take();
+        let (n_bytes_sent, n_bytes_received) = self.connections.take_traffic();
         Report {
             tally: Tally {
                 n_bytes_sent,
@@ -205,11 +203,11 @@ impl Shared {
     async fn forget_warm_up(&self) {
         if self.schedule.counted_from > Instant::now() {
             sleep_until(TokioInstant::from_std(self.schedule.counted_from)).await;
-            self.traffic.take();
+            self.connections.take_traffic();
         }
     }
 
-    async fn lane(self: Rc<Self>, mut repeater: Repeater) {
+    async fn lane(self: Rc<Self>, repeater: Repeater) {
         while let Some(ticket) = self.schedule.claim(Instant::now()) {
             if let Some(due) = ticket.due
                 && !self.pacer.until(due).await

@@ -106,15 +106,13 @@ fn figures(n_vus: usize, alone: &Chat, all: &Chat) -> Result<Vec<f64>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn chat(max_rss_bytes: u64, report: Value) -> Chat {
         let run = Finished {
             command: String::new(),
             stdout: Vec::new(),
-            cpu: Duration::ZERO,
+            cpu_us: 0.0,
             max_rss_bytes,
         };
         Chat { run, report }

@@ -116,9 +116,8 @@ impl Workload {
                     ("URL", server.url(self.scheme, self.path)),
                 ],
             })?;
-            let cpu_us = run.cpu.as_secs_f64() * 1e6;
-            reports.push(json!({ "command": run.command, "cpu_us": cpu_us }));
-            Ok(cpu_us)
+            reports.push(json!({ "command": run.command, "cpu_us": run.cpu_us }));
+            Ok(run.cpu_us)
         };
         let (short, long) = (cpu_us(N_SHORT)?, cpu_us(N_LONG)?);
         Ok((long - short) / f64::from(N_VUS * (N_LONG - N_SHORT)))

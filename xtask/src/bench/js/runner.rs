@@ -9,13 +9,8 @@ use std::{
     time::Duration,
 };
 
-use nix::sys::{
-    resource::{UsageWho, getrusage},
-    time::TimeVal,
-};
-
 use crate::{
-    bench::{Error, Plan, memory},
+    bench::{Error, Plan, memory, usage::measured},
     command, repository,
 };
 
@@ -37,8 +32,8 @@ pub(super) struct Finished {
     /// As a person would type it.
     pub(super) command: String,
     pub(super) stdout: Vec<u8>,
-    /// CPU time of the process from its start to its end, of all threads, in user mode and in the kernel.
-    pub(super) cpu: Duration,
+    /// CPU microseconds of the process from its start to its end.
+    pub(super) cpu_us: f64,
     /// The most resident memory that it was seen with.
     pub(super) max_rss_bytes: u64,
 }
@@ -82,11 +77,11 @@ impl Runner {
             program: line.clone(),
             source,
         };
-        let before = cpu_of_ended_processes()?;
-        let child = command.spawn().map_err(start)?;
-        let (output, max_rss_bytes) = watch(child);
-        let output = output.map_err(start)?;
-        let cpu = cpu_of_ended_processes()?.saturating_sub(before);
+        let run = || {
+            let (output, max_rss_bytes) = watch(command.spawn().map_err(start)?);
+            Ok((output.map_err(start)?, max_rss_bytes))
+        };
+        let ((output, max_rss_bytes), cpu_us) = measured(run)?;
         if !output.status.success() {
             return Err(Error::Script {
                 line,
@@ -97,7 +92,7 @@ impl Runner {
         Ok(Finished {
             command: line,
             stdout: output.stdout,
-            cpu,
+            cpu_us,
             max_rss_bytes,
         })
     }
@@ -134,24 +129,15 @@ fn watch(child: Child) -> (io::Result<Output>, u64) {
         output
     });
     let mut max_rss_bytes = 0;
-    while end.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+    loop {
         // In the moment in which it ends, there is none to be seen.
         max_rss_bytes = max_rss_bytes.max(memory::rss_bytes(pid).unwrap_or_default());
+        if end.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
     }
     let output = waiting.join().expect("the waiting thread does not panic");
     (output, max_rss_bytes)
-}
-
-/// CPU time of all processes that this one has started and waited for. It grows by that of the run in between, because
-/// runs follow each other and servers are stopped between rounds.
-fn cpu_of_ended_processes() -> Result<Duration, Error> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|errno| Error::Usage(errno.into()))?;
-    Ok(duration(usage.user_time()) + duration(usage.system_time()))
-}
-
-fn duration(time: TimeVal) -> Duration {
-    let seconds = Duration::from_secs(time.tv_sec().unsigned_abs());
-    seconds + Duration::from_micros(time.tv_usec().unsigned_abs())
 }
 
 #[cfg(test)]
@@ -159,13 +145,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_an_ended_process_is_counted_once() {
-        let before = cpu_of_ended_processes().unwrap();
-        let spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-        let child = Command::new("sh").args(["-c", spin]).spawn().unwrap();
+    fn the_memory_of_a_process_is_seen() {
+        let child = Command::new("sleep").arg("1").spawn().unwrap();
         let (output, max_rss_bytes) = watch(child);
         assert!(output.unwrap().status.success() && max_rss_bytes > 0);
-        let cpu = cpu_of_ended_processes().unwrap() - before;
-        assert!(cpu > Duration::from_millis(1), "{cpu:?}");
+    }
+
+    #[test]
+    fn a_run_that_fails_has_no_figures() {
+        let runner = Runner {
+            program: "false".into(),
+            arguments: &[],
+        };
+        let script = Script {
+            file: "x.js",
+            variables: &[("VUS", "1".into())],
+        };
+        let failed = runner.run(&script).err().map(|error| error.to_string());
+        assert_eq!(
+            failed.as_deref(),
+            Some("`false -e VUS=1 benchmarks/js/x.js` failed (exit status: 1): ")
+        );
     }
 }

@@ -95,6 +95,14 @@ async fn endings_are_told_as_in_k6() {
     check_events("/refuse", "", "error 3 websocket: bad handshake | close 3 ").await;
 }
 
+#[tokio::test(flavor = "local", start_paused = true)]
+async fn a_close_that_is_not_answered_is_not_waited_for_for_ever() {
+    let told =
+        "error 3 websocket: close 1006 (abnormal closure): unexpected EOF | close 3 1006 unexpected EOF";
+    let setup = "socket.onopen = () => socket.close();";
+    check_events("/deaf", setup, &format!("open 2 | {told}")).await;
+}
+
 #[tokio::test(flavor = "local")]
 async fn a_socket_that_is_closed_before_it_is_open_never_opens() {
     check_events(
