@@ -134,6 +134,18 @@ describe("plimsoll run and k6 agree about", () => {
     assertAlike(both);
   });
 
+  for (const [what, script] of [
+    ["pages and selectors", "values-html.js"],
+    ["digests and base64", "values-bytes.js"],
+    ["arguments of all kinds, shared arrays and the order of timers", "values-arguments.js"],
+  ]) {
+    test(what, async (t) => {
+      const both = await runBoth(t, script);
+      assert.equal(both[0].code, 0, both[0].stderr);
+      assertAlike(both);
+    });
+  }
+
   test("secrets, and that no log shows them", async (t) => {
     const sources = ["mock=default,name=vault,token=verysecret", `file=name=notes,filename=${join(SCRIPTS, "secrets.txt")}`];
     const args = sources.flatMap((source) => ["--secret-source", source]);

@@ -1,6 +1,8 @@
-//! `plimsoll run`: load tests that are written as k6 scripts.
+//! `plimsoll run`: load tests that are written as k6 scripts, or as files of other tools.
 
+mod artillery;
 mod config_file;
+mod dialect;
 mod environment;
 mod flags;
 mod inspect;
@@ -18,6 +20,9 @@ mod unsupported;
 mod variables;
 mod verdict;
 
+use std::ffi::OsString;
+
+use plimsoll_scenario::dialect::Dialect;
 use tokio::task::LocalSet;
 
 pub(crate) use self::{
@@ -28,6 +33,17 @@ use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
 };
+
+/// Runs the file of another tool, when the arguments name one; `None` when they name a script.
+pub(crate) fn other_dialect(
+    arguments: &[OsString],
+    surroundings: &Surroundings<'_>,
+) -> Option<Result<Status, Failure>> {
+    match dialect::of_arguments(arguments, surroundings)? {
+        Dialect::Artillery => Some(artillery::execute(arguments, surroundings)),
+        Dialect::Wsdirector => None,
+    }
+}
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {

@@ -144,9 +144,7 @@ impl Task {
 /// Waits for everything that the script has begun, then gives what its promise came to.
 fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Value<'js>> {
     loop {
-        while ctx.execute_pending_job() {
-            host.take_turns(ctx)?;
-        }
+        host.run_jobs(ctx)?;
         rejections::check(ctx, &returned)?;
         if host.events.is_empty() {
             break;
