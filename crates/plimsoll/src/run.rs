@@ -19,6 +19,7 @@ mod signals;
 mod unsupported;
 mod variables;
 mod verdict;
+mod wsdirector;
 
 use std::ffi::OsString;
 
@@ -39,10 +40,15 @@ pub(crate) fn other_dialect(
     arguments: &[OsString],
     surroundings: &Surroundings<'_>,
 ) -> Option<Result<Status, Failure>> {
-    match dialect::of_arguments(arguments, surroundings)? {
-        Dialect::Artillery => Some(artillery::execute(arguments, surroundings)),
-        Dialect::Wsdirector => None,
-    }
+    let dialect = match dialect::of_arguments(arguments, surroundings) {
+        Ok(dialect) => dialect?,
+        Err(failure) => return Some(Err(failure)),
+    };
+    let arguments = dialect::without_as(arguments);
+    Some(match dialect {
+        Dialect::Artillery => artillery::execute(&arguments, surroundings),
+        Dialect::Wsdirector => wsdirector::execute(&arguments, surroundings),
+    })
 }
 
 impl Options {

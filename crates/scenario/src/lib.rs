@@ -8,3 +8,4 @@ pub mod artillery;
 pub mod dialect;
 pub mod document;
 pub mod nearest;
+pub mod wsdirector;
