@@ -48,6 +48,7 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
     // Who has settings beside the command line.
     match arguments.get(1).and_then(|command| command.to_str()) {
         Some("serve") => serve(arguments, surroundings),
+        Some("run") if let Some(outcome) = run::other_dialect(&arguments, surroundings) => outcome,
         Some("run" | "inspect") => {
             let arguments = run::with_variables(&CommandLine::command(), arguments, surroundings)?;
             execute(CommandLine::parse_from(arguments), &[], surroundings)
