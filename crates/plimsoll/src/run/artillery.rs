@@ -150,7 +150,14 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         signals.received(1),
     )
     .await?;
-    let figures = reports.finish(&result);
+    let mut figures = reports.finish(&result);
+    let n_interrupted = result.iterations.n_interrupted;
+    if n_interrupted > 0 {
+        // The engine's own count, which no user can record.
+        figures
+            .counters
+            .insert("vusers.interrupted".to_owned(), n_interrupted);
+    }
     tell(options, test, &result, &figures, &reports, &activity)
 }
 
