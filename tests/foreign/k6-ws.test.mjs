@@ -59,7 +59,9 @@ async function run(t, host, script, ...args) {
   );
   assert.equal(outcome.code, 0, outcome.stderr);
   const { metrics } = JSON.parse(readFileSync(join(cwd, "summary.json"), "utf8"));
-  return { lines: outcome.stderr.trim().split("\n"), metrics };
+  // On a machine that has much to do, the program says so, too.
+  const lines = outcome.stderr.split("\nthe load generator was the bottleneck")[0].trim().split("\n");
+  return { lines, metrics };
 }
 
 describe("k6/ws", () => {
