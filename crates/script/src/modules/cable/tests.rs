@@ -226,6 +226,9 @@ async fn conditions_choose_messages() {
          ok('all', channel.receiveAll(0.1).length === 6);
          channel.perform('say', { messages });
          ok('some', channel.receiveAll(0.1, (m) => m && m.to).length === 3);
+         const more = () => { sleep(0.02); channel.perform('say', { messages: [{ to: 'y' }] }); return true };
+         ok('window', (more(), channel.receiveAll(0.1, more).length) <= 6, 'as long as something comes');
+         channel.receiveAll(0.1);
          ok('none', channel.receiveN(0).length === 0 && channel.receiveN(1).length === 0);
          ok('bad', throws(() => channel.receive(7)).includes('the condition is 7'));
          ok('thrown', (channel.perform('x'), throws(() => channel.receive(() => { throw new Error('mine') }))).includes('mine'));")
