@@ -266,6 +266,17 @@ async fn a_callback_can_wait_itself() {
 }
 
 #[tokio::test]
+async fn a_callback_that_waits_is_not_interrupted_by_others() {
+    run("const channel = room();
+         let inside = 0, told = 0, deepest = 0;
+         channel.onMessage(() => { told++; deepest = Math.max(deepest, ++inside); sleep(0.02); inside-- });
+         channel.perform('say', { messages: ['a', 'b', 'c'] });
+         while (told < 3) sleep(0.01);
+         ok('one at a time', deepest === 1, deepest);")
+    .await;
+}
+
+#[tokio::test]
 async fn a_loop_ends_with_something_true_or_an_exception() {
     run(
         "const client = connect({ logLevel: 'panic' }), channel = client.subscribe('Room');
