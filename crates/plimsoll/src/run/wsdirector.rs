@@ -14,7 +14,7 @@ use plimsoll_outputs::Outputs;
 use plimsoll_report::{Summary, percentile, summary::Parts};
 use plimsoll_scenario::{
     document::Document,
-    wsdirector::{Connect, Outcome, Report, Scenario, Users},
+    wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
 };
 use plimsoll_script::Redaction;
 use serde_json::json;
@@ -99,7 +99,9 @@ fn read(source: &Source, options: &Options, surroundings: &Surroundings<'_>) -> 
         Source::Text(text) => ("--include".to_owned(), text.clone()),
         Source::File(path) => (path.display().to_string(), read_file(path, surroundings)?),
     };
-    Document::read(&name, &text)
+    let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
+    fill_in(&name, &text, &variable)
+        .and_then(|text| Document::read(&name, &text))
         .and_then(|document| Scenario::read(&document, options.clients.scale))
         .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))
 }
