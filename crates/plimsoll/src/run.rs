@@ -27,7 +27,7 @@ use plimsoll_scenario::dialect::Dialect;
 use tokio::task::LocalSet;
 
 pub(crate) use self::{
-    inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS,
+    artillery::QuickOptions, inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS,
     unsupported::command as unsupported, variables::with_variables,
 };
 use crate::{
