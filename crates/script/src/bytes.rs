@@ -1,25 +1,32 @@
 //! Bytes that scripts hold: ArrayBuffers and views of them.
 
+use std::ops::Range;
+
 use rquickjs::{ArrayBuffer, Ctx, Exception, Result, Value};
+
+use crate::arguments::utf8;
 
 /// A copy of the bytes of an ArrayBuffer, a typed array or a DataView; `None` for anything else, and for a buffer that
 /// was detached.
 pub(crate) fn copy(value: &Value<'_>) -> Option<Vec<u8>> {
     if let Some(buffer) = ArrayBuffer::from_value(value.clone()) {
-        return whole(&buffer);
+        return part(&buffer, 0..buffer.as_raw()?.len());
     }
     let view = value.as_object()?;
     let offset: usize = view.get("byteOffset").ok()?;
     let length: usize = view.get("byteLength").ok()?;
-    let all = whole(&view.get::<_, ArrayBuffer<'_>>("buffer").ok()?)?;
-    all.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
+    part(
+        &view.get::<_, ArrayBuffer<'_>>("buffer").ok()?,
+        offset..offset.checked_add(length)?,
+    )
 }
 
-fn whole(buffer: &ArrayBuffer<'_>) -> Option<Vec<u8>> {
+/// A copy of some bytes of a buffer; `None` when it has fewer.
+pub(crate) fn part(buffer: &ArrayBuffer<'_>, range: Range<usize>) -> Option<Vec<u8>> {
     // SAFETY: no script runs between here and the end of the copy, so that nobody changes or detaches the buffer.
     #[expect(unsafe_code, reason = "the library has no copy of its own")]
     let bytes = unsafe { buffer.as_bytes() }?;
-    Some(bytes.to_vec())
+    bytes.get(range).map(<[u8]>::to_vec)
 }
 
 /// The bytes of a text (UTF-8) or of what [`copy`] reads.
@@ -28,7 +35,7 @@ fn whole(buffer: &ArrayBuffer<'_>) -> Option<Vec<u8>> {
 /// A TypeError that names `what` was called, for anything else.
 pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, what: &str) -> Result<Vec<u8>> {
     if let Some(text) = value.as_string() {
-        return Ok(text.to_string()?.into_bytes());
+        return Ok(utf8(text)?.into_bytes());
     }
     copy(value).ok_or_else(|| {
         let text = format!(

@@ -5,9 +5,13 @@ use std::fmt;
 use rquickjs::{Ctx, Error, Value};
 
 use crate::{
+    arguments::utf8,
     program::Program,
     source::{Excerpt, Location},
 };
+
+/// How much of what was thrown is kept, and of the calls that led there. A script may throw a response's body.
+const MAX_BYTES: usize = 16 << 10;
 
 /// An exception, or a refusal of the host, with its place in the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +32,7 @@ impl ScriptError {
     /// A refusal of the host without a place.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
-            message: message.into(),
+            message: shortened(message.into()),
             ..Self::default()
         }
     }
@@ -54,10 +58,10 @@ impl ScriptError {
             (name, "") => name.to_owned(),
             (name, text) => format!("{name}: {text}"),
         };
-        let stack = exception.stack().unwrap_or_default();
+        let stack = shortened(exception.stack().unwrap_or_default());
         let excerpt = stack.lines().find_map(|frame| excerpt_of_frame(frame, program));
         Self {
-            message,
+            message: shortened(message),
             excerpt: excerpt.map(Box::new),
             stack: program.displayed(&stack),
             is_interruption: false,
@@ -93,12 +97,20 @@ fn excerpt_of_frame(frame: &str, program: &Program) -> Option<Excerpt> {
 
 /// A thrown value that is no error.
 fn describe(thrown: &Value<'_>) -> String {
-    if let Some(text) = thrown.as_string().and_then(|text| text.to_string().ok()) {
+    if let Some(text) = thrown.as_string().and_then(|text| utf8(text).ok()) {
         return text;
     }
     let json = thrown.ctx().json_stringify(thrown.clone());
     let json = json.ok().flatten().and_then(|json| json.to_string().ok());
     json.unwrap_or_else(|| thrown.type_name().to_owned())
+}
+
+fn shortened(mut text: String) -> String {
+    if text.len() > MAX_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_BYTES));
+        text.push('…');
+    }
+    text
 }
 
 impl fmt::Display for ScriptError {

@@ -35,8 +35,8 @@ pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
 impl Program {
     /// Sets what differs from iteration to iteration: `__ITER`, and the environment of the scenario.
     pub(crate) fn prepare_iteration(&self, ctx: &Ctx<'_>, host: &Host) -> Result<()> {
-        let work = host.work(ctx, "an iteration")?;
-        let Some(iteration) = &work.iteration else {
+        let iteration = host.work(ctx, "an iteration", |work| work.iteration.clone())?;
+        let Some(iteration) = iteration else {
             return Ok(());
         };
         let globals = ctx.globals();

@@ -1,7 +1,7 @@
 //! What native code of a module finds around it: the virtual user that its script belongs to.
 
 use std::{
-    cell::{Cell, Ref, RefCell},
+    cell::{Cell, RefCell},
     collections::BTreeMap,
     future::{Future, poll_fn},
     pin::pin,
@@ -18,6 +18,7 @@ use crate::{
     events::{Background, Callback, EventId, Events},
     interlude::{Interlude, Interludes},
     metrics::Metrics,
+    native_memory::NativeMemory,
     program::Program,
     recorders::Recorders,
 };
@@ -45,6 +46,8 @@ pub(crate) struct Host {
     pub(crate) vu: u32,
     /// Timers and the like.
     pub(crate) events: Events,
+    /// What its objects hold beside the engine's heap.
+    pub(crate) memory: NativeMemory,
     switch: Rc<Switch>,
     background: Background,
     recorders: Recorders,
@@ -94,6 +97,7 @@ impl Host {
             vu,
             switch,
             events: Events::default(),
+            memory: NativeMemory::default(),
             background: Background::default(),
             recorders: Recorders::default(),
             interludes: Interludes::default(),
@@ -204,6 +208,17 @@ impl Host {
         self.ended.borrow_mut().push(Box::new(action));
     }
 
+    /// Goes on with what waits for promises that are settled, until nothing does.
+    ///
+    /// # Errors
+    /// When the script has to end: return the error at once.
+    pub(crate) fn run_jobs(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        while ctx.execute_pending_job() {
+            self.take_turns(ctx)?;
+        }
+        Ok(())
+    }
+
     /// Lets other virtual users of the worker run when this one has had its share.
     ///
     /// # Errors
@@ -241,13 +256,20 @@ impl Host {
         self.stage.get()
     }
 
-    /// What is being done.
+    /// What `read` takes from what is being done. It gets no context: nothing of the script may run meanwhile, not even
+    /// its idea of how exceptions look.
     ///
     /// # Errors
     /// An exception that says that `what` does not work in the init context, k6's words for the time before an
     /// iteration.
-    pub(crate) fn work(&self, ctx: &Ctx<'_>, what: &str) -> rquickjs::Result<Ref<'_, Work>> {
-        Ref::filter_map(self.work.borrow(), Option::as_ref).map_err(|_| {
+    pub(crate) fn work<R>(
+        &self,
+        ctx: &Ctx<'_>,
+        what: &str,
+        read: impl FnOnce(&Work) -> R,
+    ) -> rquickjs::Result<R> {
+        let found = self.work.borrow().as_ref().map(read);
+        found.ok_or_else(|| {
             let place = match self.stage() {
                 Stage::Summary => "handleSummary",
                 _ => "the init context",
@@ -265,7 +287,7 @@ impl Host {
     /// # Errors
     /// As for [`Self::work`].
     pub(crate) fn recorder(&self, ctx: &Ctx<'_>, what: &str) -> rquickjs::Result<Recorder> {
-        Ok(self.work(ctx, what)?.current.clone())
+        self.work(ctx, what, |work| work.current.clone())
     }
 
     /// The ids of all metrics.
@@ -276,6 +298,13 @@ impl Host {
     /// The value of a tag of the virtual user.
     pub(crate) fn tag(&self, name: &str) -> Option<String> {
         self.tags().remove(name)
+    }
+
+    /// The group that the script is in, as a path.
+    pub(crate) fn group(&self) -> String {
+        let work = self.work.borrow();
+        let group = work.as_ref().and_then(|work| work.tags.get("group").cloned());
+        group.unwrap_or_default()
     }
 
     /// All tags of the virtual user: those of its run, of its scenario, and those that the script gave it.

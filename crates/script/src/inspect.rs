@@ -2,7 +2,7 @@
 
 use rquickjs::{ArrayBuffer, Object, Value};
 
-use crate::bytes;
+use crate::{arguments::utf8, bytes};
 
 /// Objects within objects that are shown: enough for data, and an end for what has none.
 const MAX_DEPTH: usize = 16;
@@ -17,9 +17,8 @@ pub(crate) fn inspect(value: &Value<'_>) -> String {
         around: Vec::new(),
     };
     inspector.value(value);
-    if inspector.text.len() > MAX_CHARS {
-        let end = inspector.text.floor_char_boundary(MAX_CHARS);
-        inspector.text.truncate(end);
+    if inspector.is_full() {
+        cut(&mut inspector.text);
         inspector.text.push('…');
     }
     inspector.text
@@ -31,12 +30,20 @@ struct Inspector<'js> {
     around: Vec<Value<'js>>,
 }
 
+fn cut(text: &mut String) {
+    text.truncate(text.floor_char_boundary(MAX_CHARS));
+}
+
 impl<'js> Inspector<'js> {
+    /// Whether nothing more is to be shown, however much there is: an array can have four billion items that take no
+    /// memory, and an object can say anything of its length.
+    fn is_full(&self) -> bool {
+        self.text.len() > MAX_CHARS
+    }
+
     fn value(&mut self, value: &Value<'js>) {
-        if self.text.len() > MAX_CHARS {
-            return;
-        }
-        if let Some(text) = value.as_string().and_then(|text| text.to_string().ok()) {
+        if let Some(mut text) = value.as_string().and_then(|text| utf8(text).ok()) {
+            cut(&mut text);
             self.text.push_str(&serde_json::Value::String(text).to_string());
         } else if let Some(object) = value.as_object() {
             self.object(object);
@@ -64,7 +71,7 @@ impl<'js> Inspector<'js> {
             self.text
                 .push_str(exception.message().as_deref().unwrap_or("Error"));
         } else if let Some(array) = object.as_array() {
-            self.items(array.iter::<Value<'js>>().filter_map(Result::ok));
+            self.items(array.iter::<Value<'js>>().map_while(Result::ok));
         } else if let Some(buffer) = ArrayBuffer::from_value(object.as_value().clone()) {
             self.bytes(&bytes::copy(buffer.as_value()).unwrap_or_default());
         } else if let Some(date) = iso_date(object) {
@@ -72,7 +79,7 @@ impl<'js> Inspector<'js> {
         } else if let Some(name) = typed_array(object) {
             let length = object.get::<_, usize>("length").unwrap_or(0);
             self.text.push_str(&format!("{name}({length}) "));
-            let items = (0..length).filter_map(|index| object.get::<_, Value<'js>>(index as u32).ok());
+            let items = (0..length).map_while(|index| object.get::<_, Value<'js>>(index as u32).ok());
             self.items(items);
         } else if let Some(plain) = plain_object(object) {
             self.properties(&plain);
@@ -84,6 +91,9 @@ impl<'js> Inspector<'js> {
     fn items(&mut self, items: impl Iterator<Item = Value<'js>>) {
         let mut separator = "[ ";
         for item in items {
+            if self.is_full() {
+                return;
+            }
             self.text.push_str(separator);
             self.value(&item);
             separator = ", ";
@@ -108,6 +118,9 @@ impl<'js> Inspector<'js> {
     fn properties(&mut self, object: &Object<'js>) {
         let mut separator = "{ ";
         for (name, value) in object.props::<String, Value<'js>>().filter_map(Result::ok) {
+            if self.is_full() {
+                return;
+            }
             self.text.push_str(separator);
             self.text.push_str(&name);
             self.text.push_str(": ");

@@ -2,6 +2,7 @@
 //!
 //! This crate knows what an iteration of a script does, and nothing of executors, worker threads or reports.
 
+mod arguments;
 mod bytes;
 mod coroutine;
 mod error;
@@ -11,6 +12,7 @@ mod events;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 mod globals;
+mod heap;
 mod host;
 mod imported_names;
 mod inspect;
@@ -22,6 +24,7 @@ mod metrics;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 pub mod modules;
+mod native_memory;
 mod network;
 mod or_null;
 mod program;

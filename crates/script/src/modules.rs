@@ -16,6 +16,8 @@ pub(crate) mod timers;
 mod websockets;
 mod ws;
 
+pub(crate) use self::k6::is_truthy;
+
 /// A module of the host.
 pub(crate) struct Module {
     /// What a script writes after `from`.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rquickjs::{Coerced, Ctx, Exception, FromJs as _, Result, Value};
+use rquickjs::{Ctx, Exception, FromJs as _, Result, Value};
+
+use crate::arguments::Text;
 
 /// Reads tags. `what` says in an error whose they are.
 ///
@@ -31,7 +33,7 @@ pub(crate) fn read<'js>(ctx: &Ctx<'js>, tags: &Value<'js>, what: &str) -> Result
 /// A TypeError when it cannot be one.
 pub(crate) fn value_of<'js>(ctx: &Ctx<'js>, name: &str, value: &Value<'js>) -> Result<String> {
     if value.is_string() || value.is_number() || value.is_bool() {
-        return Coerced::<String>::from_js(ctx, value.clone()).map(|text| text.0);
+        return Text::from_js(ctx, value.clone()).map(|text| text.0);
     }
     let text = format!(
         "the tag `{name}` is {}; expected a text, a number or a boolean",

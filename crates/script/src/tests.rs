@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::{Options, Program, Script, ScriptError, SourceModule, Users};
 
+mod adversaries;
 mod compatibility;
 mod html;
 mod http;

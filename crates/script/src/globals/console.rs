@@ -2,7 +2,10 @@
 
 use rquickjs::{Ctx, Function, Object, Result, Value, function::Rest};
 
-use crate::inspect::inspect;
+use crate::{arguments::utf8, inspect::inspect};
+
+/// The longest line. Whole pages are shown; a text of a gigabyte is a mistake, which each virtual user would repeat.
+const MAX_BYTES: usize = 16 << 20;
 
 /// The object.
 pub(crate) fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -25,11 +28,20 @@ pub(crate) fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
 /// Values with spaces between them; texts without quotes.
 fn line(values: &[Value<'_>]) -> String {
-    let values = values.iter().map(
-        |value| match value.as_string().and_then(|text| text.to_string().ok()) {
-            Some(text) => text,
-            None => inspect(value),
-        },
-    );
-    values.collect::<Vec<_>>().join(" ")
+    let mut line = String::new();
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            line.push(' ');
+        }
+        match value.as_string().and_then(|text| utf8(text).ok()) {
+            Some(text) => line.push_str(&text),
+            None => line.push_str(&inspect(value)),
+        }
+        if line.len() > MAX_BYTES {
+            line.truncate(line.floor_char_boundary(MAX_BYTES));
+            line.push('…');
+            break;
+        }
+    }
+    line
 }

@@ -4,7 +4,7 @@ use rquickjs::{
     Class, Ctx, Exception, JsLifetime, Object, Result, TypedArray, Value, class::Trace, function::Opt,
 };
 
-use crate::bytes;
+use crate::{arguments::Text, bytes, modules::is_truthy};
 
 /// Installs both.
 pub(super) fn install(globals: &Object<'_>) -> Result<()> {
@@ -28,8 +28,9 @@ impl TextEncoder {
         "utf-8"
     }
 
-    fn encode<'js>(&self, ctx: Ctx<'js>, text: Opt<String>) -> Result<TypedArray<'js, u8>> {
-        TypedArray::new(ctx, text.0.unwrap_or_default().into_bytes())
+    fn encode<'js>(&self, ctx: Ctx<'js>, text: Opt<Text>) -> Result<TypedArray<'js, u8>> {
+        // A copy, which counts as the script's memory.
+        TypedArray::new_copy(ctx, text.0.map(|text| text.0).unwrap_or_default())
     }
 }
 
@@ -45,16 +46,18 @@ struct TextDecoder {
 #[rquickjs::methods]
 impl TextDecoder {
     #[qjs(constructor)]
-    fn new<'js>(ctx: Ctx<'js>, label: Opt<String>, options: Opt<Object<'js>>) -> Result<Self> {
-        let label = label.0.unwrap_or_else(|| "utf-8".to_owned()).to_ascii_lowercase();
-        if !matches!(label.trim(), "utf-8" | "utf8" | "unicode-1-1-utf-8") {
+    fn new<'js>(ctx: Ctx<'js>, label: Opt<Text>, options: Opt<Option<Object<'js>>>) -> Result<Self> {
+        let label = label
+            .0
+            .map(|label| label.0.to_ascii_lowercase())
+            .unwrap_or_default();
+        if !matches!(label.trim(), "" | "utf-8" | "utf8" | "unicode-1-1-utf-8") {
             let text = format!("TextDecoder knows utf-8 only, not `{label}`");
             return Err(Exception::throw_range(&ctx, &text));
         }
-        let option = |name: &str| match &options.0 {
-            Some(options) => options
-                .get::<_, Option<bool>>(name)
-                .map(Option::unwrap_or_default),
+        let options = options.0.flatten();
+        let option = |name: &str| match &options {
+            Some(options) => options.get::<_, Value<'js>>(name).map(|value| is_truthy(&value)),
             None => Ok(false),
         };
         Ok(Self {

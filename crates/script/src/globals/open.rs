@@ -2,7 +2,10 @@
 
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs as _, Result, Value, function::Opt};
 
-use crate::host::{Host, Stage};
+use crate::{
+    arguments::Text,
+    host::{Host, Stage},
+};
 
 /// The function.
 pub(crate) fn build<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
@@ -10,7 +13,7 @@ pub(crate) fn build<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
 }
 
 /// `open(path, mode)`: text, or with mode `b` an ArrayBuffer.
-fn open<'js>(ctx: Ctx<'js>, path: String, mode: Opt<String>) -> Result<Value<'js>> {
+fn open<'js>(ctx: Ctx<'js>, Text(path): Text, mode: Opt<Text>) -> Result<Value<'js>> {
     let host = Host::of(&ctx);
     if host.stage() != Stage::Init {
         let text = "open() works in the init context only, outside of functions: the files of a script are read before the run";
@@ -23,7 +26,7 @@ fn open<'js>(ctx: Ctx<'js>, path: String, mode: Opt<String>) -> Result<Value<'js
         .program
         .file(module.as_deref(), &path)
         .map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
-    if mode.0.as_deref() == Some("b") {
+    if mode.0.is_some_and(|mode| mode.0 == "b") {
         return ArrayBuffer::new_copy(ctx.clone(), &*content)?.into_js(&ctx);
     }
     String::from_utf8_lossy(&content).as_ref().into_js(&ctx)

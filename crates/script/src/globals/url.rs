@@ -1,18 +1,23 @@
 //! `URL` and `URLSearchParams` (WHATWG URL).
 
-use std::{cell::RefCell, rc::Rc};
+use std::cell::RefCell;
 
 use rquickjs::{
     Array, Class, Coerced, Ctx, Exception, Function, IntoJs as _, JsLifetime, Object, Result, Value,
-    class::Trace,
+    class::{Trace, Tracer},
     function::{Opt, This},
+    object::Accessor,
 };
 
 /// Installs both.
-pub(super) fn install(ctx: &Ctx<'_>, globals: &Object<'_>) -> Result<()> {
-    Class::<Url>::define(globals)?;
-    Class::<UrlSearchParams>::define(globals)?;
-    if let Some(prototype) = Class::<UrlSearchParams>::prototype(ctx)? {
+pub(super) fn install<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> Result<()> {
+    Class::<Url<'_>>::define(globals)?;
+    Class::<UrlSearchParams<'_>>::define(globals)?;
+    if let Some(prototype) = Class::<Url<'_>>::prototype(ctx)? {
+        let params = |this: This<Class<'js, Url<'js>>>| UrlSearchParams { url: this.0 };
+        prototype.prop("searchParams", Accessor::new_get(params).configurable())?;
+    }
+    if let Some(prototype) = Class::<UrlSearchParams<'_>>::prototype(ctx)? {
         let symbols: Object<'_> = ctx.globals().get("Symbol")?;
         let iterator: Value<'_> = symbols.get("iterator")?;
         let entries: Value<'_> = prototype.get("entries")?;
@@ -21,179 +26,236 @@ pub(super) fn install(ctx: &Ctx<'_>, globals: &Object<'_>) -> Result<()> {
     Ok(())
 }
 
-/// An address; its parameters share it.
-type Shared = Rc<RefCell<url::Url>>;
+/// An address as text, in the engine's heap, so that it counts as the script's memory.
+#[derive(JsLifetime)]
+struct Address<'js>(RefCell<rquickjs::String<'js>>);
 
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class(rename = "URL")]
-struct Url {
-    #[qjs(skip_trace)]
-    url: Shared,
+struct Url<'js> {
+    address: Address<'js>,
 }
 
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class(rename = "URLSearchParams")]
-struct UrlSearchParams {
-    #[qjs(skip_trace)]
-    url: Shared,
+struct UrlSearchParams<'js> {
+    /// What they are the parameters of.
+    url: Class<'js, Url<'js>>,
 }
 
-/// A part of a URL that was set to what it cannot be stays as it is (WHATWG URL, API).
-fn keep<T>(_unchanged: T) {}
+impl<'js> Address<'js> {
+    fn new(ctx: &Ctx<'js>, url: &url::Url) -> Result<Self> {
+        let text = rquickjs::String::from_str(ctx.clone(), url.as_str())?;
+        Ok(Self(RefCell::new(text)))
+    }
+
+    fn parse(&self) -> Result<url::Url> {
+        let text = self.0.borrow().clone();
+        url::Url::parse(&text.to_string()?)
+            .map_err(|error| Exception::throw_internal(text.ctx(), &error.to_string()))
+    }
+
+    /// Changes it; a part that is set to what it cannot be stays as it is (WHATWG URL, API).
+    fn change<R>(&self, change: impl FnOnce(&mut url::Url) -> R) -> Result<()> {
+        let mut url = self.parse()?;
+        change(&mut url);
+        let ctx = self.0.borrow().ctx().clone();
+        self.0.replace(rquickjs::String::from_str(ctx, url.as_str())?);
+        Ok(())
+    }
+}
+
+impl<'js> Trace<'js> for Address<'js> {
+    fn trace<'a>(&self, tracer: Tracer<'a, 'js>) {
+        // One that is being changed is held by whoever changes it, too.
+        if let Ok(text) = self.0.try_borrow() {
+            text.trace(tracer);
+        }
+    }
+}
+
+/// The URL that `text` is, or means on a page of the URL `base`.
+fn parse(ctx: &Ctx<'_>, text: &str, base: Option<&str>) -> Result<url::Url> {
+    let parsed = match base {
+        Some(base) => url::Url::parse(base).and_then(|base| base.join(text)),
+        None => url::Url::parse(text),
+    };
+    parsed.map_err(|error| {
+        let text = format!("`{text}` is no URL ({error}); expected for example https://example.com/path?a=1");
+        Exception::throw_type(ctx, &text)
+    })
+}
 
 #[rquickjs::methods(rename_all = "camelCase")]
-impl Url {
+impl<'js> Url<'js> {
     #[qjs(constructor)]
-    fn new(ctx: Ctx<'_>, url: Coerced<String>, base: Opt<Coerced<String>>) -> Result<Self> {
-        let parsed = match &base.0 {
-            Some(base) => url::Url::parse(base).and_then(|base| base.join(&url)),
-            None => url::Url::parse(&url),
-        };
-        let url = parsed.map_err(|error| {
-            let text = format!(
-                "`{}` is no URL ({error}); expected for example https://example.com/path?a=1",
-                url.0
-            );
-            Exception::throw_type(&ctx, &text)
-        })?;
-        let url = Rc::new(RefCell::new(url));
-        Ok(Self { url })
+    fn new(ctx: Ctx<'js>, url: Coerced<String>, base: Opt<Option<Coerced<String>>>) -> Result<Self> {
+        let base = base.0.flatten();
+        let url = parse(&ctx, &url, base.as_ref().map(|base| base.0.as_str()))?;
+        let address = Address::new(&ctx, &url)?;
+        Ok(Self { address })
+    }
+
+    #[qjs(get, rename = "href")]
+    fn href(&self) -> Result<String> {
+        Ok(self.address.parse()?.into())
+    }
+
+    #[qjs(set, rename = "href")]
+    fn set_href(&self, ctx: Ctx<'js>, value: Coerced<String>) -> Result<()> {
+        let url = parse(&ctx, &value, None)?;
+        self.address.change(|address| *address = url)
     }
 
     #[qjs(get)]
-    fn href(&self) -> String {
-        self.url.borrow().to_string()
-    }
-
-    #[qjs(get)]
-    fn origin(&self) -> String {
-        self.url.borrow().origin().ascii_serialization()
+    fn origin(&self) -> Result<String> {
+        Ok(self.address.parse()?.origin().ascii_serialization())
     }
 
     #[qjs(get, rename = "protocol")]
-    fn protocol(&self) -> String {
-        url::quirks::protocol(&self.url.borrow()).to_owned()
+    fn protocol(&self) -> Result<String> {
+        Ok(url::quirks::protocol(&self.address.parse()?).to_owned())
     }
 
     #[qjs(set, rename = "protocol")]
-    fn set_protocol(&self, value: String) {
-        keep(url::quirks::set_protocol(&mut self.url.borrow_mut(), &value));
+    fn set_protocol(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_protocol(url, &value))
     }
 
-    #[qjs(get)]
-    fn username(&self) -> String {
-        self.url.borrow().username().to_owned()
+    #[qjs(get, rename = "username")]
+    fn username(&self) -> Result<String> {
+        Ok(self.address.parse()?.username().to_owned())
     }
 
-    #[qjs(get)]
-    fn password(&self) -> String {
-        self.url.borrow().password().unwrap_or_default().to_owned()
+    #[qjs(set, rename = "username")]
+    fn set_username(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_username(url, &value))
+    }
+
+    #[qjs(get, rename = "password")]
+    fn password(&self) -> Result<String> {
+        Ok(self.address.parse()?.password().unwrap_or_default().to_owned())
+    }
+
+    #[qjs(set, rename = "password")]
+    fn set_password(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_password(url, &value))
     }
 
     #[qjs(get, rename = "host")]
-    fn host(&self) -> String {
-        url::quirks::host(&self.url.borrow()).to_owned()
+    fn host(&self) -> Result<String> {
+        Ok(url::quirks::host(&self.address.parse()?).to_owned())
     }
 
     #[qjs(set, rename = "host")]
-    fn set_host(&self, value: String) {
-        keep(url::quirks::set_host(&mut self.url.borrow_mut(), &value));
+    fn set_host(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_host(url, &value))
     }
 
-    #[qjs(get)]
-    fn hostname(&self) -> String {
-        url::quirks::hostname(&self.url.borrow()).to_owned()
+    #[qjs(get, rename = "hostname")]
+    fn hostname(&self) -> Result<String> {
+        Ok(url::quirks::hostname(&self.address.parse()?).to_owned())
     }
 
-    #[qjs(get)]
-    fn port(&self) -> String {
-        url::quirks::port(&self.url.borrow()).to_owned()
+    #[qjs(set, rename = "hostname")]
+    fn set_hostname(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_hostname(url, &value))
+    }
+
+    #[qjs(get, rename = "port")]
+    fn port(&self) -> Result<String> {
+        Ok(url::quirks::port(&self.address.parse()?).to_owned())
+    }
+
+    #[qjs(set, rename = "port")]
+    fn set_port(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_port(url, &value))
     }
 
     #[qjs(get, rename = "pathname")]
-    fn pathname(&self) -> String {
-        self.url.borrow().path().to_owned()
+    fn pathname(&self) -> Result<String> {
+        Ok(self.address.parse()?.path().to_owned())
     }
 
     #[qjs(set, rename = "pathname")]
-    fn set_pathname(&self, value: String) {
-        self.url.borrow_mut().set_path(&value);
+    fn set_pathname(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_pathname(url, &value))
     }
 
     #[qjs(get, rename = "search")]
-    fn search(&self) -> String {
-        url::quirks::search(&self.url.borrow()).to_owned()
+    fn search(&self) -> Result<String> {
+        Ok(url::quirks::search(&self.address.parse()?).to_owned())
     }
 
     #[qjs(set, rename = "search")]
-    fn set_search(&self, value: String) {
-        url::quirks::set_search(&mut self.url.borrow_mut(), &value);
+    fn set_search(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_search(url, &value))
     }
 
     #[qjs(get, rename = "hash")]
-    fn hash(&self) -> String {
-        url::quirks::hash(&self.url.borrow()).to_owned()
+    fn hash(&self) -> Result<String> {
+        Ok(url::quirks::hash(&self.address.parse()?).to_owned())
     }
 
     #[qjs(set, rename = "hash")]
-    fn set_hash(&self, value: String) {
-        url::quirks::set_hash(&mut self.url.borrow_mut(), &value);
-    }
-
-    #[qjs(get)]
-    fn search_params(&self) -> UrlSearchParams {
-        UrlSearchParams {
-            url: Rc::clone(&self.url),
-        }
+    fn set_hash(&self, value: Coerced<String>) -> Result<()> {
+        self.address.change(|url| url::quirks::set_hash(url, &value))
     }
 
     #[qjs(rename = "toString")]
-    fn text(&self) -> String {
+    fn text(&self) -> Result<String> {
         self.href()
     }
 
     #[qjs(rename = "toJSON")]
-    fn json(&self) -> String {
+    fn json(&self) -> Result<String> {
         self.href()
     }
 }
 
-impl UrlSearchParams {
-    fn pairs(&self) -> Vec<(String, String)> {
-        self.url.borrow().query_pairs().into_owned().collect()
+impl UrlSearchParams<'_> {
+    fn pairs(&self) -> Result<Vec<(String, String)>> {
+        Ok(self
+            .url
+            .borrow()
+            .address
+            .parse()?
+            .query_pairs()
+            .into_owned()
+            .collect())
     }
 
-    fn set_pairs(&self, pairs: &[(String, String)]) {
-        let mut url = self.url.borrow_mut();
-        match pairs {
+    fn set_pairs(&self, pairs: &[(String, String)]) -> Result<()> {
+        self.change(|url| match pairs {
             [] => url.set_query(None),
             pairs => drop(url.query_pairs_mut().clear().extend_pairs(pairs)),
-        }
+        })
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut url::Url) -> R) -> Result<()> {
+        self.url.borrow().address.change(change)
     }
 }
 
 #[rquickjs::methods(rename_all = "camelCase")]
-impl UrlSearchParams {
+impl<'js> UrlSearchParams<'js> {
     #[qjs(constructor)]
-    fn new<'js>(ctx: Ctx<'js>, init: Opt<Value<'js>>) -> Result<Self> {
+    fn new(ctx: Ctx<'js>, init: Opt<Value<'js>>) -> Result<Self> {
         // Parameters on their own are those of an address that nobody sees.
-        let url =
-            url::Url::parse("x:/").map_err(|error| Exception::throw_internal(&ctx, &error.to_string()))?;
+        let address = Address::new(&ctx, &parse(&ctx, "x:/", None)?)?;
         let params = Self {
-            url: Rc::new(RefCell::new(url)),
+            url: Class::instance(ctx, Url { address })?,
         };
         match init.0 {
             None => {}
             Some(init) if init.is_undefined() || init.is_null() => {}
             Some(init) => match init.as_object() {
-                Some(object) => params.set_pairs(&pairs_of(object)?),
+                Some(object) => params.set_pairs(&pairs_of(object)?)?,
                 None => {
                     let text: Coerced<String> = init.get()?;
                     let query = text.strip_prefix('?').unwrap_or(&text);
-                    params
-                        .url
-                        .borrow_mut()
-                        .set_query(Some(query).filter(|query| !query.is_empty()));
+                    let query = Some(query).filter(|query| !query.is_empty());
+                    params.change(|url| url.set_query(query))?;
                 }
             },
         }
@@ -201,38 +263,40 @@ impl UrlSearchParams {
     }
 
     #[qjs(get)]
-    fn size(&self) -> usize {
-        self.pairs().len()
+    fn size(&self) -> Result<usize> {
+        Ok(self.pairs()?.len())
     }
 
-    fn append(&self, name: Coerced<String>, value: Coerced<String>) {
-        self.url.borrow_mut().query_pairs_mut().append_pair(&name, &value);
+    fn append(&self, name: Coerced<String>, value: Coerced<String>) -> Result<()> {
+        self.change(|url| {
+            url.query_pairs_mut().append_pair(&name, &value);
+        })
     }
 
-    fn delete(&self, name: Coerced<String>) {
-        let mut pairs = self.pairs();
+    fn delete(&self, name: Coerced<String>) -> Result<()> {
+        let mut pairs = self.pairs()?;
         pairs.retain(|(known, _)| *known != name.0);
-        self.set_pairs(&pairs);
+        self.set_pairs(&pairs)
     }
 
-    fn get<'js>(&self, ctx: Ctx<'js>, name: Coerced<String>) -> Result<Value<'js>> {
-        match self.get_all(name).into_iter().next() {
+    fn get(&self, ctx: Ctx<'js>, name: Coerced<String>) -> Result<Value<'js>> {
+        match self.get_all(name)?.into_iter().next() {
             Some(value) => value.into_js(&ctx),
             None => Ok(Value::new_null(ctx)),
         }
     }
 
-    fn get_all(&self, name: Coerced<String>) -> Vec<String> {
-        let pairs = self.pairs().into_iter().filter(|(known, _)| *known == name.0);
-        pairs.map(|(_, value)| value).collect()
+    fn get_all(&self, name: Coerced<String>) -> Result<Vec<String>> {
+        let pairs = self.pairs()?.into_iter().filter(|(known, _)| *known == name.0);
+        Ok(pairs.map(|(_, value)| value).collect())
     }
 
-    fn has(&self, name: Coerced<String>) -> bool {
-        self.pairs().iter().any(|(known, _)| *known == name.0)
+    fn has(&self, name: Coerced<String>) -> Result<bool> {
+        Ok(self.pairs()?.iter().any(|(known, _)| *known == name.0))
     }
 
-    fn set(&self, name: Coerced<String>, value: Coerced<String>) {
-        let mut pairs = self.pairs();
+    fn set(&self, name: Coerced<String>, value: Coerced<String>) -> Result<()> {
+        let mut pairs = self.pairs()?;
         match pairs.iter().position(|(known, _)| *known == name.0) {
             Some(first) => {
                 pairs[first].1 = value.0;
@@ -244,57 +308,57 @@ impl UrlSearchParams {
             }
             None => pairs.push((name.0, value.0)),
         }
-        self.set_pairs(&pairs);
+        self.set_pairs(&pairs)
     }
 
-    fn sort(&self) {
-        let mut pairs = self.pairs();
+    fn sort(&self) -> Result<()> {
+        let mut pairs = self.pairs()?;
         pairs.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-        self.set_pairs(&pairs);
+        self.set_pairs(&pairs)
     }
 
-    fn for_each<'js>(&self, callback: Function<'js>) -> Result<()> {
-        self.pairs()
+    fn for_each(&self, callback: Function<'js>) -> Result<()> {
+        self.pairs()?
             .into_iter()
             .try_for_each(|(name, value)| callback.call((value, name)))
     }
 
-    fn entries<'js>(&self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+    fn entries(&self, ctx: Ctx<'js>) -> Result<Value<'js>> {
         let entries = Array::new(ctx.clone())?;
-        for (index, (name, value)) in self.pairs().into_iter().enumerate() {
+        for (index, (name, value)) in self.pairs()?.into_iter().enumerate() {
             entries.set(index, vec![name, value])?;
         }
         iterator(&ctx, entries)
     }
 
-    fn keys<'js>(&self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+    fn keys(&self, ctx: Ctx<'js>) -> Result<Value<'js>> {
         let keys = Array::new(ctx.clone())?;
-        for (index, (name, _)) in self.pairs().into_iter().enumerate() {
+        for (index, (name, _)) in self.pairs()?.into_iter().enumerate() {
             keys.set(index, name)?;
         }
         iterator(&ctx, keys)
     }
 
-    fn values<'js>(&self, ctx: Ctx<'js>) -> Result<Value<'js>> {
+    fn values(&self, ctx: Ctx<'js>) -> Result<Value<'js>> {
         let values = Array::new(ctx.clone())?;
-        for (index, (_, value)) in self.pairs().into_iter().enumerate() {
+        for (index, (_, value)) in self.pairs()?.into_iter().enumerate() {
             values.set(index, value)?;
         }
         iterator(&ctx, values)
     }
 
     #[qjs(rename = "toString")]
-    fn text(&self) -> String {
-        url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(self.pairs())
-            .finish()
+    fn text(&self) -> Result<String> {
+        Ok(url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(self.pairs()?)
+            .finish())
     }
 }
 
 /// Pairs of an array of pairs, or of other parameters, or the properties of an object.
 fn pairs_of(object: &Object<'_>) -> Result<Vec<(String, String)>> {
-    if let Some(params) = Class::<UrlSearchParams>::from_object(object) {
-        return Ok(params.borrow().pairs());
+    if let Some(params) = Class::<UrlSearchParams<'_>>::from_object(object) {
+        return params.borrow().pairs();
     }
     if let Some(array) = object.as_array() {
         let pair = |pair: Result<Array<'_>>| {

@@ -7,7 +7,7 @@
 use rquickjs::{Class, Ctx, Function, Object, Result, Value, function::Opt};
 
 use super::{Module, beyond, differs, same};
-use crate::{host::Host, or_null::OrNull};
+use crate::{arguments::Text, host::Host, or_null::OrNull};
 
 mod channel;
 mod client;
@@ -113,7 +113,11 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 /// A client that has got its welcome; null, with a line in the log, when there is none.
-fn connect<'js>(ctx: Ctx<'js>, url: String, options: Opt<Value<'js>>) -> Result<OrNull<Class<'js, Client>>> {
+fn connect<'js>(
+    ctx: Ctx<'js>,
+    Text(url): Text,
+    options: Opt<Value<'js>>,
+) -> Result<OrNull<Class<'js, Client>>> {
     let host = Host::of(&ctx);
     let recorder = host.recorder(&ctx, "cable.connect()")?;
     let options = ConnectOptions::read(&ctx, options.0)?;

@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 
 use rquickjs::{
-    ArrayBuffer, Class, Ctx, Exception, Function, IntoJs as _, JsLifetime, Object, Result, Value,
+    ArrayBuffer, Class, Coerced, Ctx, Exception, Function, IntoJs as _, JsLifetime, Object, Result, Value,
     class::Trace, function::Opt,
 };
 
 use self::algorithm::{ALGORITHMS, Algorithm, Running};
 use super::{Module, encoding, same};
-use crate::bytes;
+use crate::{arguments::Text, bytes};
 
 mod algorithm;
 
@@ -40,10 +40,10 @@ const MAX_RANDOM_BYTES: usize = 64 << 20;
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let exports = Object::new(ctx.clone())?;
     for algorithm in ALGORITHMS {
-        let digest = move |ctx: Ctx<'js>, input: Value<'js>, encoding: Opt<String>| {
+        let digest = move |ctx: Ctx<'js>, input: Value<'js>, encoding: Opt<Text>| {
             let mut hash = algorithm.hash();
             hash.update(&bytes::of(&ctx, &input, algorithm.name)?);
-            encoded(&ctx, &hash.finish(), encoding.0.as_deref())
+            encoded(&ctx, &hash.finish(), encoding.0.as_ref())
         };
         exports.set(algorithm.name, Function::new(ctx.clone(), digest)?)?;
     }
@@ -67,24 +67,24 @@ struct Hasher {
 #[rquickjs::methods]
 impl Hasher {
     fn update<'js>(&self, ctx: Ctx<'js>, input: Value<'js>) -> Result<()> {
-        self.running
-            .borrow_mut()
-            .update(&bytes::of(&ctx, &input, "update()")?);
+        // Reading the input may call the script, which may have more for this very digest.
+        let bytes = bytes::of(&ctx, &input, "update()")?;
+        self.running.borrow_mut().update(&bytes);
         Ok(())
     }
 
-    fn digest<'js>(&self, ctx: Ctx<'js>, encoding: Opt<String>) -> Result<Value<'js>> {
+    fn digest<'js>(&self, ctx: Ctx<'js>, encoding: Opt<Text>) -> Result<Value<'js>> {
         let digest = self.running.borrow().clone().finish();
-        encoded(&ctx, &digest, encoding.0.as_deref())
+        encoded(&ctx, &digest, encoding.0.as_ref())
     }
 }
 
-fn create_hash<'js>(ctx: Ctx<'js>, algorithm: String) -> Result<Class<'js, Hasher>> {
+fn create_hash<'js>(ctx: Ctx<'js>, Text(algorithm): Text) -> Result<Class<'js, Hasher>> {
     let running = RefCell::new(find(&ctx, &algorithm)?.hash());
     Class::instance(ctx, Hasher { running })
 }
 
-fn create_hmac<'js>(ctx: Ctx<'js>, algorithm: String, key: Value<'js>) -> Result<Class<'js, Hasher>> {
+fn create_hmac<'js>(ctx: Ctx<'js>, Text(algorithm): Text, key: Value<'js>) -> Result<Class<'js, Hasher>> {
     let key = bytes::of(&ctx, &key, "the key of createHMAC()")?;
     let running = RefCell::new(find(&ctx, &algorithm)?.hmac(&key));
     Class::instance(ctx, Hasher { running })
@@ -92,14 +92,14 @@ fn create_hmac<'js>(ctx: Ctx<'js>, algorithm: String, key: Value<'js>) -> Result
 
 fn hmac<'js>(
     ctx: Ctx<'js>,
-    algorithm: String,
+    Text(algorithm): Text,
     key: Value<'js>,
     data: Value<'js>,
-    encoding: Opt<String>,
+    encoding: Opt<Text>,
 ) -> Result<Value<'js>> {
     let mut mac = find(&ctx, &algorithm)?.hmac(&bytes::of(&ctx, &key, "the key of hmac()")?);
     mac.update(&bytes::of(&ctx, &data, "hmac()")?);
-    encoded(&ctx, &mac.finish(), encoding.0.as_deref())
+    encoded(&ctx, &mac.finish(), encoding.0.as_ref())
 }
 
 fn find(ctx: &Ctx<'_>, name: &str) -> Result<&'static Algorithm> {
@@ -114,8 +114,8 @@ fn find(ctx: &Ctx<'_>, name: &str) -> Result<&'static Algorithm> {
 }
 
 /// The output encodings of k6 (spec §2.7).
-fn encoded<'js>(ctx: &Ctx<'js>, digest: &[u8], encoding: Option<&str>) -> Result<Value<'js>> {
-    match encoding.unwrap_or("hex") {
+fn encoded<'js>(ctx: &Ctx<'js>, digest: &[u8], encoding: Option<&Text>) -> Result<Value<'js>> {
+    match encoding.map_or("hex", |encoding| &encoding.0) {
         "hex" => hex(digest).into_js(ctx),
         "base64" => encoding::encode_standard(digest).into_js(ctx),
         "base64url" => encoding::encode_url(digest).into_js(ctx),
@@ -138,12 +138,13 @@ fn hex_encode<'js>(ctx: Ctx<'js>, input: Value<'js>) -> Result<String> {
     Ok(hex(&bytes::of(&ctx, &input, "hexEncode()")?))
 }
 
-fn random_bytes(ctx: Ctx<'_>, length: f64) -> Result<ArrayBuffer<'_>> {
+fn random_bytes(ctx: Ctx<'_>, Coerced(length): Coerced<f64>) -> Result<ArrayBuffer<'_>> {
     if !(1.0..=MAX_RANDOM_BYTES as f64).contains(&length) {
         let text = format!("randomBytes() was asked for {length} bytes; expected 1 to {MAX_RANDOM_BYTES}");
         return Err(Exception::throw_range(&ctx, &text));
     }
     let mut bytes = vec![0_u8; length as usize];
     getrandom::fill(&mut bytes).map_err(|error| Exception::throw_internal(&ctx, &error.to_string()))?;
-    ArrayBuffer::new(ctx, bytes)
+    // A copy, which counts as the script's memory.
+    ArrayBuffer::new_copy(ctx, bytes)
 }

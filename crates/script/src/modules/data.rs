@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use rquickjs::{
-    Array, Coerced, Ctx, Exception, Function, IntoJs as _, Object, Result, Value, function::Constructor,
-};
+use rquickjs::{Array, Ctx, Exception, Function, IntoJs as _, Object, Result, Value, function::Constructor};
 
 use super::{Module, same};
 use crate::{
+    arguments::Text,
     host::{Host, Stage},
     program::SharedItems,
 };
@@ -26,7 +25,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 /// `new SharedArray(name, fn)`: an array whose items are read from their JSON when they are asked for.
-fn shared_array<'js>(ctx: Ctx<'js>, name: String, make: Function<'js>) -> Result<Value<'js>> {
+fn shared_array<'js>(ctx: Ctx<'js>, Text(name): Text, make: Function<'js>) -> Result<Value<'js>> {
     let host = Host::of(&ctx);
     if host.stage() != Stage::Init {
         let text = "new SharedArray() must be called in the init context, outside of functions";
@@ -77,28 +76,39 @@ fn proxy<'js>(ctx: &Ctx<'js>, name: &str, items: SharedItems) -> Result<Value<'j
     let target = Array::new(ctx.clone())?;
     let handler = Object::new(ctx.clone())?;
     let own = Arc::clone(&items);
-    let get = move |ctx: Ctx<'js>, target: Object<'js>, key: Value<'js>| {
-        if key.is_symbol() {
-            return target.get::<_, Value<'js>>(key);
-        }
-        let key: Coerced<String> = key.get()?;
-        if let Ok(index) = key.parse::<usize>() {
-            return item(&ctx, &own, index);
-        }
-        match key.as_str() {
-            "length" => own.len().into_js(&ctx),
-            other => target.get(other),
-        }
+    let get = move |ctx: Ctx<'js>, target: Object<'js>, key: Value<'js>| match index_of(&key) {
+        Some(index) => item(&ctx, &own, index),
+        None if is_length(&key) => own.len().into_js(&ctx),
+        None => target.get::<_, Value<'js>>(key),
     };
-    let has = move |target: Object<'js>, key: Value<'js>| {
-        let index = key
-            .as_string()
-            .and_then(|key| key.to_string().ok())
-            .and_then(|key| key.parse::<usize>().ok());
-        match index {
-            Some(index) => Ok(index < items.len()),
-            None => target.contains_key(key),
-        }
+    let own = Arc::clone(&items);
+    let has = move |target: Object<'js>, key: Value<'js>| match index_of(&key) {
+        Some(index) => Ok(index < own.len()),
+        None => target.contains_key(key),
+    };
+    let len = items.len();
+    let keys = move || -> Vec<String> {
+        let indices = (0..len).map(|index| index.to_string());
+        indices.chain(["length".to_owned()]).collect()
+    };
+    let describe = move |ctx: Ctx<'js>, _target: Value<'js>, key: Value<'js>| {
+        let property = Object::new(ctx.clone())?;
+        let is_item = match index_of(&key) {
+            Some(index) if index < items.len() => {
+                property.set("value", item(&ctx, &items, index)?)?;
+                true
+            }
+            _ if is_length(&key) => {
+                property.set("value", items.len())?;
+                false
+            }
+            _ => return Ok(Value::new_undefined(ctx)),
+        };
+        // As far as a proxy may say so: an item that cannot be changed would have to be one of its target.
+        property.set("enumerable", is_item)?;
+        property.set("configurable", is_item)?;
+        property.set("writable", !is_item)?;
+        Ok::<_, rquickjs::Error>(property.into_value())
     };
     let name = name.to_owned();
     let refuse = move |ctx: Ctx<'js>| -> Result<bool> {
@@ -109,12 +119,24 @@ fn proxy<'js>(ctx: &Ctx<'js>, name: &str, items: SharedItems) -> Result<Value<'j
     };
     handler.set("get", Function::new(ctx.clone(), get)?)?;
     handler.set("has", Function::new(ctx.clone(), has)?)?;
+    handler.set("ownKeys", Function::new(ctx.clone(), keys)?)?;
+    handler.set("getOwnPropertyDescriptor", Function::new(ctx.clone(), describe)?)?;
     let refuse = Function::new(ctx.clone(), refuse)?;
     for trap in ["set", "deleteProperty", "defineProperty"] {
         handler.set(trap, refuse.clone())?;
     }
     let proxy: Constructor<'js> = ctx.globals().get("Proxy")?;
     proxy.construct((target, handler))
+}
+
+/// The index that a property's key is.
+fn index_of(key: &Value<'_>) -> Option<usize> {
+    key.as_string()?.to_string().ok()?.parse().ok()
+}
+
+fn is_length(key: &Value<'_>) -> bool {
+    key.as_string()
+        .is_some_and(|key| key.to_string().is_ok_and(|key| key == "length"))
 }
 
 fn item<'js>(ctx: &Ctx<'js>, items: &SharedItems, index: usize) -> Result<Value<'js>> {

@@ -6,13 +6,16 @@ use base64::{
 };
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs as _, Object, Result, Value, function::Opt};
 
-use super::{Module, same};
-use crate::bytes;
+use super::{Module, differs};
+use crate::{arguments::Text, bytes};
 
 pub(super) const MODULE: Module = Module {
     id: "k6/encoding",
     build,
-    api: &[same("b64decode"), same("b64encode")],
+    api: &[
+        differs("b64decode", "an unknown variant is an error; k6 takes it for std"),
+        differs("b64encode", "an unknown variant is an error; k6 takes it for std"),
+    ],
 };
 
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -31,7 +34,11 @@ const fn engine(is_url: bool, has_padding: bool) -> GeneralPurpose {
     };
     let config = GeneralPurposeConfig::new()
         .with_encode_padding(has_padding)
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent);
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(match has_padding {
+            true => DecodePaddingMode::RequireCanonical,
+            false => DecodePaddingMode::RequireNone,
+        });
     GeneralPurpose::new(alphabet, config)
 }
 
@@ -39,9 +46,9 @@ const fn engine(is_url: bool, has_padding: bool) -> GeneralPurpose {
 ///
 /// # Errors
 /// A TypeError for a name that is none.
-fn engine_of(ctx: &Ctx<'_>, name: &Opt<String>) -> Result<GeneralPurpose> {
-    match name.0.as_deref().unwrap_or("std") {
-        "std" => Ok(engine(false, true)),
+fn engine_of(ctx: &Ctx<'_>, name: &Opt<Text>) -> Result<GeneralPurpose> {
+    match name.0.as_ref().map_or("", |name| &name.0) {
+        "" | "std" => Ok(engine(false, true)),
         "rawstd" => Ok(engine(false, false)),
         "url" => Ok(engine(true, true)),
         "rawurl" => Ok(engine(true, false)),
@@ -67,26 +74,29 @@ pub(super) fn encode_url(bytes: &[u8]) -> String {
     engine(true, true).encode(bytes)
 }
 
-fn encode<'js>(ctx: Ctx<'js>, input: Value<'js>, variant: Opt<String>) -> Result<String> {
+fn encode<'js>(ctx: Ctx<'js>, input: Value<'js>, variant: Opt<Text>) -> Result<String> {
     let engine = engine_of(&ctx, &variant)?;
     Ok(engine.encode(bytes::of(&ctx, &input, "b64encode()")?))
 }
 
 fn decode<'js>(
     ctx: Ctx<'js>,
-    input: String,
-    variant: Opt<String>,
-    format: Opt<String>,
+    Text(input): Text,
+    variant: Opt<Text>,
+    format: Opt<Text>,
 ) -> Result<Value<'js>> {
     let engine = engine_of(&ctx, &variant)?;
+    // Lines of a message may be broken anywhere, as for k6.
+    let input = input.replace(['\r', '\n'], "");
     let decoded = engine.decode(input).map_err(|error| {
         let text = format!(
             "b64decode() was given what is not base64 ({error}); is it another variant, for example rawurl?"
         );
         Exception::throw_message(&ctx, &text)
     })?;
-    match format.0.as_deref() {
+    match format.0.as_ref().map(|format| format.0.as_str()) {
         Some("s") => String::from_utf8_lossy(&decoded).as_ref().into_js(&ctx),
-        _ => ArrayBuffer::new(ctx.clone(), decoded)?.into_js(&ctx),
+        // A copy, which counts as the script's memory.
+        _ => ArrayBuffer::new_copy(ctx.clone(), decoded)?.into_js(&ctx),
     }
 }

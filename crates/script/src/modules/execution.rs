@@ -1,12 +1,21 @@
 //! `k6/execution`: what a script may know of its run, and do to it.
 
-use std::{sync::Arc, time::UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
 
-use rquickjs::{Ctx, Exception, Function, Object, Result, Value, function::Opt, object::Accessor};
+use plimsoll_load::vu::IterationContext;
+use rquickjs::{
+    Ctx, Exception, Function, Object, Result, Value,
+    function::Opt,
+    object::{Accessor, Property},
+};
 
 use super::{Module, differs, same};
 use crate::{
-    host::{Host, Work},
+    arguments::{Text, utf8},
+    host::{Host, Stage, Work},
     tags,
 };
 
@@ -21,12 +30,11 @@ pub(super) const MODULE: Module = Module {
         same("test.options"),
         same("vu.iterationInInstance"),
         same("vu.iterationInScenario"),
-        same("vu.idInInstance"),
-        same("vu.idInTest"),
+        differs("vu.idInInstance", "known in the init context, too"),
+        differs("vu.idInTest", "known in the init context, too"),
         differs(
             "vu.metrics.tags",
-            "assign each tag; a whole new object replaces all that the script has set; `delete` takes away what the \
-             script has set, not what the run and the scenario have",
+            "`delete` takes away what the script has set, not what the run and the scenario have",
         ),
         differs("vu.metrics.metadata", "kept, and not written to any output"),
     ],
@@ -42,56 +50,52 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 /// A property whose value is read from the work of the moment.
-fn live<'js, T>(
+fn live<'js, T>(object: &Object<'js>, name: &'static str, read: impl Fn(&Work) -> T + 'js) -> Result<()>
+where
+    T: rquickjs::IntoJs<'js> + 'js,
+{
+    let get = move |ctx: Ctx<'js>| Host::of(&ctx).work(&ctx, &whole_name(name), &read);
+    object.prop(name, Accessor::new_get(get).enumerable())
+}
+
+/// A property of the iteration of the moment, and of the run that it is a part of.
+fn of_iteration<'js, T>(
     object: &Object<'js>,
     name: &'static str,
-    read: impl Fn(&Ctx<'js>, &Work) -> Result<T> + 'js,
+    read: impl Fn(&IterationContext) -> T + 'js,
 ) -> Result<()>
 where
     T: rquickjs::IntoJs<'js> + 'js,
 {
     let get = move |ctx: Ctx<'js>| {
         let host = Host::of(&ctx);
-        let work = host.work(&ctx, &format!("`{name}` of k6/execution"))?;
-        read(&ctx, &work)
+        let value = host.work(&ctx, &whole_name(name), |work| work.iteration.as_ref().map(&read))?;
+        value.ok_or_else(|| {
+            let text = format!("{} is known in the functions of scenarios only", whole_name(name));
+            Exception::throw_message(&ctx, &text)
+        })
     };
     object.prop(name, Accessor::new_get(get).enumerable())
 }
 
-fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let instance = Object::new(ctx.clone())?;
-    live(&instance, "iterationsInterrupted", |_, work| {
-        Ok(work.run.iterations_interrupted() as f64)
-    })?;
-    live(&instance, "iterationsCompleted", |_, work| {
-        Ok(work.run.iterations_completed() as f64)
-    })?;
-    live(&instance, "vusActive", |_, work| Ok(work.run.active_vus()))?;
-    live(&instance, "vusInitialized", |_, work| {
-        Ok(work.run.initialized_vus())
-    })?;
-    live(&instance, "currentTestRunDuration", |_, work| {
-        Ok(work.run.elapsed().as_secs_f64() * 1_000.0)
-    })?;
-    Ok(instance)
+fn whole_name(name: &str) -> String {
+    format!("`{name}` of k6/execution")
 }
 
-/// A property of the scenario that an iteration is a part of.
-fn of_iteration<'js, T>(
-    object: &Object<'js>,
-    name: &'static str,
-    read: impl Fn(&plimsoll_load::vu::IterationContext) -> T + 'js,
-) -> Result<()>
-where
-    T: rquickjs::IntoJs<'js> + 'js,
-{
-    live(object, name, move |ctx, work| match &work.iteration {
-        Some(iteration) => Ok(read(iteration)),
-        None => {
-            let text = format!("`{name}` of k6/execution is known in the functions of scenarios only");
-            Err(Exception::throw_message(ctx, &text))
-        }
-    })
+fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let instance = Object::new(ctx.clone())?;
+    live(&instance, "iterationsInterrupted", |work| {
+        work.run.iterations_interrupted() as f64
+    })?;
+    live(&instance, "iterationsCompleted", |work| {
+        work.run.iterations_completed() as f64
+    })?;
+    live(&instance, "vusActive", |work| work.run.active_vus())?;
+    live(&instance, "vusInitialized", |work| work.run.initialized_vus())?;
+    live(&instance, "currentTestRunDuration", |work| {
+        work.run.elapsed().as_secs_f64() * 1_000.0
+    })?;
+    Ok(instance)
 }
 
 fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -106,28 +110,24 @@ fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     of_iteration(&scenario, "iterationInTest", |iteration| {
         iteration.scenario_iteration as f64
     })?;
-    live(&scenario, "startTime", |_, work| {
-        let start_time = work
-            .iteration
-            .as_ref()
-            .map(|iteration| iteration.scenario.start_time)
-            .unwrap_or_default();
-        let since = work.run.elapsed().saturating_sub(start_time);
+    of_iteration(&scenario, "startTime", |iteration| {
         let now = UNIX_EPOCH.elapsed().unwrap_or_default();
-        Ok(now.saturating_sub(since).as_millis() as f64)
+        now.saturating_sub(elapsed(iteration)).as_millis() as f64
     })?;
-    live(&scenario, "progress", |_, work| Ok(progress(work)))?;
+    of_iteration(&scenario, "progress", progress)?;
     Ok(scenario)
 }
 
+/// How long ago the scenario of an iteration began.
+fn elapsed(iteration: &IterationContext) -> Duration {
+    let of_run = iteration.run.elapsed();
+    of_run.saturating_sub(iteration.scenario.start_time)
+}
+
 /// From 0 to 1, by time.
-fn progress(work: &Work) -> f64 {
-    let Some(iteration) = &work.iteration else {
-        return 0.0;
-    };
-    let elapsed = work.run.elapsed().saturating_sub(iteration.scenario.start_time);
+fn progress(iteration: &IterationContext) -> f64 {
     match iteration.scenario.executor.duration() {
-        Some(whole) if !whole.is_zero() => (elapsed.as_secs_f64() / whole.as_secs_f64()).min(1.0),
+        Some(whole) if !whole.is_zero() => (elapsed(iteration).as_secs_f64() / whole.as_secs_f64()).min(1.0),
         _ => 0.0,
     }
 }
@@ -137,33 +137,42 @@ fn test<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     test.set("abort", Function::new(ctx.clone(), abort)?)?;
     test.set("fail", Function::new(ctx.clone(), fail)?)?;
     let options = |ctx: Ctx<'js>| {
-        let program = Arc::clone(&Host::of(&ctx).program);
+        let host = Host::of(&ctx);
+        if host.stage() == Stage::Init {
+            let text = "`options` of k6/execution does not work in the init context: the options are still being read";
+            return Err(Exception::throw_message(&ctx, text));
+        }
+        let program = Arc::clone(&host.program);
         ctx.json_parse(program.options().consolidated.as_str())
     };
     test.prop("options", Accessor::new_get(options).enumerable())?;
     Ok(test)
 }
 
-fn abort(ctx: Ctx<'_>, reason: Opt<String>) -> Result<()> {
+fn abort(ctx: Ctx<'_>, reason: Opt<Text>) -> Result<()> {
     let host = Host::of(&ctx);
-    let text = match &reason.0 {
+    let text = match given(reason) {
         Some(reason) => format!("test aborted: {reason}"),
         None => "test aborted".to_owned(),
     };
-    match host.work(&ctx, "exec.test.abort()") {
-        Ok(work) => work.run.abort(text.clone()),
+    match host.work(&ctx, "exec.test.abort()", |work| work.run.abort(text.clone())) {
+        Ok(()) => {}
         Err(_) => drop(ctx.catch()),
     }
     host.abort(text.clone());
     Err(Exception::throw_message(&ctx, &text))
 }
 
-fn fail(ctx: Ctx<'_>, reason: Opt<String>) -> Result<()> {
-    let host = Host::of(&ctx);
-    let work = host.work(&ctx, "exec.test.fail()")?;
-    work.run
-        .mark_failed(reason.0.unwrap_or_else(|| "test marked as failed".to_owned()));
-    Ok(())
+fn fail(ctx: Ctx<'_>, reason: Opt<Text>) -> Result<()> {
+    let reason = given(reason).unwrap_or_else(|| "test marked as failed".to_owned());
+    Host::of(&ctx).work(&ctx, "exec.test.fail()", |work| work.run.mark_failed(reason))
+}
+
+fn given(reason: Opt<Text>) -> Option<String> {
+    reason
+        .0
+        .map(|reason| reason.0)
+        .filter(|reason| !reason.is_empty())
 }
 
 fn vu<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -176,22 +185,23 @@ fn vu<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     })?;
     let metrics = Object::new(ctx.clone())?;
     let tags = tags_object(ctx)?;
-    vu.set("tags", tags.clone())?;
-    metrics.set("tags", tags)?;
-    metrics.set("metadata", Object::new(ctx.clone())?)?;
-    vu.set("metrics", metrics)?;
+    // Not writable, as in k6: samples would have nothing of an object in their place.
+    vu.prop("tags", Property::from(tags.clone()).enumerable())?;
+    metrics.prop("tags", Property::from(tags).enumerable())?;
+    metrics.prop("metadata", Property::from(Object::new(ctx.clone())?).enumerable())?;
+    vu.prop("metrics", Property::from(metrics).enumerable())?;
     Ok(vu)
 }
 
 /// An object whose properties are the tags of the virtual user.
 fn tags_object<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     let get = |ctx: Ctx<'js>, _: Value<'js>, name: Value<'js>| match name.as_string() {
-        Some(name) => Ok::<_, rquickjs::Error>(Host::of(&ctx).tag(&name.to_string()?)),
+        Some(name) => Ok::<_, rquickjs::Error>(Host::of(&ctx).tag(&utf8(name)?)),
         None => Ok(None),
     };
     let set = |ctx: Ctx<'js>, _: Value<'js>, name: String, value: Value<'js>| {
         let host = Host::of(&ctx);
-        drop(host.work(&ctx, "setting a tag")?);
+        host.work(&ctx, "setting a tag", |_| ())?;
         host.set_tag(&name, Some(tags::value_of(&ctx, &name, &value)?));
         Ok::<_, rquickjs::Error>(true)
     };

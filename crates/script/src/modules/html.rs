@@ -1,13 +1,15 @@
 //! `k6/html`: pages of servers, read with selectors.
 
+use std::rc::Rc;
+
 use rquickjs::{Class, Ctx, Exception, Function, Object, Result};
 
 use self::{
     nodes::Nodes,
-    page::{PageReader, pieces},
+    page::{Page, PageReader, pieces},
 };
 use super::Module;
-use crate::host::Host;
+use crate::{arguments::Text, host::Host};
 
 mod api;
 mod criterion;
@@ -37,7 +39,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(exports)
 }
 
-fn parse_html<'js>(ctx: Ctx<'js>, text: String) -> Result<Class<'js, Selection>> {
+fn parse_html<'js>(ctx: Ctx<'js>, Text(text): Text) -> Result<Class<'js, Selection>> {
     parse(&ctx, &text)
 }
 
@@ -54,6 +56,10 @@ pub(super) fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Class<'js, Select
             .read(piece)
             .map_err(|error| Exception::throw_range(ctx, &error.to_string()))?;
     }
-    let page = Nodes::root(reader.finish().into());
+    let document = reader.finish();
+    let held = host
+        .memory
+        .hold(ctx, page::size_of(&document, text.len()), "pages")?;
+    let page = Nodes::root(Rc::new(Page::new(document, held)));
     Class::instance(ctx.clone(), Selection::new(page))
 }

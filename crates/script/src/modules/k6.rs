@@ -2,16 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use rquickjs::{Ctx, Exception, Function, Object, Result, Value, function::Opt};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Value, function::Opt};
 
 use super::{Module, differs, same};
-use crate::{host::Host, tags};
+use crate::{arguments::Text, host::Host, tags};
 
 pub(super) const MODULE: Module = Module {
     id: "k6",
     build,
     api: &[
-        same("check"),
+        differs(
+            "check",
+            "conditions that are no object, and tags that are none, are errors; k6 takes them for nothing",
+        ),
         same("fail"),
         same("group"),
         differs("randomSeed", "the sequence for a seed is another one than k6's"),
@@ -39,7 +42,7 @@ fn check<'js>(ctx: Ctx<'js>, value: Value<'js>, checks: Value<'js>, tags: Opt<Va
     if let Some(tags) = tags.0.filter(|tags| !tags.is_null() && !tags.is_undefined()) {
         recorder = recorder.with_tags(tags::pairs(&tags::read(&ctx, &tags, "the tags of check()")?));
     }
-    let group = host.tag("group").unwrap_or_default();
+    let group = host.group();
     let Some(checks) = checks.as_object() else {
         let text = "check() needs an object of conditions as its second argument, for example \
                     { 'status is 200': (r) => r.status === 200 }";
@@ -67,20 +70,23 @@ fn check<'js>(ctx: Ctx<'js>, value: Value<'js>, checks: Value<'js>, tags: Opt<Va
     Ok(all_passed)
 }
 
-fn fail(ctx: Ctx<'_>, message: Opt<String>) -> Result<()> {
+fn fail(ctx: Ctx<'_>, message: Opt<Text>) -> Result<()> {
+    let message = message
+        .0
+        .map(|message| message.0)
+        .filter(|message| !message.is_empty());
     Err(Exception::throw_message(
         &ctx,
-        message.0.as_deref().unwrap_or("fail() was called"),
+        message.as_deref().unwrap_or("fail() was called"),
     ))
 }
 
-fn group<'js>(ctx: Ctx<'js>, name: String, function: Function<'js>) -> Result<Value<'js>> {
+fn group<'js>(ctx: Ctx<'js>, Text(name): Text, function: Function<'js>) -> Result<Value<'js>> {
     if name.contains(SEPARATOR) {
         return Err(invalid_name(&ctx, "group", &name));
     }
     let host = Host::of(&ctx);
-    host.work(&ctx, "group()")?;
-    let outer = host.tag("group").unwrap_or_default();
+    let outer = host.group();
     let path = format!("{outer}{SEPARATOR}{name}");
     host.recorder(&ctx, "group()")?.group(&path);
     host.set_tag("group", Some(path));
@@ -98,9 +104,10 @@ fn group<'js>(ctx: Ctx<'js>, name: String, function: Function<'js>) -> Result<Va
     Ok(result)
 }
 
-fn sleep(ctx: Ctx<'_>, seconds: f64) -> Result<()> {
+fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {
     let host = Host::of(&ctx);
-    // More than a duration can hold is for ever.
+    let seconds = seconds.0.map_or(0.0, |seconds| seconds.0);
+    // What is no number is 0; more than a duration can hold is for ever.
     let duration = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
     if duration.is_zero() {
         return Ok(());
@@ -131,7 +138,7 @@ pub(crate) fn is_truthy(value: &Value<'_>) -> bool {
         return number != 0.0 && !number.is_nan();
     }
     if let Some(text) = value.as_string() {
-        return text.to_string().is_ok_and(|text| !text.is_empty());
+        return crate::arguments::utf8(text).is_ok_and(|text| !text.is_empty());
     }
     !value.is_null() && !value.is_undefined()
 }

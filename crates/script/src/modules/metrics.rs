@@ -6,7 +6,7 @@ use rquickjs::{
     function::Opt,
 };
 
-use super::{Module, same};
+use super::{Module, k6::is_truthy, same};
 use crate::{
     host::{Host, Stage},
     metrics::Custom,
@@ -80,9 +80,9 @@ impl Metric {
     }
 }
 
-/// Truth values are 1 and 0, texts are read as numbers.
+/// What JavaScript makes of it as a number: truth values are 1 and 0, texts and dates are read.
 fn number<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<f64>> {
-    if value.is_null() || value.is_undefined() || value.is_object() {
+    if value.is_null() || value.is_undefined() {
         return Ok(None);
     }
     let number = Coerced::<f64>::from_js(ctx, value.clone())?.0;
@@ -108,8 +108,8 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     for (name, kind) in kinds {
         let constructor = Function::new(
             ctx.clone(),
-            move |ctx: Ctx<'js>, name: Opt<Value<'js>>, is_time: Opt<bool>| {
-                create(&ctx, kind, name.0, is_time.0.unwrap_or(false))
+            move |ctx: Ctx<'js>, name: Opt<Value<'js>>, is_time: Opt<Value<'js>>| {
+                create(&ctx, kind, name.0, is_time.0.as_ref().is_some_and(is_truthy))
             },
         )?;
         exports.set(name, constructor.with_name(name)?.with_constructor(true))?;

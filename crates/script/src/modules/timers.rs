@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rquickjs::{
-    Ctx, Exception, Function, Object, Persistent, Result, Value,
+    Coerced, Ctx, Exception, Function, Object, Persistent, Result, Value,
     function::{Opt, Rest},
 };
 use tokio::time::{Instant, sleep_until};
@@ -49,7 +49,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn set_timeout<'js>(
     ctx: Ctx<'js>,
     function: Value<'js>,
-    delay: Opt<Value<'js>>,
+    delay: Opt<Coerced<f64>>,
     arguments: Rest<Value<'js>>,
 ) -> Result<u32> {
     let action = Action::new(&ctx, "setTimeout", function, arguments)?;
@@ -64,7 +64,7 @@ fn set_timeout<'js>(
 fn set_interval<'js>(
     ctx: Ctx<'js>,
     function: Value<'js>,
-    delay: Opt<Value<'js>>,
+    delay: Opt<Coerced<f64>>,
     arguments: Rest<Value<'js>>,
 ) -> Result<u32> {
     let action = Action::new(&ctx, "setInterval", function, arguments)?;
@@ -96,8 +96,8 @@ fn clear(ctx: Ctx<'_>, id: Opt<Value<'_>>) {
 }
 
 /// Milliseconds; what is no number is 0, as in browsers.
-fn delay_of(delay: &Opt<Value<'_>>) -> Duration {
-    let millis = delay.0.as_ref().and_then(Value::as_number).unwrap_or(0.0);
+fn delay_of(delay: &Opt<Coerced<f64>>) -> Duration {
+    let millis = delay.0.as_ref().map_or(0.0, |millis| millis.0);
     Duration::try_from_secs_f64(millis.max(0.0) / 1_000.0).unwrap_or(Duration::ZERO)
 }
 

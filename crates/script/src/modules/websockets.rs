@@ -72,7 +72,7 @@ const API: &[Api] = &[
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let exports = Object::new(ctx.clone())?;
     exports.set("WebSocket", websocket(ctx)?)?;
-    Class::<Blob>::define(&exports)?;
+    Class::<Blob<'_>>::define(&exports)?;
     Ok(exports)
 }
 

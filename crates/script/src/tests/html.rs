@@ -53,6 +53,9 @@ async fn pages_are_read_with_selectors() {
         "page.find('none').attr('x') === undefined && page.find('h1').attr('x') === undefined && page.find('h1').attr('x', 'y') === 'y'",
         "page.find('h1').text() === 'Hello there' && page.find('h1').html() === 'Hello <b>there</b>'",
         "page.find('li').size() === 3 && texts(page.find('li:not(.b)')) === 'one,three'",
+        "page.find('input:checked').size() === 2 && page.find('option:checked').size() === 2 && page.find('body, :root').size() === 2",
+        "page.find('input:disabled').size() === 2 && page.find('form > :input').size() === page.find('form').children().not('fieldset').size()",
+        "page.find('a:contains(\":checked\")').size() === 0 && page.find('[name=\":input\"]').size() === 0",
         "texts(page.find('a:contains(\"Next\")')) === 'Next' && page.find('ul:has(.b)').size() === 1",
         "texts(page.find('ul').find('li:nth-child(2)')) === 'two' && page.find('body, ul').find('li').size() === 3",
         "texts(page.find('li').filter('.a, .c')) === 'one,three' && texts(page.find('li').not('.a')) === 'two,three'",
@@ -109,7 +112,7 @@ async fn forms_are_sent_as_browsers_do() {
         "page.find('#say').serialize() === 'token=t%221&empty=&box=on&r=2&one=First+choice&many=a&many=c&text=a+%3C+b'",
         "page.find('#say').serializeArray().map((field) => field.name).join() === 'token,empty,box,r,one,many,text'",
         "JSON.stringify(page.find('#say').serializeObject().many) === '[\"a\",\"c\"]' && page.find('[name=text]').serialize() === 'text=a+%3C+b'",
-        "page.find('[name=token]').val() === 't\"1' && page.find('[name=empty]').val() === undefined && page.find('textarea').val() === 'a < b'",
+        "page.find('[name=token]').val() === 't\"1' && page.find('[name=empty]').val() === '' && page.find('[name=box]').val() === 'on' && page.find('textarea').val() === 'a < b'",
         "page.find('[name=one]').val() === 'First choice' && page.find('[name=many]').val().join() === 'a,c' && page.find('h1').val() === undefined",
     ])
     .await;

@@ -80,13 +80,14 @@ async fn the_run_is_known() {
              iteration: __ITER === 0 && exec.vu.iterationInScenario === 0,
              scenario: exec.scenario.name === 'default' && exec.scenario.executor === 'per-vu-iterations',
              tags: exec.vu.tags.page === 'home' && exec.vu.metrics.tags.n === '3',
-             keys: Object.keys(exec.vu.tags).sort().join() === 'group,n,page,scenario',
+             keys: Object.keys(exec.vu.tags).sort().join() === 'group,n,page,scenario' && exec.vu.tags.scenario === 'default',
              gone: delete exec.vu.tags.page && exec.vu.tags.page === undefined,
              env: __ENV.NAME === 'value',
              options: typeof exec.test.options === 'object',
+           'not replaced': (() => { try { exec.vu.metrics.tags = {} } catch (e) { return e instanceof TypeError } })(),
            });
          }",
-        &["checks=8/8"],
+        &["checks=9/9"],
     )
     .await;
 }
@@ -152,9 +153,10 @@ async fn shared_data_is_an_array_that_nobody_changes() {
            items: (u) => u[0].name === 'a' && u[2] === 3 && u[3] === undefined,
            loop: (u) => [...u].length === 3 && u.map((x) => x.name).join() === 'a,b,' && u.indexOf(3) === 2,
            array: (u) => Array.isArray(u) && JSON.stringify(u[0]) === '{\"name\":\"a\",\"tags\":[\"x\"]}',
+           keys: (u) => Object.keys(u).join() === '0,1,2' && Object.entries(u)[1][1].name === 'b' && Object.hasOwn(u, 2) && !(3 in u),
            frozen: (u) => refuses(() => { u[0].tags.push(1) }) && refuses(() => { u.push(1) }) && refuses(() => { u[0] = 1 }),
          })",
-        &["checks=5/5"],
+        &["checks=6/6"],
     )
     .await;
     check_refusal(
@@ -222,6 +224,7 @@ async fn the_usual_globals_of_the_web_are_there() {
            href: url.href === 'https://user:pw@example.com:8443/a/b?x=%C3%A4+b&y=3#top',
            parts: url.host === 'example.com:8443' && url.pathname === '/a/b' && url.protocol === 'https:' && url.search.startsWith('?x='),
            params: params.toString() === 'a=one+two&b=2' && [...params].length === 2 && params.get('none') === null,
+           set: (() => { const u = new URL(url); u.port = 99; u.hostname = 'h'; u.username = 'a'; u.password = ''; return u.href.startsWith('https://a@h:99/') })(),
            keys: [...new URLSearchParams('?q=1&r=').keys()].join() === 'q,r',
            invalid: (() => { try { new URL('nonsense') } catch (e) { return e instanceof TypeError } })(),
            uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()),
@@ -230,7 +233,7 @@ async fn the_usual_globals_of_the_web_are_there() {
            fatal: (() => { try { new TextDecoder('utf-8', { fatal: true }).decode(new Uint8Array([255])) } catch (e) { return true } })(),
            time: performance.now() >= 0 && typeof queueMicrotask === 'function',
          })",
-        &["checks=10/10"],
+        &["checks=11/11"],
     )
     .await;
 }

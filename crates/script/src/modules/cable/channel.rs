@@ -16,7 +16,7 @@ use super::{
     counting, round_trip,
     subscribing::json_object,
 };
-use crate::{host::Host, inspect::inspect, or_null::OrNull};
+use crate::{arguments::Text, host::Host, inspect::inspect, or_null::OrNull};
 
 /// A subscription.
 #[derive(Clone, Trace, JsLifetime)]
@@ -107,7 +107,7 @@ impl Channel {
 #[rquickjs::methods(rename_all = "camelCase")]
 impl Channel {
     /// Performs an action, without waiting for anything.
-    fn perform<'js>(&self, ctx: Ctx<'js>, action: String, data: Opt<Value<'js>>) -> Result<()> {
+    fn perform<'js>(&self, ctx: Ctx<'js>, Text(action): Text, data: Opt<Value<'js>>) -> Result<()> {
         self.send(&ctx, &action, data.0).map(drop)
     }
 
@@ -142,7 +142,7 @@ impl Channel {
     fn round_trip<'js>(
         &self,
         ctx: Ctx<'js>,
-        action: String,
+        Text(action): Text,
         data: Opt<Value<'js>>,
         condition: Opt<Value<'js>>,
         trend: Opt<Value<'js>>,
@@ -220,7 +220,7 @@ impl Channel {
     }
 
     /// Becomes present.
-    fn join<'js>(&self, ctx: Ctx<'js>, id: String, info: Opt<Value<'js>>) -> Result<()> {
+    fn join<'js>(&self, ctx: Ctx<'js>, Text(id): Text, info: Opt<Value<'js>>) -> Result<()> {
         let info = match info.0.filter(|info| !info.is_undefined()) {
             Some(info) => json(&ctx, &info)?,
             None => RawValue::NULL.to_owned(),

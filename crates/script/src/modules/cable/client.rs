@@ -17,7 +17,7 @@ use super::{
     options::ConnectOptions,
     subscribing::{self, Subscription},
 };
-use crate::{host::Host, modules::k6::is_truthy, or_null::OrNull};
+use crate::{arguments::Text, host::Host, modules::k6::is_truthy, or_null::OrNull};
 
 /// A session with what its script wants of it.
 #[derive(Clone, Trace, JsLifetime)]
@@ -74,7 +74,7 @@ impl Client {
     fn subscribe<'js>(
         &self,
         ctx: Ctx<'js>,
-        channel: String,
+        Text(channel): Text,
         params: Opt<Value<'js>>,
     ) -> Result<OrNull<Class<'js, Channel>>> {
         let subscription = subscribing::ask(&ctx, &self.shared, &channel, params.0)?;
@@ -85,7 +85,7 @@ impl Client {
     fn subscribe_async<'js>(
         &self,
         ctx: Ctx<'js>,
-        channel: String,
+        Text(channel): Text,
         params: Opt<Value<'js>>,
     ) -> Result<Class<'js, Subscription>> {
         Class::instance(

@@ -7,7 +7,7 @@ use plimsoll_clients::cable::session::Resumption;
 use rquickjs::{Class, Ctx, Exception, Result, Value};
 
 use super::{client::Client, log::LogLevel};
-use crate::inspect::inspect;
+use crate::{arguments::utf8, inspect::inspect};
 
 /// The options of `cable.connect`. An unknown one is an error, as in k6's extension; upper and lower case are equal.
 pub(super) struct ConnectOptions {
@@ -124,7 +124,7 @@ fn refuse(ctx: &Ctx<'_>, key: &str, value: &Value<'_>, expected: &str) -> rquick
 }
 
 fn text(value: &Value<'_>) -> std::result::Result<String, String> {
-    let text = value.as_string().and_then(|text| text.to_string().ok());
+    let text = value.as_string().and_then(|text| utf8(text).ok());
     text.ok_or_else(|| "a text".to_owned())
 }
 

@@ -2,12 +2,13 @@
 
 use std::{collections::HashSet, rc::Rc};
 
-use dom_query::{Document, Matcher, NodeId};
+use dom_query::{Matcher, NodeId};
 use rquickjs::{Class, Ctx, Exception, Function, Result, Value};
 
 use super::{
     element::Element,
     nodes::{Nodes, has_matching},
+    page::Page,
     selection::Selection,
     selector::{self, SelectorError},
 };
@@ -26,12 +27,7 @@ impl<'js> Criterion<'js> {
     ///
     /// # Errors
     /// A TypeError when it is none.
-    pub(super) fn read(
-        ctx: &Ctx<'js>,
-        page: &Rc<Document>,
-        value: &Value<'js>,
-        method: &str,
-    ) -> Result<Self> {
+    pub(super) fn read(ctx: &Ctx<'js>, page: &Rc<Page>, value: &Value<'js>, method: &str) -> Result<Self> {
         if let Some(text) = value.as_string() {
             return Ok(Self::Selector(matcher(ctx, &text.to_string()?)?));
         }
@@ -59,7 +55,7 @@ impl<'js> Criterion<'js> {
     /// As [`Self::read`], for an argument that need not be there.
     pub(super) fn read_optional(
         ctx: &Ctx<'js>,
-        page: &Rc<Document>,
+        page: &Rc<Page>,
         value: Option<&Value<'js>>,
         method: &str,
     ) -> Result<Option<Self>> {
@@ -73,13 +69,7 @@ impl<'js> Criterion<'js> {
     ///
     /// # Errors
     /// What its function threw, or that the script has to end.
-    pub(super) fn holds(
-        &self,
-        ctx: &Ctx<'js>,
-        page: &Rc<Document>,
-        index: usize,
-        id: NodeId,
-    ) -> Result<bool> {
+    pub(super) fn holds(&self, ctx: &Ctx<'js>, page: &Rc<Page>, index: usize, id: NodeId) -> Result<bool> {
         Host::of(ctx).take_turns(ctx)?;
         match self {
             Self::Selector(matcher) => Ok(page.tree.get(&id).is_some_and(|node| node.is_match(matcher))),

@@ -2,25 +2,27 @@
 
 use std::rc::Rc;
 
-use dom_query::{Document, NodeData, NodeId, NodeRef};
+use dom_query::{NodeData, NodeId, NodeRef};
 use rquickjs::{Class, Ctx, JsLifetime, Object, Result, class::Trace};
 
 use super::{
     criterion::matcher,
     nodes::{Relation, matching},
+    page::Page,
 };
+use crate::arguments::Text;
 
 #[derive(Clone, Trace, JsLifetime)]
 #[rquickjs::class]
 pub(crate) struct Element {
     #[qjs(skip_trace)]
-    pub(super) page: Rc<Document>,
+    pub(super) page: Rc<Page>,
     #[qjs(skip_trace)]
     pub(super) id: NodeId,
 }
 
 impl Element {
-    pub(super) fn new(page: &Rc<Document>, id: NodeId) -> Self {
+    pub(super) fn new(page: &Rc<Page>, id: NodeId) -> Self {
         Self {
             page: Rc::clone(page),
             id,
@@ -41,6 +43,10 @@ impl Element {
 
     fn descendants(&self, ctx: &Ctx<'_>, selector: &str) -> Result<Vec<NodeId>> {
         Ok(matching(self.node(), &matcher(ctx, selector)?))
+    }
+
+    fn attr(&self, name: &str) -> Option<String> {
+        self.node().attr(name).map(|value| value.to_string())
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -91,7 +97,7 @@ impl Element {
     }
 
     fn class_name(&self) -> Option<String> {
-        self.get_attribute("class".to_owned())
+        self.attr("class")
     }
 
     fn class_list(&self) -> Vec<String> {
@@ -100,21 +106,20 @@ impl Element {
     }
 
     fn lang(&self) -> Option<String> {
-        self.get_attribute("lang".to_owned())
+        self.attr("lang")
     }
 
-    fn get_attribute(&self, name: String) -> Option<String> {
-        let value = self.node().attr(&name.to_ascii_lowercase());
-        value.map(|value| value.to_string())
+    fn get_attribute(&self, Text(name): Text) -> Option<String> {
+        self.attr(&name)
     }
 
-    fn get_attribute_node<'js>(&self, ctx: Ctx<'js>, name: String) -> Result<Option<Object<'js>>> {
+    fn get_attribute_node<'js>(&self, ctx: Ctx<'js>, Text(name): Text) -> Result<Option<Object<'js>>> {
         let name = name.to_ascii_lowercase();
-        let value = self.get_attribute(name.clone());
+        let value = self.attr(&name);
         value.map(|value| self.attribute(&ctx, &name, &value)).transpose()
     }
 
-    fn has_attribute(&self, name: String) -> bool {
+    fn has_attribute(&self, Text(name): Text) -> bool {
         self.node().has_attr(&name.to_ascii_lowercase())
     }
 
@@ -218,26 +223,26 @@ impl Element {
         self.node().try_html() == other.borrow().node().try_html()
     }
 
-    fn matches(&self, ctx: Ctx<'_>, selector: String) -> Result<bool> {
+    fn matches(&self, ctx: Ctx<'_>, Text(selector): Text) -> Result<bool> {
         Ok(self.node().is_match(&matcher(&ctx, &selector)?))
     }
 
-    fn query_selector(&self, ctx: Ctx<'_>, selector: String) -> Result<Option<Element>> {
+    fn query_selector(&self, ctx: Ctx<'_>, Text(selector): Text) -> Result<Option<Element>> {
         let found = self.descendants(&ctx, &selector)?;
         Ok(self.all(found).into_iter().next())
     }
 
-    fn query_selector_all(&self, ctx: Ctx<'_>, selector: String) -> Result<Vec<Element>> {
+    fn query_selector_all(&self, ctx: Ctx<'_>, Text(selector): Text) -> Result<Vec<Element>> {
         let found = self.descendants(&ctx, &selector)?;
         Ok(self.all(found))
     }
 
-    fn get_elements_by_tag_name(&self, ctx: Ctx<'_>, name: String) -> Result<Vec<Element>> {
-        self.query_selector_all(ctx, name)
+    fn get_elements_by_tag_name(&self, ctx: Ctx<'_>, Text(name): Text) -> Result<Vec<Element>> {
+        self.query_selector_all(ctx, Text(name))
     }
 
     /// With all of the classes in `names`.
-    fn get_elements_by_class_name(&self, ctx: Ctx<'_>, names: String) -> Result<Vec<Element>> {
+    fn get_elements_by_class_name(&self, ctx: Ctx<'_>, Text(names): Text) -> Result<Vec<Element>> {
         let mut found = self.descendants(&ctx, "[class]")?;
         found.retain(|&id| {
             let node = NodeRef::new(id, &self.page.tree);

@@ -122,14 +122,13 @@ fn field(control: NodeRef<'_>) -> Option<(String, ControlValue)> {
     if !control.has_name("input") {
         return Some((name, value::of_control(control)?));
     }
-    let missing = match kind.as_str() {
+    match kind.as_str() {
         // Buttons are sent when they are clicked; files cannot be chosen.
         "submit" | "button" | "reset" | "image" | "file" => return None,
         "checkbox" | "radio" if !control.has_attr("checked") => return None,
-        "checkbox" | "radio" => "on",
-        _ => "",
-    };
-    let value = control.attr_or("value", missing).to_string();
+        _ => {}
+    }
+    let value = control.attr_or("value", value::missing(control)).to_string();
     Some((name, ControlValue::One(value)))
 }
 

@@ -2,7 +2,9 @@
 
 use std::{collections::HashSet, iter, rc::Rc};
 
-use dom_query::{Document, Matcher, NodeId, NodeRef};
+use dom_query::{Matcher, NodeId, NodeRef};
+
+use super::page::Page;
 
 /// How often `end()` can go back. A loop of `next()` must not remember all its steps.
 const MAX_HISTORY: usize = 16;
@@ -10,7 +12,7 @@ const MAX_HISTORY: usize = 16;
 /// Some nodes of one page, each once.
 #[derive(Clone)]
 pub(super) struct Nodes {
-    pub(super) page: Rc<Document>,
+    pub(super) page: Rc<Page>,
     pub(super) ids: Rc<[NodeId]>,
     /// What this came from, the latest last.
     history: Vec<Rc<[NodeId]>>,
@@ -18,13 +20,13 @@ pub(super) struct Nodes {
 
 impl Nodes {
     /// The page itself.
-    pub(super) fn root(page: Rc<Document>) -> Self {
+    pub(super) fn root(page: Rc<Page>) -> Self {
         let root = page.root().id;
         Self::of(page, [root])
     }
 
     /// These, which came from nowhere.
-    pub(super) fn of(page: Rc<Document>, ids: impl IntoIterator<Item = NodeId>) -> Self {
+    pub(super) fn of(page: Rc<Page>, ids: impl IntoIterator<Item = NodeId>) -> Self {
         Self {
             page,
             ids: ids.into_iter().collect(),

@@ -1,6 +1,6 @@
 //! From the text of a page to its tree, with bounds: the text is a server's answer.
 
-use std::cell::Cell;
+use std::{cell::Cell, ops::Deref};
 
 use dom_query::{Document, NodeId};
 use html5ever::{
@@ -10,6 +10,8 @@ use html5ever::{
     tendril::{StrTendril, TendrilSink as _},
     tree_builder::TreeBuilderOpts,
 };
+
+use crate::native_memory::Held;
 
 /// Elements that may be open at once, those of text formatting (`b`, `font` …) counted twice. The parser looks through
 /// them for each tag, so that without a bound, a megabyte of `<div>` would take minutes. Browsers stop at 512.
@@ -32,6 +34,37 @@ pub(crate) enum PageError {
     TooLarge,
 }
 
+/// What a node of a page takes beside its text: the tree's own part and the names of attributes.
+const NODE_BYTES: usize = 200;
+
+/// A page that was read.
+pub(crate) struct Page {
+    document: Document,
+    _held: Held,
+}
+
+impl Page {
+    pub(super) fn new(document: Document, held: Held) -> Self {
+        Self {
+            document,
+            _held: held,
+        }
+    }
+}
+
+impl Deref for Page {
+    type Target = Document;
+
+    fn deref(&self) -> &Document {
+        &self.document
+    }
+}
+
+/// About how much memory a page takes whose source has so many bytes.
+pub(super) fn size_of(document: &Document, n_source_bytes: usize) -> usize {
+    document.tree.len() * NODE_BYTES + n_source_bytes
+}
+
 /// Reads one page, piece by piece.
 pub(super) struct PageReader {
     parser: Parser<Document>,
@@ -41,8 +74,8 @@ impl PageReader {
     pub(super) fn new() -> Self {
         let opts = ParseOpts {
             tree_builder: TreeBuilderOpts {
-                // What is in <noscript> is elements, as for k6: no script will run.
-                scripting_enabled: false,
+                // What is in <noscript> is text, as for k6.
+                scripting_enabled: true,
                 ..TreeBuilderOpts::default()
             },
             ..ParseOpts::default()

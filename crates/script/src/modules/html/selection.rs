@@ -113,10 +113,7 @@ impl Selection {
         default: Opt<Value<'js>>,
         ctx: Ctx<'js>,
     ) -> Result<Value<'js>> {
-        let value = self
-            .nodes
-            .first()
-            .and_then(|node| node.attr(&name.to_ascii_lowercase()));
+        let value = self.nodes.first().and_then(|node| node.attr(&name));
         match value {
             Some(value) => value.as_ref().into_js(&ctx),
             None => Ok(default.0.unwrap_or_else(|| Value::new_undefined(ctx))),

@@ -30,15 +30,26 @@ impl ControlValue {
     }
 }
 
-/// The value of a control or an option; `None` of other nodes, and of inputs and buttons without one.
+/// The value of a control or an option; `None` of other nodes, and of buttons without one.
 pub(super) fn of_control(node: NodeRef<'_>) -> Option<ControlValue> {
     let attribute = || node.attr("value").map(|value| value.to_string());
     match node.node_name()?.as_ref() {
-        "input" | "button" => attribute().map(ControlValue::One),
+        "input" => Some(ControlValue::One(
+            attribute().unwrap_or_else(|| missing(node).to_owned()),
+        )),
+        "button" => attribute().map(ControlValue::One),
         "textarea" => Some(ControlValue::One(node.text().to_string())),
         "option" => Some(ControlValue::One(of_option(node))),
         "select" => of_select(node),
         _ => None,
+    }
+}
+
+/// What an input without a value has for one.
+pub(super) fn missing(input: NodeRef<'_>) -> &'static str {
+    match input.attr_or("type", "").to_ascii_lowercase().as_str() {
+        "checkbox" | "radio" => "on",
+        _ => "",
     }
 }
 
@@ -95,11 +106,14 @@ pub(super) fn data_name(attribute: &str) -> Option<String> {
     Some(name)
 }
 
-/// What a `data-` attribute says, read as jQuery does: truth values, null, numbers that are written as JavaScript
-/// writes them, and JSON; anything else is a text.
+/// What a `data-` attribute says, read as k6 does: truth values, numbers that are written as JavaScript writes them, and
+/// JSON; anything else is a text, and null and nothing are undefined.
 pub(super) fn of_data<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
     let is_number = text.parse::<f64>().is_ok_and(|number| number.to_string() == text);
-    if is_number || matches!(text, "true" | "false" | "null") || text.starts_with(['{', '[']) {
+    if matches!(text, "" | "null") {
+        return Ok(Value::new_undefined(ctx.clone()));
+    }
+    if is_number || matches!(text, "true" | "false") || text.starts_with(['{', '[']) {
         match ctx.json_parse(text) {
             Ok(value) => return Ok(value),
             // It only looked like JSON: the exception is not the script's.

@@ -1,20 +1,24 @@
 //! The class `Blob`: bytes that are read asynchronously.
 
-use std::rc::Rc;
-
 use rquickjs::{
     ArrayBuffer, Class, Coerced, Ctx, Exception, IntoJs, JsLifetime, Promise, Result, TypedArray, Value,
     class::Trace, function::Opt,
 };
 
-use crate::bytes;
+use crate::{
+    arguments::{Text, utf8},
+    bytes,
+};
+
+/// No blob can have more: the engine's heap has no room for it.
+const MAX_BYTES: usize = 1 << 30;
 
 /// Bytes and what they are.
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class(frozen)]
-pub(super) struct Blob {
-    #[qjs(skip_trace)]
-    bytes: Rc<Vec<u8>>,
+pub(super) struct Blob<'js> {
+    /// In the engine's heap, so that they count as the script's memory. No script gets hold of it.
+    bytes: ArrayBuffer<'js>,
     /// Where it begins and ends in them.
     start: usize,
     end: usize,
@@ -22,9 +26,9 @@ pub(super) struct Blob {
 }
 
 #[rquickjs::methods(rename_all = "camelCase")]
-impl Blob {
+impl<'js> Blob<'js> {
     #[qjs(constructor)]
-    fn new<'js>(ctx: Ctx<'js>, parts: Opt<Value<'js>>, options: Opt<Value<'js>>) -> Result<Self> {
+    fn new(ctx: Ctx<'js>, parts: Opt<Value<'js>>, options: Opt<Value<'js>>) -> Result<Self> {
         let mut all = Vec::new();
         if let Some(parts) = parts.0.filter(|parts| !parts.is_undefined()) {
             let Some(parts) = parts.as_array() else {
@@ -36,22 +40,23 @@ impl Blob {
             };
             for part in parts.iter::<Value<'js>>() {
                 append(&ctx, &part?, &mut all)?;
+                if all.len() > MAX_BYTES {
+                    let text = format!("a Blob has {MAX_BYTES} bytes at most");
+                    return Err(Exception::throw_range(&ctx, &text));
+                }
             }
         }
         let kind = options.0.as_ref().and_then(Value::as_object);
-        let kind = kind
-            .map(|options| options.get::<_, Option<Coerced<String>>>("type"))
-            .transpose()?;
-        let kind = kind.flatten().map(|kind| kind.0).unwrap_or_default();
+        let kind = kind.map(|options| options.get::<_, Text>("type")).transpose()?;
         Ok(Self {
-            kind,
-            ..Self::from(all)
+            kind: kind.map(|kind| kind.0).unwrap_or_default(),
+            ..Self::of(&ctx, &all)?
         })
     }
 
     #[qjs(get, enumerable)]
     fn size(&self) -> usize {
-        self.as_bytes().len()
+        self.end - self.start
     }
 
     #[qjs(get, rename = "type", enumerable)]
@@ -59,61 +64,61 @@ impl Blob {
         &self.kind
     }
 
-    fn text<'js>(&self, ctx: Ctx<'js>) -> Result<Promise<'js>> {
-        let text = String::from_utf8_lossy(self.as_bytes()).into_owned();
+    fn text(&self, ctx: Ctx<'js>) -> Result<Promise<'js>> {
+        let text = String::from_utf8_lossy(&self.copy()).into_owned();
         resolved(&ctx, text)
     }
 
-    fn array_buffer<'js>(&self, ctx: Ctx<'js>) -> Result<Promise<'js>> {
-        let buffer = ArrayBuffer::new_copy(ctx.clone(), self.as_bytes())?;
+    fn array_buffer(&self, ctx: Ctx<'js>) -> Result<Promise<'js>> {
+        let buffer = ArrayBuffer::new_copy(ctx.clone(), self.copy())?;
         resolved(&ctx, buffer)
     }
 
-    fn bytes<'js>(&self, ctx: Ctx<'js>) -> Result<Promise<'js>> {
-        let bytes = TypedArray::<u8>::new_copy(ctx.clone(), self.as_bytes())?;
+    fn bytes(&self, ctx: Ctx<'js>) -> Result<Promise<'js>> {
+        let bytes = TypedArray::<u8>::new_copy(ctx.clone(), self.copy())?;
         resolved(&ctx, bytes)
     }
 
-    fn slice(&self, start: Opt<f64>, end: Opt<f64>, kind: Opt<Coerced<String>>) -> Self {
+    fn slice(&self, start: Opt<Coerced<f64>>, end: Opt<Value<'js>>, kind: Opt<Text>) -> Result<Self> {
         let n_bytes = self.size();
-        let start = bound(start.0.unwrap_or(0.0), n_bytes);
-        let end = bound(end.0.unwrap_or(n_bytes as f64), n_bytes).max(start);
-        Self {
-            bytes: Rc::clone(&self.bytes),
+        let start = bound(start.0.map_or(0.0, |start| start.0), n_bytes);
+        let end = match end.0.filter(|end| !end.is_undefined()) {
+            Some(end) => bound(end.get::<Coerced<f64>>()?.0, n_bytes).max(start),
+            None => n_bytes,
+        };
+        Ok(Self {
+            bytes: self.bytes.clone(),
             start: self.start + start,
             end: self.start + end,
             kind: kind.0.map(|kind| kind.0).unwrap_or_default(),
-        }
+        })
     }
 }
 
-impl Blob {
+impl<'js> Blob<'js> {
     /// A blob without a type.
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        Self::from(bytes.to_vec())
-    }
-
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.bytes[self.start..self.end]
-    }
-}
-
-impl From<Vec<u8>> for Blob {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// When the engine has no memory for it.
+    pub(super) fn of(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Self> {
+        Ok(Self {
             start: 0,
             end: bytes.len(),
-            bytes: Rc::new(bytes),
+            bytes: ArrayBuffer::new_copy(ctx.clone(), bytes)?,
             kind: String::new(),
-        }
+        })
+    }
+
+    pub(super) fn copy(&self) -> Vec<u8> {
+        bytes::part(&self.bytes, self.start..self.end).unwrap_or_default()
     }
 }
 
 fn append<'js>(ctx: &Ctx<'js>, part: &Value<'js>, all: &mut Vec<u8>) -> Result<()> {
     if let Some(text) = part.as_string() {
-        all.extend_from_slice(text.clone().to_cstring()?.as_str().as_bytes());
-    } else if let Some(blob) = part.as_object().and_then(Class::<Blob>::from_object) {
-        all.extend_from_slice(blob.borrow().as_bytes());
+        all.extend_from_slice(utf8(text)?.as_bytes());
+    } else if let Some(blob) = part.as_object().and_then(Class::<Blob<'_>>::from_object) {
+        all.append(&mut blob.borrow().copy());
     } else if let Some(bytes) = bytes::copy(part) {
         all.extend_from_slice(&bytes);
     } else {

@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, time::Instant};
 
-use rquickjs::{ArrayBuffer, Class, Ctx, Error, Object, Persistent, Result, Value};
+use rquickjs::{ArrayBuffer, Class, Ctx, Error, IntoJs as _, Object, Persistent, Result, Value};
 
 use super::{
     blob::Blob,
@@ -68,10 +68,11 @@ fn open<'js>(ctx: &Ctx<'js>, id: EventId, socket: &Socket<'js>, mut opened: Open
 
 /// Tells of all that has happened, and of the end if that has come.
 fn tell_all<'js>(ctx: &Ctx<'js>, socket: &Socket<'js>) -> Result<()> {
+    let host = Host::of(ctx);
     let session = Rc::clone(&socket.borrow().session);
     while tell_one(ctx, socket)? {
-        while ctx.execute_pending_job() {}
-        Host::of(ctx).take_turns(ctx)?;
+        host.run_jobs(ctx)?;
+        host.take_turns(ctx)?;
     }
     let Some(ending) = session.ending() else {
         return Ok(());
@@ -93,30 +94,36 @@ fn tell_one<'js>(ctx: &Ctx<'js>, socket: &Socket<'js>) -> Result<bool> {
     // What comes after the script's own close is not for it any more.
     let is_open = this.state() == ReadyState::Open;
     let wants_buffers = this.wants_buffers();
+    // Only data is made while the session is borrowed: what sets properties may run code of the script.
     let told = this.session.take(is_open, |happening, at| -> Result<_> {
-        if !is_open {
-            return Ok(None);
-        }
-        let (kind, event) = match happening {
-            Happening::Text(text) => (Kind::Message, event::message(ctx, socket, at, text)?),
+        let told = match happening {
+            Happening::Text(text) => Told::Message(text.into_js(ctx)?),
             Happening::Binary(bytes) if wants_buffers => {
-                let data = ArrayBuffer::new_copy(ctx.clone(), bytes)?;
-                (Kind::Message, event::message(ctx, socket, at, data)?)
+                Told::Message(ArrayBuffer::new_copy(ctx.clone(), bytes)?.into_value())
             }
-            Happening::Binary(bytes) => {
-                let data = Class::instance(ctx.clone(), Blob::of(bytes))?;
-                (Kind::Message, event::message(ctx, socket, at, data)?)
-            }
-            Happening::Ping => (Kind::Ping, event::new(ctx, Kind::Ping, socket, at)?),
-            Happening::Pong => (Kind::Pong, event::new(ctx, Kind::Pong, socket, at)?),
+            Happening::Binary(bytes) => Told::Message(Blob::of(ctx, bytes)?.into_js(ctx)?),
+            Happening::Ping => Told::Ping,
+            Happening::Pong => Told::Pong,
         };
-        Ok(Some((kind, event)))
+        Ok((told, at))
     });
-    match told.transpose()? {
-        None => Ok(false),
-        Some(None) => Ok(true),
-        Some(Some((kind, event))) => fire(socket, kind, || Ok(event)).map(|()| true),
+    let Some((told, at)) = told.transpose()? else {
+        return Ok(false);
+    };
+    match told {
+        _ if !is_open => {}
+        Told::Message(data) => fire(socket, Kind::Message, || event::message(ctx, socket, at, data))?,
+        Told::Ping => fire(socket, Kind::Ping, || event::new(ctx, Kind::Ping, socket, at))?,
+        Told::Pong => fire(socket, Kind::Pong, || event::new(ctx, Kind::Pong, socket, at))?,
     }
+    Ok(true)
+}
+
+/// What has happened, as the script gets it.
+enum Told<'js> {
+    Message(Value<'js>),
+    Ping,
+    Pong,
 }
 
 /// Calls the listeners.

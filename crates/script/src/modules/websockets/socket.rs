@@ -19,6 +19,7 @@ use super::{
     listeners::{Kind, Listeners},
 };
 use crate::{
+    arguments::utf8,
     bytes,
     host::Host,
     websocket::{Dial, Flavour, Opened, Params, Session},
@@ -214,10 +215,11 @@ impl<'js> WebSocket<'js> {
         self.check_open(&ctx)?;
         let data = data.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
         if let Some(text) = data.as_string() {
-            return self.transmit(&ctx, Opcode::Text, text.clone().to_cstring()?.as_str().as_bytes());
+            return self.transmit(&ctx, Opcode::Text, utf8(text)?.as_bytes());
         }
-        if let Some(blob) = data.as_object().and_then(Class::<Blob>::from_object) {
-            return self.transmit(&ctx, Opcode::Binary, blob.borrow().as_bytes());
+        if let Some(blob) = data.as_object().and_then(Class::<Blob<'_>>::from_object) {
+            let bytes = blob.borrow().copy();
+            return self.transmit(&ctx, Opcode::Binary, &bytes);
         }
         match bytes::copy(&data) {
             Some(bytes) => self.transmit(&ctx, Opcode::Binary, &bytes),

@@ -3,10 +3,15 @@
 use std::cell::RefCell;
 
 use rquickjs::{
-    Ctx, Function, JsLifetime, Result, Value,
+    Ctx, Exception, Function, JsLifetime, Result, Value,
     class::{Trace, Tracer},
     function::IntoArgs,
 };
+
+use crate::host::Host;
+
+/// Functions of one socket: far beyond what a script that works needs. They are outside of the engine's heap.
+const MAX_HANDLERS: usize = 10_000;
 
 /// What can happen on a socket of `k6/ws`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsLifetime)]
@@ -42,10 +47,20 @@ struct Handler<'js> {
 
 impl<'js> Handlers<'js> {
     /// Adds a function; an unknown name is one of something that never happens, as in k6.
-    pub(super) fn add(&self, name: &str, function: Function<'js>) {
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub(super) fn add(&self, ctx: &Ctx<'js>, name: &str, function: Function<'js>) -> Result<()> {
+        if self.0.borrow().len() >= MAX_HANDLERS {
+            let text = format!(
+                "{MAX_HANDLERS} functions listen to this socket already; call on() once for each event"
+            );
+            return Err(Exception::throw_range(ctx, &text));
+        }
         if let Some(&(_, on)) = NAMES.iter().find(|(known, _)| *known == name) {
             self.0.borrow_mut().push(Handler { on, function });
         }
+        Ok(())
     }
 
     /// Calls the functions for `on`, those too that are added by one of them. Then goes on with what waits for
@@ -61,8 +76,7 @@ impl<'js> Handlers<'js> {
         while let Some(function) = self.next(on, &mut position) {
             function.call::<_, Value<'js>>(arguments.clone())?;
         }
-        while ctx.execute_pending_job() {}
-        Ok(())
+        Host::of(ctx).run_jobs(ctx)
     }
 
     /// Whether anybody wants to be called for `on`.

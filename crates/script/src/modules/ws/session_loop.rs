@@ -60,7 +60,7 @@ fn go_on<'js>(ctx: &Ctx<'js>, host: &Host, socket: &Socket<'js>) -> Result<()> {
             }
             Next::Callback(callback) => callback(ctx)?,
         }
-        while ctx.execute_pending_job() {}
+        host.run_jobs(ctx)?;
         host.take_turns(ctx)?;
     }
     Ok(())

@@ -13,7 +13,12 @@ use super::{
     handlers::{Handlers, On},
     timers::Timers,
 };
-use crate::{bytes, host::Host, websocket::Session};
+use crate::{
+    arguments::{Text, utf8},
+    bytes,
+    host::Host,
+    websocket::Session,
+};
 
 /// The code of a socket that is closed without one, as in k6.
 const DEFAULT_CODE: u16 = 1001;
@@ -38,17 +43,16 @@ impl<'js> Trace<'js> for Socket<'js> {
 #[rquickjs::methods(rename_all = "camelCase")]
 impl<'js> Socket<'js> {
     /// What is no function is ignored, as in k6.
-    fn on(&self, event: Coerced<String>, handler: Opt<Value<'js>>) {
-        if let Some(handler) = handler.0.and_then(Value::into_function) {
-            self.handlers.add(&event.0, handler);
+    fn on(&self, ctx: Ctx<'js>, event: Text, handler: Opt<Value<'js>>) -> Result<()> {
+        match handler.0.and_then(Value::into_function) {
+            Some(handler) => self.handlers.add(&ctx, &event.0, handler),
+            None => Ok(()),
         }
     }
 
     fn send(&self, ctx: Ctx<'js>, message: Value<'js>) -> Result<()> {
-        match message.as_string() {
-            Some(text) => self.transmit(&ctx, Opcode::Text, text.clone().to_cstring()?.as_str().as_bytes()),
-            None => self.transmit(&ctx, Opcode::Text, message.get::<Coerced<String>>()?.0.as_bytes()),
-        }
+        let text = utf8(&message.get::<Coerced<rquickjs::String<'js>>>()?.0)?;
+        self.transmit(&ctx, Opcode::Text, text.as_bytes())
     }
 
     fn send_binary(&self, ctx: Ctx<'js>, message: Opt<Value<'js>>) -> Result<()> {
@@ -75,12 +79,14 @@ impl<'js> Socket<'js> {
         }
     }
 
-    fn set_timeout(&self, ctx: Ctx<'js>, function: Function<'js>, millis: Opt<f64>) -> Result<()> {
-        self.timers.add(&ctx, function, millis.0.unwrap_or(0.0), false)
+    fn set_timeout(&self, ctx: Ctx<'js>, function: Function<'js>, millis: Opt<Coerced<f64>>) -> Result<()> {
+        self.timers
+            .add(&ctx, function, millis.0.map_or(0.0, |millis| millis.0), false)
     }
 
-    fn set_interval(&self, ctx: Ctx<'js>, function: Function<'js>, millis: Opt<f64>) -> Result<()> {
-        self.timers.add(&ctx, function, millis.0.unwrap_or(0.0), true)
+    fn set_interval(&self, ctx: Ctx<'js>, function: Function<'js>, millis: Opt<Coerced<f64>>) -> Result<()> {
+        self.timers
+            .add(&ctx, function, millis.0.map_or(0.0, |millis| millis.0), true)
     }
 
     fn close(&self, ctx: Ctx<'js>, code: Opt<Value<'js>>) -> Result<()> {

@@ -40,8 +40,7 @@ impl<'js> Timers<'js> {
             let text = format!("{caller} requires a >0 timeout parameter, received {millis:.2}");
             return Err(Exception::throw_message(ctx, &text));
         }
-        let mut timers = self.0.borrow_mut();
-        if timers.len() >= MAX_TIMERS {
+        if self.0.borrow().len() >= MAX_TIMERS {
             let text = format!("{MAX_TIMERS} timers run on this socket already; let some of them end first");
             return Err(Exception::throw_range(ctx, &text));
         }
@@ -50,7 +49,7 @@ impl<'js> Timers<'js> {
         let Some(due) = Instant::now().checked_add(after) else {
             return Ok(());
         };
-        timers.push(Timer {
+        self.0.borrow_mut().push(Timer {
             due,
             period: repeats.then_some(after),
             function,

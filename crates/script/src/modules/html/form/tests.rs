@@ -1,7 +1,10 @@
 //! What is sent for a form and a link.
 
 use super::*;
-use crate::modules::html::page::{PageReader, pieces};
+use crate::{
+    modules::html::page::{Page, PageReader, pieces},
+    native_memory::Held,
+};
 
 const PAGE: &str = "<form id=find><input name=q value=old><button type=submit name=how value=fast>Find</button></form>
     <form id=post method=post action='/say?x=1'><input name=a value=1><input name=b value=2><input name=a value=3>
@@ -10,7 +13,7 @@ const PAGE: &str = "<form id=find><input name=q value=old><button type=submit na
 fn page() -> Selection {
     let mut reader = PageReader::new();
     pieces(PAGE).for_each(|piece| reader.read(piece).unwrap());
-    Selection::new(Nodes::root(reader.finish().into()))
+    Selection::new(Nodes::root(Page::new(reader.finish(), Held::default()).into()))
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! What objects of a script hold outside of its engine's heap, which has a limit of its own.
+
+use std::{cell::Cell, rc::Rc};
+
+use rquickjs::{Ctx, Exception, Result};
+
+/// The most that the objects of one virtual user may hold: four of the largest pages.
+const MAX_BYTES: usize = 256 << 20;
+
+/// The account of one virtual user.
+#[derive(Default)]
+pub(crate) struct NativeMemory {
+    n_bytes: Rc<Cell<usize>>,
+}
+
+/// What one object holds; given back when it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    n_bytes: usize,
+    all: Rc<Cell<usize>>,
+}
+
+impl NativeMemory {
+    /// Counts what an object holds. When there is too much, garbage is collected first: the engine does not know how
+    /// much depends on it.
+    ///
+    /// # Errors
+    /// A RangeError when it is still too much; `what` are the objects, in the plural.
+    pub(crate) fn hold(&self, ctx: &Ctx<'_>, n_bytes: usize, what: &str) -> Result<Held> {
+        let is_free = || self.n_bytes.get().saturating_add(n_bytes) <= MAX_BYTES;
+        if !is_free() {
+            ctx.run_gc();
+        }
+        if !is_free() {
+            let text = format!(
+                "the {what} that the script keeps take more than {} MiB; keep what is needed of them",
+                MAX_BYTES >> 20
+            );
+            return Err(Exception::throw_range(ctx, &text));
+        }
+        self.n_bytes.set(self.n_bytes.get() + n_bytes);
+        Ok(Held {
+            n_bytes,
+            all: Rc::clone(&self.n_bytes),
+        })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.all.set(self.all.get() - self.n_bytes);
+    }
+}
