@@ -16,6 +16,13 @@ const SCRIPTS = fileURLToPath(new URL("k6-scripts/", import.meta.url));
 /** How far a counter may be from k6's where the clock decides how often something happens. */
 const TIMED = 0.02;
 
+/**
+ * How many more or fewer it may be besides, of many: whether a user begins once more before a stage ends is decided by
+ * milliseconds, and there are four users.
+ */
+const AT_EDGES = 4;
+const MANY = 50;
+
 before(() => buildK6());
 
 /**
@@ -108,7 +115,8 @@ function assertAlike([ours, theirs], tolerance = 0) {
   const found = countersOf(ours);
   for (const [name, expected] of Object.entries(countersOf(theirs))) {
     const distance = Math.abs(found[name] - expected);
-    assert.ok(distance <= expected * tolerance, `${name}: plimsoll ${found[name]}, k6 ${expected}`);
+    const edges = tolerance > 0 && expected >= MANY ? AT_EDGES : 0;
+    assert.ok(distance <= Math.max(expected * tolerance, edges), `${name}: plimsoll ${found[name]}, k6 ${expected}`);
   }
 }
 

@@ -148,7 +148,8 @@ describe("k6/ws", () => {
         console.log(answer.error);
       }`;
     const refused = await run(t, host, secure);
-    assert.deepEqual(refused.lines, ["x509: certificate signed by unknown authority"]);
+    // A busy machine may add that it was the bottleneck.
+    assert.equal(refused.lines[0], "x509: certificate signed by unknown authority");
     const { lines } = await run(t, host, secure, "--insecure-skip-tls-verify");
     assert.deepEqual(lines, ["enciphered"]);
   });

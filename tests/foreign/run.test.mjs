@@ -49,7 +49,7 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       "script.js:1:17",
       "import { sleep, chekc }",
     ],
-    ["no function", 107, "const x = 1;", "exports no function", "export default function"],
+    ["no function", 107, "const x = 1;", "script.js: the script exports no function", "export default function"],
     [
       "an exception in the init context",
       107,
@@ -92,12 +92,13 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
       "export async function setup() {\n  await new Promise(() => {});\n}\nexport default function () {}",
       "setup() failed",
       "never settles",
+      "at setup (script.js:1:",
     ],
     [
       "an `await` at the top that never comes back",
       107,
       `await new Promise(() => {});\n${NOTHING}`,
-      "waits for a promise that never settles",
+      "script.js: an `await` outside of the functions waits for a promise that never settles",
     ],
     [
       "an option of the wrong type",
@@ -178,7 +179,7 @@ describe("what scripts do wrong ends with k6's exit code, and says what, where a
 
   for (const [name, script, said] of [
     ["an exception", 'export default function () {\n  throw new Error("oops");\n}', "script.js:2"],
-    ["a promise that never settles", "export default async function () {\n  await new Promise(() => {});\n}", "never settles"],
+    ["a promise that never settles", "export default async function () {\n  await new Promise(() => {});\n}", "never settles: no timer, request or socket is left that could resolve it\n --> script.js:1:"],
     ["a text of 1 GB", 'export default function () {\n  "x".repeat(1073741824);\n}', "invalid string length"],
     ["a recursion without end", "export default function () {\n  (function f() {\n    f();\n  })();\n}", "call stack size"],
   ]) {

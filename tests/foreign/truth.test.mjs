@@ -14,11 +14,12 @@ const GET = 'import http from "k6/http";\nexport default function () {\n  http.g
 
 const withOptions = (options, rest = GET) => `export const options = ${JSON.stringify(options)};\n${rest}`;
 
-/** Runs a script to its end: `{ code, stdout, stderr, read }`, where `read` parses a file that it wrote. */
+/** Runs a script to its end: `{ code, stdout, stderr, path, read }`, where `read` parses a file that it wrote. */
 async function run(t, script, args, env = {}) {
   const cwd = folderOf(t, { "script.js": script });
   const outcome = await plimsollIn({ cwd, env }, "run", "--quiet", ...args, "script.js");
-  return { ...outcome, read: (name) => JSON.parse(readFileSync(join(cwd, name), "utf8")) };
+  const path = (name) => join(cwd, name);
+  return { ...outcome, path, read: (name) => JSON.parse(readFileSync(path(name), "utf8")) };
 }
 
 /**
@@ -51,6 +52,11 @@ async function startStallingServer(t, first) {
   return { record, url: `http://127.0.0.1:${server.address().port}/` };
 }
 
+/** Iterations that began, and those that never will. */
+function accountedFor({ metrics, iterations }) {
+  return iterations.complete + iterations.interrupted + (metrics.dropped_iterations?.values.count ?? 0);
+}
+
 /** The percentile of sorted values, interpolated between the closest ranks. */
 function percentile(sorted, p) {
   const rank = (p / 100) * (sorted.length - 1);
@@ -67,7 +73,7 @@ describe("a target that stalls for 2 s, once", () => {
     const script = withOptions({ scenarios: { open } });
     const { code, stdout, stderr } = await run(t, script, ["--format", "json"], { URL: url });
     assert.equal(code, 0, stderr);
-    const { metrics, generator } = JSON.parse(stdout);
+    const { metrics, generator, iterations } = JSON.parse(stdout);
     const n = RATE * SECONDS;
     // Arrival `k` is at `k / RATE`. Who comes during the stall waits for its end, the others for nothing worth a figure.
     const waits = Array.from({ length: n }, (_, k) => {
@@ -77,11 +83,11 @@ describe("a target that stalls for 2 s, once", () => {
     const exact = { p99: percentile(waits, 99), max: waits.at(-1) };
     const found = (metric, stat) => metrics[metric].values[stat] / 1_000;
 
-    // Whatever else goes on, who began the stall was there for all of it.
+    // Whatever else goes on: all is accounted for, and who began the stall was there for all of it.
+    assert.equal(accountedFor({ metrics, iterations }), n);
     assert.ok(found("iteration_duration_scheduled", "max") >= record.stallMs);
     // On a machine that others use the figures may be wrong. Then the run says so.
     if (generator.saturated) return t.diagnostic(`no exact figures: ${generator.reasons.join("; ")}`);
-    assert.equal(metrics.iterations.values.count, n);
     for (const metric of ["iteration_duration_scheduled", "http_req_duration"]) {
       for (const [stat, expected] of Object.entries(exact)) {
         const ms = found(metric, stat);
@@ -100,6 +106,55 @@ describe("a target that stalls for 2 s, once", () => {
     assert.ok(record.stallMs >= 2_000, `${record.n} requests`);
     assert.match(stdout, /model\.+: closed\n +- .*a stall shows in few samples/);
   });
+});
+
+/** When each iteration of a scenario began, in seconds: when a sample says that it ended, less what it says that it took. */
+function begins(csv, metric, scenario) {
+  const [header, ...lines] = csv.trim().split("\n").map((line) => line.split(","));
+  const [name, timestamp, value, tag] = ["metric_name", "timestamp", "metric_value", "scenario"].map((it) => header.indexOf(it));
+  return lines
+    .filter((line) => line[name] === metric && line[tag] === scenario)
+    .map((line) => Number(line[timestamp]) / 1e6 - Number(line[value]) / 1e3);
+}
+
+test("arrivals follow their curve within 1 % in every stage, at 5,000/s", async (t) => {
+  const [constantSeconds, rampingBegin] = [3, 4];
+  const users = { preAllocatedVUs: 300, gracefulStop: "1s" };
+  const constant = { executor: "constant-arrival-rate", rate: 5_000, duration: `${constantSeconds}s`, ...users };
+  const stages = [
+    { duration: "3s", target: 5_000 },
+    { duration: "0s", target: 2_500 },
+    { duration: "2s", target: 2_500 },
+  ];
+  const ramping = { executor: "ramping-arrival-rate", startTime: `${rampingBegin}s`, startRate: 1_000, stages, ...users };
+  const script = withOptions({ scenarios: { constant, ramping }, systemTags: ["scenario"] }, "export default function () {}\n");
+  const args = ["--out", "csv=samples.csv", "--format", "json"];
+  const outcome = await run(t, script, args, { K6_CSV_TIME_FORMAT: "unix_micro" });
+  assert.equal(outcome.code, 0, outcome.stderr);
+  const { metrics, generator, iterations } = JSON.parse(outcome.stdout);
+
+  // Whatever the machine does: what was wanted has begun, or it is counted as dropped.
+  assert.equal(accountedFor({ metrics, iterations }), 15_000 + 9_000 + 5_000);
+  if (generator.saturated) return t.diagnostic(`not on time: ${generator.reasons.join("; ")}`);
+  const csv = readFileSync(outcome.path("samples.csv"), "utf8");
+  // What took its time from the schedule on began when the schedule wanted it, exactly; the other may be late.
+  for (const [metric, lateness] of [
+    ["iteration_duration_scheduled", 0],
+    ["iteration_duration", generator.lateness.max / 1e6],
+  ]) {
+    const at = { constant: begins(csv, metric, "constant"), ramping: begins(csv, metric, "ramping") };
+    const zero = at.constant.reduce((one, other) => Math.min(one, other));
+    for (const [scenario, begin, end, expected] of [
+      ["constant", 0, constantSeconds, 15_000],
+      ["ramping", rampingBegin, rampingBegin + 3, 9_000],
+      ["ramping", rampingBegin + 3, rampingBegin + 5, 5_000],
+    ]) {
+      const n = at[scenario].filter((it) => it - zero >= begin && it - zero < end).length;
+      const said = `${n} of ${expected} from ${begin} s to ${end} s, by ${metric}`;
+      assert.ok(Math.abs(n - expected) <= 0.01 * expected + 5_000 * lateness, said);
+      t.diagnostic(said);
+    }
+  }
 });
 
 test("a rate beyond all means marks the run in words, in data, and at its end", async (t) => {

@@ -12,7 +12,9 @@ mod fanout;
 mod generator;
 mod http;
 mod idle;
+mod js;
 mod limit;
+mod memory;
 mod poller;
 mod process;
 mod record;
@@ -20,6 +22,7 @@ mod rpc;
 mod server;
 mod sheet;
 mod swarm;
+mod usage;
 
 use std::{env, io, num::NonZeroUsize, path::PathBuf};
 
@@ -36,7 +39,8 @@ pub(crate) struct Options {
     /// The benchmark.
     #[arg(value_enum)]
     name: Name,
-    /// Numbers of connections to measure at, comma separated; each benchmark has its own default.
+    /// Numbers of connections (of `js`: virtual users that chat) to measure at, comma separated; each benchmark has its
+    /// own default.
     #[arg(long, value_delimiter = ',', value_name = "N")]
     connections: Vec<NonZeroUsize>,
     /// Rounds; each is one run of the limit loop and one of ours.
@@ -59,6 +63,9 @@ enum Name {
     Client,
     /// An application over gRPC: server CPU per connect and subscribe and per action, and the latency that it adds.
     Rpc,
+    /// Scripts: memory per virtual user that chats, and load client CPU per cable echo, WebSocket echo and HTTP request,
+    /// next to the real k6 where that can run the script; needs Go.
+    Js,
     /// Client CPU per HTTP request, next to wrk and ab.
     Http,
     /// All of them.
@@ -134,6 +141,7 @@ enum Benchmark {
     Avalanche,
     Client,
     Rpc,
+    Js,
     Http,
 }
 
@@ -144,6 +152,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Avalanche => vec![Benchmark::Avalanche],
         Name::Client => vec![Benchmark::Client],
         Name::Rpc => vec![Benchmark::Rpc],
+        Name::Js => vec![Benchmark::Js],
         Name::Http => vec![Benchmark::Http],
         Name::All => vec![
             Benchmark::Fanout,
@@ -151,6 +160,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
             Benchmark::Idle,
             Benchmark::Avalanche,
             Benchmark::Rpc,
+            Benchmark::Js,
             Benchmark::Http,
         ],
     }
@@ -164,6 +174,7 @@ impl Benchmark {
             Self::Avalanche => "avalanche",
             Self::Client => "client",
             Self::Rpc => "rpc",
+            Self::Js => "js",
             Self::Http => "http",
         }
     }
@@ -175,6 +186,7 @@ impl Benchmark {
             Self::Avalanche => avalanche::run(plan),
             Self::Client => client::run(plan),
             Self::Rpc => rpc::run(plan),
+            Self::Js => js::run(plan),
             Self::Http => http::run(plan),
         }
     }
@@ -223,6 +235,16 @@ enum Error {
     Report { pointer: String },
     #[error("the load client's report is not JSON")]
     Json(#[from] serde_json::Error),
+    #[error(
+        "the real k6, which some figures are compared with, did not build; it needs Go 1.25 or newer: https://go.dev/dl"
+    )]
+    K6(#[source] command::Error),
+    #[error("`{line}` failed ({status}): {said}")]
+    Script {
+        line: String,
+        status: std::process::ExitStatus,
+        said: String,
+    },
     #[error("the swarm of clients failed")]
     Swarm(#[source] io::Error),
     #[error("cannot read {path}")]

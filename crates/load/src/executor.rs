@@ -95,6 +95,18 @@ pub struct OpenModel {
     pub max_vus: u32,
     /// How long iterations may go on after the last stage.
     pub graceful_stop: Duration,
+    /// What becomes of an iteration that no virtual user is free for at its moment.
+    pub when_late: WhenLate,
+}
+
+/// What becomes of an iteration that cannot start at its moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenLate {
+    /// It never starts, as in k6.
+    #[default]
+    Drop,
+    /// It starts later, as in Artillery; how late it was is known.
+    Wait,
 }
 
 impl Executor {

@@ -8,7 +8,7 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    bench, completion, controller, demo,
+    bench, check, completion, controller, demo,
     exit::{Failure, Status},
     new, run,
     serve::{
@@ -33,7 +33,9 @@ enum Command {
     Ab(Box<bench::AbOptions>),
     Serve(Box<serve::Options>),
     Run(Box<run::Options>),
+    Quick(run::QuickOptions),
     Inspect(run::InspectOptions),
+    Check(check::Options),
     New(new::Options),
     Status(controller::StatusOptions),
     Pause(controller::PauseOptions),
@@ -48,6 +50,7 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
     // Who has settings beside the command line.
     match arguments.get(1).and_then(|command| command.to_str()) {
         Some("serve") => serve(arguments, surroundings),
+        Some("run") if let Some(outcome) = run::other_dialect(&arguments, surroundings) => outcome,
         Some("run" | "inspect") => {
             let arguments = run::with_variables(&CommandLine::command(), arguments, surroundings)?;
             execute(CommandLine::parse_from(arguments), &[], surroundings)
@@ -89,7 +92,9 @@ fn execute(
         Command::Ab(options) => options.execute(),
         Command::Serve(options) => options.execute(warnings),
         Command::Run(options) => options.execute(surroundings),
+        Command::Quick(options) => options.execute(surroundings),
         Command::Inspect(options) => options.execute(surroundings),
+        Command::Check(options) => options.execute(surroundings),
         Command::New(options) => options.execute(),
         Command::Status(options) => options.execute(),
         Command::Pause(options) => options.execute(),

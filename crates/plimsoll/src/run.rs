@@ -1,6 +1,8 @@
-//! `plimsoll run`: load tests that are written as k6 scripts.
+//! `plimsoll run`: load tests that are written as k6 scripts, or as files of other tools.
 
+mod artillery;
 mod config_file;
+mod dialect;
 mod environment;
 mod flags;
 mod inspect;
@@ -17,17 +19,55 @@ mod signals;
 mod unsupported;
 mod variables;
 mod verdict;
+mod wsdirector;
 
+use std::{ffi::OsString, path::Path};
+
+use plimsoll_scenario::dialect::Dialect;
 use tokio::task::LocalSet;
 
 pub(crate) use self::{
-    inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS,
+    artillery::QuickOptions, inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS,
     unsupported::command as unsupported, variables::with_variables,
 };
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
 };
+
+/// Runs the file of another tool, when the arguments name one; `None` when they name a script.
+pub(crate) fn other_dialect(
+    arguments: &[OsString],
+    surroundings: &Surroundings<'_>,
+) -> Option<Result<Status, Failure>> {
+    let dialect = match dialect::of_arguments(arguments, surroundings) {
+        Ok(dialect) => dialect?,
+        Err(failure) => return Some(Err(failure)),
+    };
+    let arguments = dialect::without_as(arguments);
+    Some(match dialect {
+        Dialect::Artillery => artillery::execute(&arguments, surroundings),
+        Dialect::Wsdirector => wsdirector::execute(&arguments, surroundings),
+    })
+}
+
+/// Reads the file of another tool and runs nothing; gives whose it is. `named` is what the user says of that.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check(
+    file: &Path,
+    named: Option<&str>,
+    scale: u32,
+    surroundings: &Surroundings<'_>,
+) -> Result<Dialect, Failure> {
+    let dialect = dialect::of_file(file, named, surroundings)?;
+    match dialect {
+        Dialect::Artillery => artillery::check(file, surroundings)?,
+        Dialect::Wsdirector => wsdirector::check(file, scale, surroundings)?,
+    }
+    Ok(dialect)
+}
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {

@@ -3,6 +3,7 @@
 //! A [`Summary`] is derived once; text and JSON both come from it, and it is the only place where percentiles are
 //! made, so that no two outputs can disagree. How the samples came about is not known here.
 
+pub mod artillery;
 mod distribution;
 mod layout;
 pub mod quantity;

@@ -14,6 +14,21 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The dialect of a file that may be no document yet: wsdirector's files are templates, and any may have mistakes.
+    pub fn of_text(text: &str) -> Option<Self> {
+        if let Ok(document) = Document::read("", text) {
+            return Self::of(&document);
+        }
+        let mut lines = text.lines().map(str::trim_start);
+        let first = lines.find(|line| {
+            !(line.is_empty() || line.starts_with('#') || line.starts_with("<%#") || *line == "---")
+        })?;
+        match first.starts_with(['-', '[']) {
+            true => Some(Self::Wsdirector),
+            false => Some(Self::Artillery),
+        }
+    }
+
     /// The dialect that a document has by its shape; `None` when it looks like neither.
     pub fn of(document: &Document) -> Option<Self> {
         match &document.root().node().value {
@@ -56,5 +71,18 @@ mod tests {
         check("services: {}", None);
         check("hello", None);
         check("", None);
+    }
+
+    #[test]
+    fn a_broken_file_is_known_by_its_beginning() {
+        let check = |text: &str, expected| assert_eq!(Dialect::of_text(text), expected, "{text}");
+        check("- send: {}\n", Some(Dialect::Wsdirector));
+        check(
+            "# clients\n---\n- client:\n  name: \"<%= ENV[\"X\"] %>\"\n",
+            Some(Dialect::Wsdirector),
+        );
+        check("[{\"send\": }", Some(Dialect::Wsdirector));
+        check("config:\n  target: [\n", Some(Dialect::Artillery));
+        check("services: {}\n", None);
     }
 }

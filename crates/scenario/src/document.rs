@@ -4,7 +4,7 @@
 //! people get all mistakes of a file at once, each with its line, its column and its path of keys. JSON is read as the
 //! YAML that it is. What a hostile file can cost is bounded: see [`Limit`].
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::BTreeMap};
 
 mod fields;
 mod map;
@@ -30,6 +30,8 @@ pub struct Document {
     /// The file, as people named it.
     name: String,
     root: Node,
+    /// Tags that nobody has accepted yet, by the places of their values.
+    tags: RefCell<BTreeMap<Place, String>>,
     mistakes: RefCell<Vec<Mistake>>,
 }
 
@@ -41,11 +43,12 @@ impl Document {
     /// # Errors
     /// When it is no YAML, or costs more than the [`Limit`]s.
     pub fn read(name: &str, text: &str) -> Result<Self, Mistakes> {
-        let mut mistakes = Vec::new();
-        match parse::parse(text, &mut mistakes) {
+        let (mut tags, mut mistakes) = (BTreeMap::new(), Vec::new());
+        match parse::parse(text, &mut tags, &mut mistakes) {
             Ok(root) => Ok(Self {
                 name: name.to_owned(),
                 root,
+                tags: RefCell::new(tags),
                 mistakes: RefCell::new(mistakes),
             }),
             Err(mistake) => {
@@ -68,9 +71,16 @@ impl Document {
     /// # Errors
     /// Everything that is wrong with the document, in the order in which it stands there.
     pub fn finish(&self) -> Result<(), Mistakes> {
-        match self.mistakes.take() {
-            mistakes if mistakes.is_empty() => Ok(()),
-            mistakes => Err(Mistakes::new(&self.name, mistakes)),
+        let mut mistakes = self.mistakes.take();
+        let tags = self.tags.take().into_iter();
+        mistakes.extend(tags.map(|(place, tag)| Mistake {
+            place,
+            path: String::new(),
+            problem: format!("the tag `!{tag}` is not known here; write the value without it"),
+        }));
+        match mistakes.as_slice() {
+            [] => Ok(()),
+            _ => Err(Mistakes::new(&self.name, mistakes)),
         }
     }
 

@@ -4,6 +4,8 @@
 //! front end turns a document into virtual users for the engine. No script engine is needed, so a user costs a few
 //! kilobytes.
 
+pub mod artillery;
 pub mod dialect;
 pub mod document;
 pub mod nearest;
+pub mod wsdirector;

@@ -109,7 +109,10 @@ impl Events {
     pub(crate) fn clear(&self) {
         self.handles.borrow_mut().clear();
         self.added.borrow_mut().clear();
-        drop(self.pending.take());
+        // Most iterations have none, and an empty set is made anew with two allocations.
+        if !self.pending.borrow().is_empty() {
+            drop(self.pending.take());
+        }
     }
 
     /// As [`Self::next`], for a future that waits for something else, too.
@@ -153,7 +156,10 @@ impl Background {
     /// Drops them all: sockets close.
     pub(crate) fn clear(&self) {
         self.added.borrow_mut().clear();
-        drop(self.running.take());
+        // As for events.
+        if !self.running.borrow().is_empty() {
+            drop(self.running.take());
+        }
     }
 
     /// Lets each that was woken go on.

@@ -5,8 +5,7 @@ use rquickjs::{Ctx, Object, Value};
 
 use crate::{
     error::ScriptError,
-    loading,
-    modules::{self, K6},
+    loading, modules,
     program::{Program, SourceModule},
     source::{Excerpt, ImportedName, Location, nearest},
 };
@@ -20,8 +19,8 @@ pub(crate) struct Named {
     pub(crate) name: ImportedName,
 }
 
-/// Refuses what k6 has and this program has not, and what cannot be linked. What may be a question whether something is
-/// there, such as `if (http.file)`, is a warning.
+/// Refuses what cannot be linked. What may be a question whether something is there, such as `if (http.file)`, is a
+/// warning.
 pub(crate) fn check(ctx: &Ctx<'_>, program: &Program) -> Result<(), ScriptError> {
     let mut missing = Vec::new();
     for source in program.modules.values() {
@@ -38,12 +37,11 @@ pub(crate) fn check(ctx: &Ctx<'_>, program: &Program) -> Result<(), ScriptError>
         (file, line, column)
     });
     for (source, named) in missing {
-        let reason = absence(named);
         let error = ScriptError {
             excerpt: Some(Box::new(excerpt(program, source, named))),
-            ..ScriptError::new(describe(ctx, named, reason))
+            ..ScriptError::new(describe(ctx, named))
         };
-        if reason.is_some() || !named.name.is_property {
+        if !named.name.is_property {
             return Err(error);
         }
         tracing::warn!("{error}");
@@ -91,24 +89,12 @@ fn has(exports: &Object<'_>, named: &Named) -> bool {
         let default = exports.get::<_, Value<'_>>("default").ok()?;
         Some(has(default.as_object()?))
     };
-    has(exports) || named.name.is_property && of_default().unwrap_or(false)
+    // A namespace always has its default.
+    name == "default" || has(exports) || named.name.is_property && of_default().unwrap_or(false)
 }
 
-/// Why this program has not what k6 has.
-fn absence(named: &Named) -> Option<&'static str> {
-    let module = modules::find(&named.module)?;
-    let entry = module.api.iter().find(|entry| entry.name == named.name.name)?;
-    match entry.k6 {
-        K6::Absent(reason) => Some(reason),
-        K6::Same | K6::Differs(_) | K6::Beyond(_) => None,
-    }
-}
-
-fn describe(ctx: &Ctx<'_>, named: &Named, absence: Option<&str>) -> String {
+fn describe(ctx: &Ctx<'_>, named: &Named) -> String {
     let Named { module, name } = named;
-    if let Some(reason) = absence {
-        return format!("`{}` of {module} is not here: {reason}", name.name);
-    }
     let exports = exports(ctx, module).ok().flatten();
     let names = exports
         .iter()

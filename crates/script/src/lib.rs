@@ -12,6 +12,7 @@ mod events;
     reason = "the library hands functions of scripts their arguments as values"
 )]
 mod globals;
+mod heap;
 mod host;
 mod imported_names;
 mod inspect;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, rc::Rc, sync::Arc};
 
-use rquickjs::{Ctx, Error, Exception, Function, Object, Result, Value, promise::PromiseState};
+use rquickjs::{Coerced, Ctx, Error, Exception, Function, Object, Result, Value, function::IntoArgs};
 
 use crate::{bytes, error::ScriptError, host::Host, rejections};
 
@@ -112,7 +112,6 @@ impl Task {
         exports: &Object<'js>,
         data: &mut Option<Value<'js>>,
     ) -> Result<Output> {
-        let function = |name: &str| exports.get::<_, Function<'js>>(name);
         match self {
             Self::Iterate {
                 function: name,
@@ -120,29 +119,58 @@ impl Task {
             } => {
                 host.program.prepare_iteration(ctx, host)?;
                 let data = read_once(ctx, data, json.as_deref())?;
-                settle(ctx, host, function(&name)?.call((data,))?)?;
+                call(ctx, host, exports, &name, (data,))?;
                 Ok(Output::Nothing)
             }
             Self::Setup => {
-                let returned = settle(ctx, host, function("setup")?.call(())?)?;
+                let returned = call(ctx, host, exports, "setup", ())?;
                 Ok(Output::Data(setup_data(ctx, returned)?))
             }
             Self::Teardown { data: json } => {
                 let data = read_once(ctx, data, json.as_deref())?;
-                settle(ctx, host, function("teardown")?.call((data,))?)?;
+                call(ctx, host, exports, "teardown", (data,))?;
                 Ok(Output::Nothing)
             }
             Self::Summarize { data } => {
                 let data = ctx.json_parse(data)?;
-                let returned = settle(ctx, host, function("handleSummary")?.call((data,))?)?;
+                let returned = call(ctx, host, exports, "handleSummary", (data,))?;
                 files(&returned).map(Output::Files)
             }
         }
     }
 }
 
-/// Waits for everything that the script has begun, then gives what its promise came to.
-fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Value<'js>> {
+/// Calls a function that the script exports and waits for everything that it begins.
+fn call<'js>(
+    ctx: &Ctx<'js>,
+    host: &Host,
+    exports: &Object<'js>,
+    name: &str,
+    arguments: impl IntoArgs<'js>,
+) -> Result<Value<'js>> {
+    let function: Function<'js> = exports.get(name)?;
+    let returned = function.call(arguments)?;
+    match settle(ctx, host, returned)? {
+        Some(value) => Ok(value),
+        None => Err(never_settles(ctx, name, &function)?),
+    }
+}
+
+/// An exception at the place of the function, as nobody knows where its promise was made.
+fn never_settles<'js>(ctx: &Ctx<'js>, name: &str, function: &Function<'js>) -> Result<Error> {
+    let place = |property| function.get::<_, Coerced<String>>(property).map(|text| text.0);
+    let (file, line, column) = (place("fileName")?, place("lineNumber")?, place("columnNumber")?);
+    let exception = Exception::from_message(
+        ctx.clone(),
+        "the promise that the function returned never settles: no timer, request or socket is left that could resolve \
+         it",
+    )?;
+    exception.set("stack", format!("    at {name} ({file}:{line}:{column})"))?;
+    Ok(ctx.throw(exception.into_value()))
+}
+
+/// Waits for everything that the script has begun, then gives what its promise came to; `None` when it came to nothing.
+fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Option<Value<'js>>> {
     loop {
         host.run_jobs(ctx)?;
         rejections::check(ctx, &returned)?;
@@ -157,16 +185,9 @@ fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Valu
         return Err(Exception::throw_message(ctx, "interrupted"));
     }
     let Some(promise) = returned.as_promise() else {
-        return Ok(returned);
+        return Ok(Some(returned));
     };
-    match promise.state() {
-        PromiseState::Pending => Err(Exception::throw_message(
-            ctx,
-            "the promise that the function returned never settles: no timer, request or socket is left that could \
-             resolve it",
-        )),
-        PromiseState::Resolved | PromiseState::Rejected => promise.result().unwrap_or(Err(Error::Unknown)),
-    }
+    promise.result().transpose()
 }
 
 /// What `setup` returned, read from its JSON the first time.

@@ -16,6 +16,7 @@ use crate::{
     coroutine::{Coroutine, Switch, Turn},
     error::ScriptError,
     globals,
+    heap::Heap,
     host::{Host, Stage, Work},
     imported_names,
     loading::{self, ModuleLoader},
@@ -208,7 +209,7 @@ fn forget_jobs(ctx: &Ctx<'_>) -> bool {
 }
 
 fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context> {
-    let runtime = Runtime::new()?;
+    let runtime = Runtime::new_with_alloc(Heap::of_thread())?;
     runtime.set_max_stack_size(SCRIPT_STACK_BYTES);
     runtime.set_memory_limit(MAX_HEAP_BYTES);
     let loader = ModuleLoader(Arc::clone(program));

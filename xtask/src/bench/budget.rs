@@ -78,6 +78,43 @@ pub(super) const RPC_UNANSWERED: Budget = Budget {
     unit: "actions",
 };
 
+/// Resident memory of the load client per virtual user of the chat script.
+pub(super) const JS_MEMORY: Budget = Budget {
+    what: "load client RSS per virtual user of the chat script",
+    at_most: 170.0,
+    unit: "KB",
+};
+/// Virtual users of the chat script that did not get into their room.
+pub(super) const JS_ABSENT: Budget = Budget {
+    what: "virtual users without a subscription",
+    at_most: 0.0,
+    unit: "users",
+};
+/// Messages of the chat script whose own author did not hear them.
+pub(super) const JS_LOST: Budget = Budget {
+    what: "lost messages",
+    at_most: 0.0,
+    unit: "messages",
+};
+/// Load client CPU of one `perform` and its answer over Action Cable, in a script.
+pub(super) const JS_CABLE_ECHO: Budget = Budget {
+    what: "load client CPU per cable echo",
+    at_most: 20.0,
+    unit: "µs",
+};
+/// Load client CPU of one message of `k6/ws` and its answer, in a script.
+pub(super) const JS_WS_ECHO: Budget = Budget {
+    what: "load client CPU per k6/ws echo",
+    at_most: 8.0,
+    unit: "µs",
+};
+/// Load client CPU of one request of `k6/http` and its response, in a script.
+pub(super) const JS_HTTP_GET: Budget = Budget {
+    what: "load client CPU per http.get",
+    at_most: 18.0,
+    unit: "µs",
+};
+
 impl Budget {
     /// Compares a measured figure, taken under the given circumstances, with the budget.
     pub(super) fn judge(&self, circumstances: String, measured: f64) -> Verdict<'_> {

@@ -5,10 +5,6 @@
 
 use std::process::Command;
 
-use nix::sys::{
-    resource::{UsageWho, getrusage},
-    time::TimeValLike,
-};
 use serde_json::Value;
 
 use super::{
@@ -16,6 +12,7 @@ use super::{
     generator::{self, Report},
     server::Server,
     sheet::Sheet,
+    usage::measured,
 };
 use crate::{command, repository};
 
@@ -109,22 +106,6 @@ fn ours(plan: &Plan, n_connections: &str, url: &str) -> Result<(f64, Report), Er
     let arguments = ["http", "-k", "-c", n_connections, "--duration", &duration, url];
     let (report, cpu_us) = measured(|| generator::run(&plan.binary, &arguments))?;
     Ok((cpu_us / report.number("/complete")?, report))
-}
-
-/// CPU microseconds of the processes that `run` waits for.
-fn measured<T>(run: impl FnOnce() -> Result<T, Error>) -> Result<(T, f64), Error> {
-    let before = children_us()?;
-    let outcome = run()?;
-    Ok((outcome, children_us()? - before))
-}
-
-fn children_us() -> Result<f64, Error> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|errno| Error::Proc {
-        path: "the CPU time of child processes".into(),
-        source: errno.into(),
-    })?;
-    let us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Ok(us as f64)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! `plimsoll serve` as its own process, for as long as a round needs it.
 
-use std::{fs, net::SocketAddr, path::Path, process::Command};
+use std::{net::SocketAddr, path::Path, process::Command};
 
-use super::{Error, process::Process};
+use super::{Error, memory, process::Process};
 
 /// A running server, which ends when it is dropped.
 pub(super) struct Server {
@@ -32,7 +32,7 @@ impl Server {
 
     /// The URL of its cable endpoint.
     pub(super) fn cable_url(&self) -> String {
-        format!("ws://{}/cable", self.address())
+        self.url("ws", "/cable")
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -41,35 +41,11 @@ impl Server {
 
     /// Resident memory now.
     pub(super) fn rss_bytes(&self) -> Result<u64, Error> {
-        let path = format!("/proc/{}/status", self.pid());
-        let status = fs::read_to_string(&path).map_err(|source| Error::Proc {
-            path: path.clone(),
-            source,
-        })?;
-        resident(&status).ok_or_else(|| Error::Proc {
-            path,
-            source: std::io::ErrorKind::InvalidData.into(),
-        })
+        memory::rss_bytes(self.pid())
     }
-}
 
-/// `VmRSS` of a process status, in bytes.
-fn resident(status: &str) -> Option<u64> {
-    let kilobytes = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?
-        .trim()
-        .strip_suffix(" kB")?;
-    Some(kilobytes.parse::<u64>().ok()? * 1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn resident_memory() {
-        assert_eq!(resident("VmHWM:\t 30 kB\nVmRSS:\t   20 kB\n"), Some(20 * 1024));
-        assert_eq!(resident("VmHWM:\t 30 kB\n"), None);
+    /// The URL of another endpoint: `ws` and `/echo`, for example.
+    pub(super) fn url(&self, scheme: &str, path: &str) -> String {
+        format!("{scheme}://{}{path}", self.address())
     }
 }

@@ -83,6 +83,9 @@ pub enum HttpError {
         /// What is wrong.
         reason: String,
     },
+    /// The server ended an HTTP/2 connection, and said why.
+    #[error("http2: received GoAway with http2 ErrCode {0:?}")]
+    GoAway(Reason),
     /// HTTP/2 went wrong.
     #[error("http2: {0}")]
     Http2(#[from] h2::Error),
@@ -113,6 +116,7 @@ impl HttpError {
                 None => 1200,
             },
             Self::Decompression { .. } => 1701,
+            Self::GoAway(reason) => numbered(GO_AWAY, Some(*reason)),
             Self::Http2(error) => http2(error),
         }
     }
@@ -129,6 +133,8 @@ impl HttpError {
             Self::Dial(DialError::BlockedHost(_)) => "hostname is blocked".into(),
             Self::Dial(DialError::Connect { source, .. }) => format!("dial: {}", words_of(source)).into(),
             Self::Lost { doing, source } => format!("{doing}: {}", words_of(source)).into(),
+            Self::Handshake(error) => handshake_words(error),
+            Self::Http2(error) => http2_words(error),
             Self::Unanswered => "EOF".into(),
             Self::Ended => "unexpected EOF".into(),
             error => error.to_string().into(),
@@ -142,6 +148,8 @@ fn words_of(error: &io::Error) -> Cow<'static, str> {
         io::ErrorKind::ConnectionReset => "connection reset by peer".into(),
         io::ErrorKind::BrokenPipe => "broken pipe".into(),
         io::ErrorKind::TimedOut => "i/o timeout".into(),
+        // What TLS found wrong, and no address.
+        io::ErrorKind::InvalidData => error.to_string().into(),
         kind => kind.to_string().into(),
     }
 }
@@ -172,25 +180,59 @@ fn handshake(error: &HandshakeError) -> u16 {
     }
 }
 
+fn handshake_words(error: &HandshakeError) -> Cow<'static, str> {
+    match error {
+        HandshakeError::Ended => "EOF".into(),
+        HandshakeError::Lost(io::ErrorKind::ConnectionReset) => "read: connection reset by peer".into(),
+        HandshakeError::UnknownAuthority => "x509: unknown authority".into(),
+        HandshakeError::WrongHost => "x509: certificate doesn't match hostname".into(),
+        error => error.to_string().into(),
+    }
+}
+
+fn http2_words(error: &h2::Error) -> Cow<'static, str> {
+    let what = match error {
+        error if error.is_go_away() => "received GoAway",
+        error if error.is_reset() => "stream error",
+        _ => "connection error",
+    };
+    if error.get_io().is_some_and(|error| is_end(error.kind())) {
+        return "unexpected EOF".into();
+    }
+    match error.reason() {
+        Some(reason) => format!("http2: {what} with http2 ErrCode {reason:?}").into(),
+        None => format!("http2: {error}").into(),
+    }
+}
+
+/// Whether the server ended the connection: the library calls that a broken pipe.
+fn is_end(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof)
+}
+
+/// The number of a GOAWAY without a known reason.
+const GO_AWAY: u16 = 1610;
+
 /// GOAWAY from 1610, a stream's reset from 1630, the connection's end from 1650; each followed by one number per
 /// reason of RFC 9113 §7.
 fn http2(error: &h2::Error) -> u16 {
     let base = match error {
-        error if error.is_go_away() => 1610,
+        error if error.is_go_away() => GO_AWAY,
         error if error.is_reset() => 1630,
         error if error.is_io() => {
-            return error.get_io().map_or(1600, |error| {
-                if error.kind() == io::ErrorKind::ConnectionReset {
-                    1220
-                } else {
-                    1200
-                }
+            return error.get_io().map_or(1600, |error| match error.kind() {
+                io::ErrorKind::ConnectionReset => 1220,
+                kind if is_end(kind) => 1000,
+                _ => 1200,
             });
         }
         _ => 1650,
     };
-    let known = error
-        .reason()
+    numbered(base, error.reason())
+}
+
+fn numbered(base: u16, reason: Option<Reason>) -> u16 {
+    let known = reason
         .map(u32::from)
         .filter(|&reason| reason <= u32::from(Reason::HTTP_1_1_REQUIRED));
     known
@@ -225,6 +267,10 @@ mod tests {
             source: io::ErrorKind::ConnectionReset.into(),
         };
         check(lost, "read: connection reset by peer");
+        check(HandshakeError::Ended.into(), "EOF");
+        check(HandshakeError::UnknownAuthority.into(), "x509: unknown authority");
+        let calm = "http2: received GoAway with http2 ErrCode ENHANCE_YOUR_CALM";
+        check(HttpError::GoAway(Reason::ENHANCE_YOUR_CALM), calm);
         check(HttpError::Unanswered, "EOF");
         check(HttpError::Ended, "unexpected EOF");
         check(
@@ -260,6 +306,7 @@ mod tests {
         check(HandshakeError::UnknownAuthority.into(), 1310);
         check(HandshakeError::WrongHost.into(), 1311);
         check(HandshakeError::Certificate("x".into()).into(), 1300);
+        check(HttpError::GoAway(Reason::ENHANCE_YOUR_CALM), 1622);
         check(h2::Error::from(Reason::REFUSED_STREAM).into(), 1658);
         let unknown = h2::Error::from(Reason::from(77));
         check(unknown.into(), 1650);

@@ -26,21 +26,25 @@ impl Headers {
 
     /// All names and values. A name is a token of ASCII; a value may be any bytes.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let fields = self.fields();
+        fields.map(|(name, value)| (std::str::from_utf8(name).unwrap_or_default(), value))
+    }
+
+    fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut start = 0;
         self.ends.iter().map(move |&(name_end, end)| {
             let (name_end, end) = (name_end as usize, end as usize);
-            let name = std::str::from_utf8(&self.text[start..name_end]).unwrap_or_default();
-            let value = &self.text[name_end..end];
+            let field = (&self.text[start..name_end], &self.text[name_end..end]);
             start = end;
-            (name, value)
+            field
         })
     }
 
     /// All values of the fields with this name.
     pub fn get_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        let fields = self.iter();
+        let fields = self.fields();
         fields
-            .filter(move |(other, _)| other.eq_ignore_ascii_case(name))
+            .filter(move |(other, _)| other.eq_ignore_ascii_case(name.as_bytes()))
             .map(|(_, value)| value)
     }
 

@@ -15,7 +15,7 @@ use std::{
 
 use bytes::Bytes;
 use h2::{
-    RecvStream, SendStream,
+    Reason, RecvStream, SendStream,
     client::{Builder, ResponseFuture, SendRequest},
 };
 
@@ -110,6 +110,17 @@ impl Http2 {
         &self,
         request: http::Request<()>,
         body: Bytes,
+        sink: Sink,
+        marks: &mut Marks,
+    ) -> Result<(http::response::Parts, Sink), HttpError> {
+        let transferred = self.try_transfer(request, body, sink, marks).await;
+        transferred.map_err(|error| self.explained(error))
+    }
+
+    async fn try_transfer(
+        &self,
+        request: http::Request<()>,
+        body: Bytes,
         mut sink: Sink,
         marks: &mut Marks,
     ) -> Result<(http::response::Parts, Sink), HttpError> {
@@ -174,8 +185,25 @@ impl Http2 {
                 .poll(&mut Context::from_waker(&waker))
                 .is_ready()
         {
-            // Each stream has heard of it, with the reason.
+            // Each stream has heard of it.
             *driver = None;
+        }
+    }
+
+    /// Why the connection ended, where a stream knows only that it did.
+    fn explained(&self, error: HttpError) -> HttpError {
+        match &error {
+            HttpError::Http2(ended) if ended.is_io() => self.last_words().map_or(error, HttpError::GoAway),
+            _ => error,
+        }
+    }
+
+    /// With what GOAWAY the server ended the connection, if it did: whoever asks for a new stream hears of it.
+    fn last_words(&self) -> Option<Reason> {
+        let mut nobody = Context::from_waker(Waker::noop());
+        match self.requests.clone().poll_ready(&mut nobody) {
+            Poll::Ready(Err(error)) if error.is_go_away() => error.reason(),
+            _ => None,
         }
     }
 }

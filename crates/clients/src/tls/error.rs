@@ -93,6 +93,10 @@ impl HandshakeError {
                 | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
                     Self::UnknownAuthority
                 }
+                // What `openssl req -x509` makes: it vouches for itself, as an authority. webpki has no public name for it.
+                CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
+                    Self::UnknownAuthority
+                }
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                     Self::WrongHost
                 }

@@ -211,3 +211,22 @@ fn options_that_make_no_sense_are_explained() {
     );
     assert!("tls1.4".parse::<TlsVersion>().is_err());
 }
+
+#[tokio::test]
+async fn a_server_that_vouches_for_itself_is_not_believed() {
+    let own = authority("own");
+    let key = PrivateKeyDer::from_pem_slice(own.key().serialize_pem().as_bytes()).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![own.der().clone()], key)
+        .unwrap();
+    let options = TlsOptions {
+        believe: Believe::Authorities(roots(&authority("stranger"))),
+        ..TlsOptions::default()
+    };
+    let server = TlsAcceptor::from(Arc::new(config));
+    let told = shake(&server, options, "app.test", Application::Http1).await;
+    assert_eq!(told, "x509: certificate signed by unknown authority");
+}

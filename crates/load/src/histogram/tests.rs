@@ -151,3 +151,28 @@ fn clearing_forgets_all() {
     used.record(US(8));
     assert_eq!((used.min(), used.max()), (US(8), US(8)));
 }
+
+#[test]
+fn what_came_after_an_older_state_can_be_told() {
+    let beyond = HIGHEST.as_micros() as u64 + 1_000_000;
+    for (before, after) in [
+        (&[][..], &[7, 900][..]),
+        (&[1, 5, 70_000], &[8, 900, 900]),
+        (&[5], &[]),
+        (&[900, beyond], &[900]),
+        (&[900], &[3, beyond]),
+    ] {
+        let earlier = histogram(before);
+        let mut all = earlier.clone();
+        all.merge(&histogram(after));
+        let (later, expected) = (all.since(&earlier), histogram(after));
+        assert_eq!(
+            (later.count(), later.sum(), later.n_saturated()),
+            (expected.count(), expected.sum(), expected.n_saturated())
+        );
+        assert_eq!(later.value_at_quantile(0.5), expected.value_at_quantile(0.5));
+        let is_near = |a: Duration, b: Duration| a.abs_diff(b) <= b / 1000;
+        assert!(is_near(later.min(), expected.min()), "{before:?} {after:?}");
+        assert!(is_near(later.max(), expected.max()), "{before:?} {after:?}");
+    }
+}

@@ -157,6 +157,12 @@ impl Recorder {
         passed
     }
 
+    /// Adds `n` to a counter that was not registered before the run; see [`MetricSet::tally`]. It has no tags and no
+    /// samples of its own.
+    pub fn tally(&self, name: &str, n: u64) {
+        self.sheet.set.borrow_mut().tally(name, n);
+    }
+
     /// Notes that a group was entered, so that reports list it even when nothing else happens in it. Its path is
     /// `::outer::inner`.
     pub fn group(&self, path: &str) {

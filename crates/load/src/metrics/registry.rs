@@ -17,6 +17,9 @@ pub enum Kind {
     Trend,
 }
 
+/// How many kinds there are; one as a number is below that.
+const N_KINDS: usize = 4;
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -110,8 +113,9 @@ pub struct Registry {
     by_name: HashMap<String, MetricId>,
     /// Selector by position, each once.
     selectors: Vec<Selector>,
-    /// Sub-metrics by the kind of their parent and its position among that kind.
-    parts: HashMap<(Kind, usize), Vec<Part>>,
+    /// Sub-metrics by the kind of their parent and its position among that kind: each sample asks for them, and almost
+    /// every run has some. Lists end where no later metric has any.
+    parts: [Vec<Vec<Part>>; N_KINDS],
     checks: Vec<CheckName>,
     is_broken_down: bool,
 }
@@ -200,13 +204,15 @@ impl Registry {
         });
         let selection = Some((parent, selector.clone()));
         let id = self.define(&name, whole.kind, whole.contains, selection);
-        self.parts
-            .entry((whole.kind, whole.of_kind))
-            .or_default()
-            .push(Part {
-                selector: position,
-                of_kind: self.definitions[id.0].of_kind,
-            });
+        let of_kind = self.definitions[id.0].of_kind;
+        let parts = &mut self.parts[whole.kind as usize];
+        if parts.len() <= whole.of_kind {
+            parts.resize_with(whole.of_kind + 1, Vec::new);
+        }
+        parts[whole.of_kind].push(Part {
+            selector: position,
+            of_kind,
+        });
         id
     }
 
@@ -248,11 +254,8 @@ impl Registry {
 
     /// The sub-metrics of a metric; none for almost all.
     pub(super) fn parts(&self, kind: Kind, of_kind: usize) -> &[Part] {
-        // Runs without sub-metrics must not pay for hashing.
-        if self.parts.is_empty() {
-            return &[];
-        }
-        self.parts.get(&(kind, of_kind)).map_or(&[], Vec::as_slice)
+        let parts = &self.parts[kind as usize];
+        parts.get(of_kind).map_or(&[], Vec::as_slice)
     }
 
     /// The trend at this position among all trends.

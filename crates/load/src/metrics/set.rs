@@ -19,6 +19,8 @@ pub struct MetricSet {
     trends: Vec<Option<Box<Histogram>>>,
     checks: Vec<Check>,
     named_checks: BTreeMap<CheckName, NamedCheck>,
+    /// Counters that appeared during the run.
+    tallies: BTreeMap<Box<str>, u64>,
     /// Paths of groups, with how many appeared before each.
     groups: BTreeMap<String, usize>,
     /// Empty when the registry is not broken down, and in the sets of places themselves.
@@ -37,6 +39,9 @@ struct NamedCheck {
 /// memory grow with the run. Answers to further ones count in the rate `checks` and under [`FURTHER_CHECKS`].
 const MAX_NAMED_CHECKS: usize = 1_000;
 
+/// Tallies that may appear during a run. Reason: as for checks; a name often ends in a server's own words.
+const MAX_TALLIES: usize = 1_000;
+
 /// Groups that are listed. Reason: as for checks; what happens in further ones is counted all the same.
 const MAX_GROUPS: usize = 1_000;
 
@@ -46,6 +51,9 @@ const MAX_PLACES: usize = 50;
 
 /// Stands for all checks beyond [`MAX_NAMED_CHECKS`].
 const FURTHER_CHECKS: &str = "(further checks)";
+
+/// Stands for all tallies beyond [`MAX_TALLIES`].
+const FURTHER_TALLIES: &str = "(further)";
 
 /// The latest value of a gauge and the range of all its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,6 +98,7 @@ impl MetricSet {
             trends: vec![None; registry.n_of_kind(Kind::Trend)],
             checks: vec![Check::default(); registry.checks().len()],
             named_checks: BTreeMap::new(),
+            tallies: BTreeMap::new(),
             groups: BTreeMap::new(),
             places: BTreeMap::new(),
             registry,
@@ -178,6 +187,19 @@ impl MetricSet {
         self.rate_of_checks(passed, selected);
     }
 
+    /// Adds `n` to a counter that was not registered before the run. The name is any text; beyond 1,000 names all
+    /// further ones are counted together.
+    pub fn tally(&mut self, name: &str, n: u64) {
+        let known = self.tallies.get_mut(name);
+        if let Some(tally) = known {
+            *tally += n;
+            return;
+        }
+        let is_full = self.tallies.len() >= MAX_TALLIES;
+        let name = if is_full { FURTHER_TALLIES } else { name };
+        *self.tallies.entry(name.into()).or_default() += n;
+    }
+
     /// Lists a group, with its path: `::outer::inner`.
     pub(super) fn group(&mut self, path: &str) {
         if self.groups.len() < MAX_GROUPS && !self.groups.contains_key(path) {
@@ -251,6 +273,9 @@ impl MetricSet {
         for (name, theirs) in later.named_checks_in_order() {
             self.named_check(name.clone()).merge(theirs);
         }
+        for (name, &n) in &later.tallies {
+            self.tally(name, n);
+        }
         for path in later.groups() {
             self.group(path);
         }
@@ -270,6 +295,44 @@ impl MetricSet {
     #[must_use]
     pub fn empty(&self) -> Self {
         Self::new(Arc::clone(&self.registry))
+    }
+
+    /// What was recorded after `earlier`, an older state of this very set: counters, rates, trends and tallies. Gauges
+    /// keep their latest value; checks, groups and places are left out.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut later = self.empty();
+        for (at, (now, before)) in self.counters.iter().zip(&earlier.counters).enumerate() {
+            let grown = now.map(|now| now - before.unwrap_or_default());
+            later.counters[at] = grown.filter(|&grown| grown != 0.0);
+        }
+        later.gauges.clone_from(&self.gauges);
+        for (at, (now, before)) in self.rates.iter().zip(&earlier.rates).enumerate() {
+            later.rates[at] = Rate {
+                n_true: now.n_true - before.n_true,
+                n_total: now.n_total - before.n_total,
+            };
+        }
+        for (at, (now, before)) in self.trends.iter().zip(&earlier.trends).enumerate() {
+            later.trends[at] = match (now, before) {
+                (Some(now), Some(before)) => {
+                    Some(Box::new(now.since(before))).filter(|grown| !grown.is_empty())
+                }
+                (now, _) => now.clone(),
+            };
+        }
+        for (name, &n) in &self.tallies {
+            let grown = n - earlier.tallies.get(name).copied().unwrap_or_default();
+            if grown > 0 {
+                later.tallies.insert(name.clone(), grown);
+            }
+        }
+        later
+    }
+
+    /// The counters that appeared during the run, in the order of their names.
+    pub fn tallies(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.tallies.iter().map(|(name, &n)| (&**name, n))
     }
 
     /// The sum of a counter, without its fraction.

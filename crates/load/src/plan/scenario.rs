@@ -9,7 +9,7 @@ use super::{
     fields::{Fields, FromJson},
 };
 use crate::{
-    executor::{Arrivals, ArrivalsError, Executor, GRACE, MAX_VUS, OpenModel, RampingVus},
+    executor::{Arrivals, ArrivalsError, Executor, GRACE, MAX_VUS, OpenModel, RampingVus, WhenLate},
     metrics::Tags,
 };
 
@@ -194,6 +194,7 @@ fn open_model(
         pre_allocated_vus,
         max_vus,
         graceful_stop: graceful_stop(fields)?,
+        when_late: WhenLate::Drop,
     })
 }
 

@@ -111,7 +111,7 @@ fn end_of(chain: &[Lease]) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::{Arrivals, Executor, OpenModel, RampingVus, Stage};
+    use crate::executor::{Arrivals, Executor, OpenModel, RampingVus, Stage, WhenLate};
 
     const SECS: fn(u64) -> Duration = Duration::from_secs;
 
@@ -167,6 +167,7 @@ mod tests {
                 pre_allocated_vus: 2,
                 max_vus: 6,
                 graceful_stop: SECS(5),
+                when_late: WhenLate::Drop,
             };
             Scenario {
                 start_time: SECS(start_secs),

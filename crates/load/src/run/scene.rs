@@ -61,7 +61,7 @@ impl Scene {
             },
             Executor::ConstantVus { .. } | Executor::RampingVus(_) => Work::Endless,
             Executor::ConstantArrivalRate(open) | Executor::RampingArrivalRate(open) => {
-                Work::Open(Slots::new(open.arrivals.clone()))
+                Work::Open(Slots::new(open.arrivals.clone(), open.when_late))
             }
             Executor::ExternallyControlled { .. } => Work::Controlled(control.subscribe()),
         };

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::executor::Arrivals;
+use crate::executor::{Arrivals, WhenLate};
 
 /// What the event loop's clock may cost: a user that starts its slot late for this reason counts as free from that
 /// much earlier, and a slot is given up only so much later.
@@ -20,6 +20,7 @@ pub(super) const TIMER_TOLERANCE: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(super) struct Slots {
     arrivals: Arrivals,
+    when_late: WhenLate,
     /// The first slot that nobody has claimed.
     next: AtomicU64,
 }
@@ -34,16 +35,20 @@ pub(super) struct Claim {
 }
 
 impl Slots {
-    pub(super) fn new(arrivals: Arrivals) -> Self {
+    pub(super) fn new(arrivals: Arrivals, when_late: WhenLate) -> Self {
         Self {
             arrivals,
+            when_late,
             next: AtomicU64::new(0),
         }
     }
 
     /// The next slot for a virtual user that is free since `free_at`.
     pub(super) fn claim(&self, free_at: Duration) -> Claim {
-        let n_passed = self.arrivals.n_before(free_at);
+        let n_passed = match self.when_late {
+            WhenLate::Drop => self.arrivals.n_before(free_at),
+            WhenLate::Wait => 0,
+        };
         let n_total = self.arrivals.n_total();
         let next = self.advance(|next| (next.max(n_passed) + 1).min(n_total));
         let mine = next.max(n_passed).min(n_total);
@@ -58,11 +63,22 @@ impl Slots {
         self.arrivals.start(self.next.load(Relaxed))
     }
 
+    /// Whether slots are kept for as long as nobody claims them.
+    pub(super) fn are_kept(&self) -> bool {
+        self.when_late == WhenLate::Wait
+    }
+
     /// Gives up all slots up to `at` that nobody has claimed, and says how many.
     pub(super) fn give_up_to(&self, at: Duration) -> u64 {
         let n_passed = self.arrivals.n_before(at.saturating_add(Duration::from_nanos(1)));
         let next = self.advance(|next| next.max(n_passed));
         n_passed.saturating_sub(next)
+    }
+
+    /// Gives up all slots that nobody has claimed, and says how many.
+    pub(super) fn give_up_all(&self) -> u64 {
+        let n_total = self.arrivals.n_total();
+        n_total - self.advance(|_| n_total).min(n_total)
     }
 
     /// Moves the first unclaimed slot and gives the one that was it before.
@@ -81,7 +97,12 @@ mod tests {
 
     /// Ten per second for one second.
     fn slots() -> Slots {
-        Slots::new(Arrivals::constant(10, Duration::from_secs(1), Duration::from_secs(1)).unwrap())
+        slots_that(WhenLate::Drop)
+    }
+
+    fn slots_that(when_late: WhenLate) -> Slots {
+        let second = Duration::from_secs(1);
+        Slots::new(Arrivals::constant(10, second, second).unwrap(), when_late)
     }
 
     fn claim(start_ms: Option<u64>, n_dropped: u64) -> Claim {
@@ -102,6 +123,18 @@ mod tests {
         assert_eq!(slots.claim(MS(950)), claim(None, 3));
         assert_eq!(slots.claim(MS(2_000)), claim(None, 0));
         assert_eq!(slots.next_start(), None);
+    }
+
+    #[test]
+    fn kept_slots_wait_for_whoever_is_free() {
+        let slots = slots_that(WhenLate::Wait);
+        assert!(slots.are_kept());
+        assert_eq!(slots.claim(MS(551)), claim(Some(0), 0));
+        assert_eq!(slots.claim(MS(2_000)), claim(Some(100), 0));
+        for ms in 2..10 {
+            assert_eq!(slots.claim(MS(5_000)), claim(Some(ms * 100), 0));
+        }
+        assert_eq!(slots.claim(MS(5_000)), claim(None, 0));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::{
     sync::{mpsc, watch},
-    time::{Instant, sleep_until},
+    time::{Instant, sleep, sleep_until},
 };
 
 use super::{
@@ -54,6 +54,13 @@ impl Steward {
         let (mut n_dropped_before, mut has_warned) = (0, false);
         while let Some(next) = slots.next_start() {
             sleep_until(zero + next + TIMER_TOLERANCE).await;
+            if slots.are_kept() {
+                if zero.elapsed() >= scene.scenario.executor.whole().interrupt {
+                    return scene.drop_iterations(slots.give_up_all());
+                }
+                self.relieve(slots, zero.elapsed()).await;
+                continue;
+            }
             let n_given_up = slots.give_up_to(zero.elapsed().saturating_sub(TIMER_TOLERANCE));
             scene.drop_iterations(n_given_up);
             let n_dropped = scene.n_dropped();
@@ -70,6 +77,18 @@ impl Steward {
                 self.warn();
             }
         }
+    }
+
+    /// Orders a user for a slot that still waits at `elapsed`, when there may be more users; then gives them all a moment.
+    async fn relieve(&self, slots: &Slots, elapsed: Duration) {
+        let scene = self.scene();
+        let is_overdue = slots
+            .next_start()
+            .is_some_and(|next| next + TIMER_TOLERANCE <= elapsed);
+        if is_overdue && scene.n_vus() < scene.scenario.executor.max_vus() && scene.begin_growth() {
+            self.order(scene.n_vus()).await;
+        }
+        sleep(TIMER_TOLERANCE).await;
     }
 
     /// k6's words, which people search for.

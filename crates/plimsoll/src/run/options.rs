@@ -18,19 +18,24 @@ Examples:
   plimsoll run -s 10s:100 -s 1m:100 -s 10s:0 chat.js  a ramp
   plimsoll run -e CABLE_URL=ws://localhost:3334/cable -e ROOM=lobby chat.js
   plimsoll run --out json=samples.json.gz --summary-export summary.json api.js
+  plimsoll run broadcast.yml --url ws://localhost:3334/cable --scale 100
   plimsoll run --address localhost:6565 -p api.js     then: plimsoll resume, status, scale, stats
 
 A script to start from: plimsoll new. The flags are k6's. Options are also keys of a script's
 `options` and of the configuration file, and K6_* variables; the command line wins over the
 environment, that over the script, and that over the file.";
 
-/// Run a load test that is written as a k6 script.
+/// Run a load test that is written as a k6 script, or as a file of Artillery or wsdirector.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
     /// The script, JavaScript or TypeScript; - is standard input.
     #[arg(value_name = "SCRIPT", value_hint = ValueHint::FilePath)]
     pub(super) script: PathBuf,
+    /// Whose file it is: k6, artillery or wsdirector, each with flags of its own: plimsoll run --as wsdirector
+    /// --help. Default: what it looks like.
+    #[arg(long = "as", value_name = "TOOL", help_heading = "Script")]
+    dialect: Option<String>,
     #[command(flatten)]
     pub(super) options: OptionFlags,
     #[command(flatten)]

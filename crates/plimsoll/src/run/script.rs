@@ -54,7 +54,10 @@ pub(super) async fn read(
     let env = environment::compose(&flags.env, with_system, surroundings);
     let program = Program::from_sources(sources, env, std::env::current_dir()?).with_secrets(secrets);
     Script::read(program).map_err(|error| {
-        let text = error.to_string();
+        let text = match error.excerpt {
+            Some(_) => error.to_string(),
+            None => format!("{}: {error}", path.display()),
+        };
         TestFailure::ScriptFailed.because(redaction.redact(&text))
     })
 }

@@ -45,6 +45,13 @@ pub struct Entry {
     pub node: Node,
 }
 
+impl Node {
+    /// The JSON value that it is. The order of keys is lost.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("keys are texts, and numbers are JSON's")
+    }
+}
+
 impl Value {
     /// The value of this key, when this is a map that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {

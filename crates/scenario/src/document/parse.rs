@@ -35,9 +35,15 @@ impl Limit {
     pub const MOST_LEVELS: usize = 64;
 }
 
-/// Reads the one document that `text` is; what does not stop the reading is added to `mistakes`.
-pub(super) fn parse(text: &str, mistakes: &mut Vec<Mistake>) -> Result<Node, Mistake> {
+/// Reads the one document that `text` is; tags that are not YAML's own and what does not stop the reading are added to
+/// `tags` and `mistakes`.
+pub(super) fn parse(
+    text: &str,
+    tags: &mut BTreeMap<Place, String>,
+    mistakes: &mut Vec<Mistake>,
+) -> Result<Node, Mistake> {
     let mut builder = Builder {
+        tags,
         mistakes,
         frames: Vec::new(),
         anchors: BTreeMap::new(),
@@ -97,6 +103,7 @@ enum Content {
 
 /// Makes nodes of events.
 struct Builder<'a> {
+    tags: &'a mut BTreeMap<Place, String>,
     mistakes: &'a mut Vec<Mistake>,
     frames: Vec<Frame>,
     anchors: BTreeMap<usize, Node>,
@@ -151,7 +158,7 @@ impl Builder<'_> {
         content: Content,
     ) -> Result<(), Mistake> {
         if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) {
-            self.unknown_tag(tag, place);
+            self.tags.insert(place, tag.suffix().to_owned());
         }
         self.charge(1, 0, place)?;
         self.check_levels(1, place)?;
@@ -181,10 +188,8 @@ impl Builder<'_> {
             Some(tag) => match tag.core_suffix() {
                 Some("null" | "bool" | "int" | "float") => true,
                 Some("str") => false,
-                // Ruby's regular expressions are texts here; who expects one reads it.
-                _ if tag.suffix() == "ruby/regexp" => false,
                 _ => {
-                    self.unknown_tag(tag, place);
+                    self.tags.insert(place, tag.suffix().to_owned());
                     false
                 }
             },
@@ -193,14 +198,6 @@ impl Builder<'_> {
             true => scalar::plain(&text),
             false => Value::Text(text.into_owned()),
         }
-    }
-
-    fn unknown_tag(&mut self, tag: &Tag, place: Place) {
-        let problem = format!(
-            "the tag `{}` is not known; write the value without it",
-            tag.original()
-        );
-        self.mistakes.push(mistake(place, problem));
     }
 
     /// Whether the next node is a key.

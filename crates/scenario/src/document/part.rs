@@ -113,6 +113,19 @@ impl<'a> Part<'a> {
         Some(Fields::new(self.clone(), entries))
     }
 
+    /// The same as a map without keys, for what may be left out.
+    pub fn without_fields(&self) -> Fields<'a> {
+        Fields::new(self.clone(), &[])
+    }
+
+    /// Takes notice of a tag, such as `ruby/regexp`, that the value may have; others are mistakes.
+    pub fn accept_tag(&self, tag: &str) {
+        let mut tags = self.document.tags.borrow_mut();
+        if tags.get(&self.node.place).is_some_and(|found| found == tag) {
+            tags.remove(&self.node.place);
+        }
+    }
+
     /// The path of one of its keys. A key that would be misread between dots stands in brackets.
     pub(super) fn path_of(&self, key: &str) -> String {
         let is_plain = !key.is_empty() && !key.contains(['.', '[', ']', ' ', '"']);

@@ -40,7 +40,6 @@ fn yaml_and_json_make_the_same_tree() {
         r#"{"a":{"n":1,"m":2},"b":{"m":3,"n":1},"c":{"n":1,"m":2,"k":5}}"#,
     );
     check("!!str 5", r#""5""#);
-    check("!ruby/regexp /ping/i", r#""/ping/i""#);
     check("---\n[1]\n...\n", "[1]");
     // JSON's own ways: tabs, no space behind a colon, and characters as pairs of escapes.
     check(
@@ -102,9 +101,9 @@ fn what_is_no_document_is_told_with_its_place() {
     refused(
         "a: 1\nb: 2\na: 3\nc: !thing 4\n<<: 5\n",
         &expect![[r#"
-        test.yml:3:1: a: this key is there twice; the first one stands at 1:1
-        test.yml:4:11: the tag `!thing` is not known; write the value without it
-        test.yml:5:5: <<: expected a map to merge, for example *defaults, found 5"#]],
+            test.yml:3:1: a: this key is there twice; the first one stands at 1:1
+            test.yml:4:11: the tag `!thing` is not known here; write the value without it
+            test.yml:5:5: <<: expected a map to merge, for example *defaults, found 5"#]],
     );
 }
 
@@ -200,6 +199,17 @@ fn values_that_are_right_are_read() {
     assert_eq!(fields.all().map(|(key, _)| key).collect::<String>(), "abcdef");
     fields.finish();
     document.finish().unwrap();
+}
+
+#[test]
+fn a_tag_is_a_mistake_unless_somebody_takes_it() {
+    let document = Document::read("test.yml", "[!ruby/regexp /ping/i, !ruby/regexp /pong/]").unwrap();
+    let items: Vec<_> = document.root().list().unwrap().collect();
+    items[0].accept_tag("ruby/regexp");
+    items[1].accept_tag("other");
+    assert_eq!(items[0].text(), Some("/ping/i"));
+    expect!["test.yml:1:37: the tag `!ruby/regexp` is not known here; write the value without it"]
+        .assert_eq(&document.finish().unwrap_err().to_string());
 }
 
 fn any_json() -> impl Strategy<Value = serde_json::Value> {

@@ -294,9 +294,45 @@ async fn read_headers(stream: &mut (impl AsyncRead + Unpin)) {
     }
 }
 
+/// The server's first frame.
+const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+
+#[tokio::test]
+async fn a_connection_that_ends_early_is_told_with_its_reason() {
+    let check = async |last_words: &[u8], expected: &str| {
+        let server = Server::bind(&["h2"]).await;
+        let client = server.client(|_| {});
+        let post = request(Method::POST, "x");
+        let serve = async {
+            let mut stream = server.accept().await;
+            stream.read_exact(&mut [0; 24]).await.unwrap();
+            stream.write_all(&SETTINGS).await.unwrap();
+            read_headers(&mut stream).await;
+            stream.write_all(last_words).await.unwrap();
+            stream.shutdown().await.unwrap();
+        };
+        let (exchange, ()) = join!(client.send(&post, None, drop), serve);
+        let error = exchange.outcome.unwrap_err();
+        assert_eq!(format!("{} {}", error.code(), error.words()), expected);
+    };
+    check(&[], "1000 unexpected EOF").await;
+    // Stream 1 was taken up.
+    let calm = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 11];
+    check(
+        &calm,
+        "1622 http2: received GoAway with http2 ErrCode ENHANCE_YOUR_CALM",
+    )
+    .await;
+    let reset = [0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2];
+    check(
+        &reset,
+        "1633 http2: stream error with http2 ErrCode INTERNAL_ERROR",
+    )
+    .await;
+}
+
 #[tokio::test]
 async fn what_came_too_late_for_a_server_that_goes_is_sent_again() {
-    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
     // On stream 1, with the end of headers and stream: `:status: 200` of HPACK's static table.
     const OK: [u8; 10] = [0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88];
     // Stream 1 was the last one, and there is no error.

@@ -5,6 +5,7 @@ use std::{cell::RefCell, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     join,
+    net::TcpStream,
 };
 
 use super::{
@@ -19,7 +20,12 @@ async fn a_connection_is_used_again() {
     let (peer, client) = (Peer::bind().await, client());
     let work = async {
         let post = peer.request(Method::POST, "/b", "body");
-        (send(&client, &peer.get("/a?x")).await, send(&client, &post).await)
+        let first = send(&client, &peer.get("/a?x")).await;
+        let second = client.send(&post, None, drop).await;
+        let timings = second.timings;
+        assert_eq!((timings.connecting, timings.tls_handshaking), Default::default());
+        assert!(timings.sending > Duration::ZERO && timings.waiting > Duration::ZERO);
+        (first, outcome(&second))
     };
     let (requests, (first, second)) = join!(peer.serve(&[&[OK, OK]]), work);
     assert_eq!((first.as_str(), second.as_str()), ("200 hi", "200 hi"));
@@ -70,7 +76,7 @@ async fn a_connection_that_was_closed_is_replaced() {
     let work = async {
         let first = send(&client, &post).await;
         // The end has arrived when the next one listens.
-        let mut probe = tokio::net::TcpStream::connect(peer.address).await.unwrap();
+        let mut probe = TcpStream::connect(peer.address).await.unwrap();
         assert_eq!(probe.read(&mut [0]).await.unwrap(), 0);
         (first, send(&client, &post).await)
     };
@@ -209,6 +215,78 @@ async fn users_prove_who_they_are() {
     let basic = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n";
     let (_, last) = join!(peer.serve(&[&[basic]]), client.send(&request, None, drop));
     assert_eq!(outcome(&last), "401 ");
+}
+
+#[tokio::test]
+async fn another_host_is_not_told_who_we_are() {
+    let (peer, client) = (Peer::bind().await, client());
+    let mut request = peer.get("/1");
+    request.url.set_username("user").unwrap();
+    request.url.set_password(Some("secret")).unwrap();
+    let redirect = |to: &str| {
+        format!(
+            "HTTP/1.1 302 Found\r\nLocation: http://{to}:{}/2\r\nContent-Length: 0\r\n\r\n",
+            peer.address.port()
+        )
+    };
+    let away = redirect("localhost");
+    let (requests, _) = join!(peer.serve(&[&[&away], &[OK]]), client.send(&request, None, drop));
+    assert!(
+        requests[0].contains("Authorization: Basic") && !requests[1].contains("Authorization"),
+        "{requests:?}"
+    );
+    client.close_idle();
+    request.authentication = Authentication::Digest;
+    let challenge = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n\
+                     Content-Length: 0\r\n\r\n";
+    let server = peer.serve(&[&[challenge, &away], &[OK]]);
+    let (requests, last) = join!(server, client.send(&request, None, drop));
+    assert_eq!(outcome(&last), "200 hi");
+    assert!(
+        requests[1].contains("Authorization: Digest") && !requests[2].contains("Authorization"),
+        "{requests:?}"
+    );
+}
+
+#[tokio::test]
+async fn only_so_many_connections_are_kept() {
+    let check = async |max_idle: usize, max_idle_per_host: usize| {
+        let settings = Settings {
+            max_idle,
+            max_idle_per_host,
+            ..settings()
+        };
+        let (peer, client) = (Peer::bind().await, Client::new(Arc::new(settings), None));
+        let requests = ["/1", "/2", "/3"].map(|path| peer.get(path));
+        let server = async {
+            let mut streams = [peer.accept().await, peer.accept().await, peer.accept().await];
+            for stream in &mut streams {
+                read_request(stream).await;
+                stream.write_all(OK.as_bytes()).await.unwrap();
+            }
+            streams
+        };
+        let send = |request| send(&client, request);
+        let work = async { join!(send(&requests[0]), send(&requests[1]), send(&requests[2])) };
+        let (mut streams, _) = join!(server, work);
+        let [one, two, three] = &mut streams;
+        // Each gives what it reads first: the end, or the next request.
+        let again = client.send(&requests[0], None, drop);
+        let first = async |stream: &mut TcpStream| {
+            let n_read = stream.read(&mut [0; 500]).await.unwrap();
+            if n_read > 0 {
+                stream.write_all(OK.as_bytes()).await.unwrap();
+            }
+            n_read > 0
+        };
+        let all = async { join!(first(one), first(two), first(three), again) };
+        let told = tokio::time::timeout(Duration::from_secs(5), all).await;
+        let (one, two, three, _) = told.expect("two of them were closed");
+        let kept = [one, two, three].iter().filter(|&&kept| kept).count();
+        assert_eq!(kept, 1, "{max_idle} {max_idle_per_host}");
+    };
+    check(20, 1).await;
+    check(1, 6).await;
 }
 
 #[tokio::test]

@@ -183,3 +183,51 @@ fn groups_without_end_do_not_grow() {
     }
     assert_eq!(set.groups().count(), MAX_GROUPS);
 }
+
+#[test]
+fn tallies_appear_and_merge() {
+    let registry = metrics().registry;
+    let (mut total, mut delta) = (MetricSet::new(Arc::clone(&registry)), MetricSet::new(registry));
+    total.tally("errors.b", 1);
+    delta.tally("errors.b", 2);
+    delta.tally("errors.a", 1);
+    total.merge(&delta);
+    let tallies: Vec<_> = total.tallies().collect();
+    assert_eq!(tallies, [("errors.a", 1), ("errors.b", 3)]);
+}
+
+#[test]
+fn tallies_without_end_do_not_grow() {
+    let mut set = MetricSet::new(metrics().registry);
+    for n in 0..2 * MAX_TALLIES {
+        set.tally(&n.to_string(), 1);
+    }
+    assert_eq!(set.tallies().count(), MAX_TALLIES + 1);
+    assert!(
+        set.tallies()
+            .any(|tally| tally == (FURTHER_TALLIES, MAX_TALLIES as u64))
+    );
+}
+
+#[test]
+fn a_part_of_a_run_is_what_came_after_an_older_state() {
+    let metrics = metrics();
+    let mut set = metrics.set();
+    metrics.record(&mut set, 2);
+    set.tally("old", 1);
+    let earlier = set.clone();
+    metrics.record(&mut set, 5);
+    set.tally("new", 3);
+    let mut expected = metrics.set();
+    metrics.record(&mut expected, 5);
+    let later = set.since(&earlier);
+    assert_eq!(later.tallies().collect::<Vec<_>>(), [("new", 3)]);
+    let figures = |set: &MetricSet| {
+        let values = set
+            .iter()
+            .map(|(definition, value)| (definition.name.clone(), value.n_samples()));
+        values.collect::<Vec<_>>()
+    };
+    assert_eq!(figures(&later), figures(&expected));
+    assert!(set.since(&set.clone()).trend(metrics.rtt).is_none());
+}

@@ -35,6 +35,17 @@ async fn users_follow_a_ramp() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn users_are_counted_at_full_seconds() {
+    for (ms, is_counted) in [(950, false), (1_050, true)] {
+        let executor = constant_vus(2, Duration::from_millis(ms), Duration::ZERO);
+        let outcome = run(executor, &Actors::that_take(secs(60))).await;
+        let metrics = &outcome.result.metrics;
+        let vus = metrics.registry().find("vus").unwrap();
+        assert_eq!(metrics.value(vus).is_some(), is_counted, "{ms} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_iteration_may_finish_within_its_grace() {
     for (takes_secs, grace_secs, counts, lasted_ms) in [
         (7, 30, (4, 0), 14_000),

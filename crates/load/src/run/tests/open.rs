@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    executor::{Arrivals, Executor, OpenModel, RateStage},
+    executor::{Arrivals, Executor, OpenModel, RateStage, WhenLate},
     plan::Plan,
     run::simulation::{Actors, Outcome, Simulation, secs},
     vu::VuFactory,
@@ -17,6 +17,7 @@ fn constant(rate: u64, duration_secs: u64, pre_allocated_vus: u32, max_vus: u32)
         pre_allocated_vus,
         max_vus,
         graceful_stop: secs(30),
+        when_late: WhenLate::Drop,
     })
 }
 
@@ -55,6 +56,7 @@ async fn five_thousand_per_second_follow_the_curve_over_each_stage() {
         pre_allocated_vus: 40,
         max_vus: 40,
         graceful_stop: secs(30),
+        when_late: WhenLate::Drop,
     });
     let actors = Actors::that_take(MS(4));
     let outcome = run(executor, &actors).await;
@@ -200,5 +202,55 @@ async fn a_user_that_cannot_be_made_ends_the_growth_only() {
     assert_eq!(
         reasons,
         [("another virtual user could not be made: out of memory", 1)]
+    );
+}
+
+/// Ten in the first second, each taking half of one, with no more than `max_vus` users.
+fn patient(max_vus: u32, graceful_stop: Duration) -> Executor {
+    Executor::ConstantArrivalRate(OpenModel {
+        arrivals: Arrivals::constant(10, secs(1), secs(1)).unwrap(),
+        pre_allocated_vus: 1,
+        max_vus,
+        graceful_stop,
+        when_late: WhenLate::Wait,
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn arrivals_that_are_kept_start_late_and_not_never() {
+    let actors = Actors::that_take(MS(500));
+    let outcome = run(patient(1, secs(60)), &actors).await;
+    let seen = actors.seen();
+    let begun: Vec<_> = seen.iter().map(|seen| seen.begun_ms).collect();
+    let intended: Vec<_> = seen.iter().map(|seen| seen.intended_us).collect();
+    assert_eq!(begun, (0..10).map(|n| n * 500).collect::<Vec<_>>());
+    assert_eq!(intended, (0..10).map(|n| n * 100_000).collect::<Vec<_>>());
+    assert_eq!(
+        (outcome.counts(), outcome.counter("dropped_iterations")),
+        ((10, 0), 0)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn arrivals_that_are_kept_end_with_their_scenario() {
+    let actors = Actors::that_take(MS(500));
+    let outcome = run(patient(1, secs(1)), &actors).await;
+    let n_begun = actors.seen().len() as u64;
+    assert_eq!((n_begun, outcome.counter("dropped_iterations")), (4, 6));
+}
+
+#[tokio::test(start_paused = true)]
+async fn arrivals_that_are_kept_get_more_users() {
+    let actors = Actors::that_take(MS(500));
+    let outcome = run(patient(8, secs(60)), &actors).await;
+    let latest = actors
+        .seen()
+        .iter()
+        .map(|seen| seen.begun_ms * 1_000 - seen.intended_us)
+        .max();
+    assert!(latest.is_some_and(|us| us < 20_000), "{latest:?}");
+    assert_eq!(
+        (outcome.counts(), outcome.counter("dropped_iterations")),
+        ((10, 0), 0)
     );
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    executor::{Arrivals, Executor, OpenModel},
+    executor::{Arrivals, Executor, OpenModel, WhenLate},
     metrics::sample_queue,
     plan::{Plan, Scenario},
     run::simulation::{Actors, Simulation, constant_vus, secs},
@@ -43,6 +43,7 @@ async fn the_run_loop_and_the_users_tell_what_they_count() {
         pre_allocated_vus: 1,
         max_vus: 1,
         graceful_stop: secs(30),
+        when_late: WhenLate::Drop,
     });
     let plan = Plan {
         tags: [("run".to_owned(), "x".to_owned())].into(),

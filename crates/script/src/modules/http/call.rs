@@ -85,9 +85,13 @@ impl Call {
             Exception::throw_type(ctx, &text)
         })?;
         // The parameters are read in any case, so that their mistakes are found.
-        let placeholder = Url::parse("http://localhost/").expect("a URL");
-        let parsed = parse(&text);
-        let url = parsed.as_ref().ok().cloned().unwrap_or(placeholder);
+        let (url, problem) = match parse(&text) {
+            Ok(url) => (url, None),
+            Err(problem) => {
+                let placeholder = Url::parse("http://localhost/").expect("a URL");
+                (placeholder, Some(problem))
+            }
+        };
         let mut call = Self {
             request: Request::new(method, url),
             shown_url: without_password(&text),
@@ -114,9 +118,9 @@ impl Call {
         if call.body == BodyType::Nothing {
             call.request.keep = Keep::Nothing;
         }
-        Ok(match parsed {
-            Ok(_) => Ok(call),
-            Err(problem) => Err(Unusable { call, problem }),
+        Ok(match problem {
+            None => Ok(call),
+            Some(problem) => Err(Unusable { call, problem }),
         })
     }
 
@@ -199,6 +203,9 @@ fn parse(text: &str) -> std::result::Result<Url, Problem> {
 
 /// Users and passwords are not for tags and logs.
 pub(super) fn without_password(url: &str) -> String {
+    if !url.contains('@') {
+        return url.to_owned();
+    }
     let masked = || {
         let (scheme, rest) = url.split_once("://")?;
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -1,0 +1,278 @@
+//! `plimsoll run FILE.yml`: load tests that are written as Artillery's files.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fmt::Write as _,
+    fs, io,
+    io::Write as _,
+    path::Path,
+    sync::Arc,
+};
+
+use clap::Parser;
+use plimsoll_load::{
+    generator, preflight,
+    run::{self, Progress, RunConfig, RunEnd, RunResult},
+};
+use plimsoll_report::{
+    Style,
+    artillery::{Arrivals, Figures, Names, json},
+};
+use plimsoll_scenario::{
+    artillery::{self, Activity, NAMES, RATES, Test, Users, Verdict},
+    document::Document,
+};
+use plimsoll_script::Redaction;
+use tokio::task::LocalSet;
+
+use super::{
+    log::{Log, LogFormat, LogOutput},
+    progress::Screen,
+    signals::Signals,
+};
+use crate::{
+    exit::{Failure, Status, TestFailure},
+    surroundings::Surroundings,
+    terminal,
+};
+
+mod options;
+mod quick;
+mod reports;
+
+use self::options::Options;
+pub(crate) use self::quick::Options as QuickOptions;
+use self::reports::Reports;
+
+/// The names of everything that a report of Artillery's shows.
+const ALL_NAMES: Names = Names {
+    metrics: NAMES,
+    rates: RATES,
+};
+
+/// Runs the file that `arguments` name, the program and `run` among them.
+pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    let arguments = [OsString::from("plimsoll run")]
+        .into_iter()
+        .chain(arguments.iter().skip(2).cloned());
+    let options = Options::parse_from(arguments);
+    let path = &options.file;
+    let unreadable = |error| io::Error::other(format!("cannot read {}: {error}", path.display()));
+    let text = (surroundings.read_file)(path).map_err(unreadable)?;
+    execute_text(&options, &text, surroundings)
+}
+
+/// Runs a file with this text.
+fn execute_text(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    LocalSet::new().block_on(&runtime, conduct(options, text, surroundings))
+}
+
+/// Reads a file and runs nothing.
+pub(super) fn check(file: &Path, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
+    let arguments = [OsStr::new("plimsoll run"), OsStr::new("--"), file.as_os_str()];
+    let text = (surroundings.read_file)(file)?;
+    let test = read(&Options::parse_from(arguments), &text, surroundings)?;
+    test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(())
+}
+
+async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    options.refuse_unsupported().map_err(Failure::Usage)?;
+    start_log(options)?;
+    let test = read(options, text, surroundings)?;
+    for warning in test.warnings() {
+        tracing::warn!("{warning}");
+    }
+    preflight::raise_open_file_limit();
+    let signals = Signals::listen()?;
+    tokio::select! {
+        outcome = run_test(options, &test, &signals) => outcome,
+        () = signals.received(2) => Err(interrupted("a second signal ended the run at once, so there is no result")),
+    }
+}
+
+fn start_log(options: &Options) -> io::Result<()> {
+    let (screen, _) = Screen::stderr();
+    let style: Style = terminal::style(&io::stderr());
+    let log = Log {
+        output: &LogOutput::Stderr,
+        format: LogFormat::Text,
+        is_verbose: options.verbose,
+        has_colour: style.color,
+        screen: Arc::new(screen),
+        // Only scripts read secrets.
+        redaction: Redaction::default(),
+    };
+    // Nobody redirects the console: there is none.
+    log.start().map(drop)
+}
+
+fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
+    let path = &options.file;
+    let document = Document::read(&path.display().to_string(), text)?;
+    let mut system: std::collections::BTreeMap<_, _> = surroundings
+        .environment
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
+        .collect();
+    if let Some(path) = &options.dotenv {
+        let text = (surroundings.read_file)(path)
+            .map_err(|error| io::Error::other(format!("cannot read {}: {error}", path.display())))?;
+        system.extend(options::variables_of(&text));
+    }
+    let test = artillery::read(
+        &document,
+        &artillery::Surroundings {
+            path,
+            environment: options.environment.clone(),
+            target: options.target.clone(),
+            variables: options.variables()?,
+            is_insecure: options.insecure,
+            scenario_name: options.scenario_name.clone(),
+            is_solo: options.solo,
+            max_duration: options.max_duration,
+            system,
+            read_file: surroundings.read_file,
+        },
+    )?;
+    Ok(test)
+}
+
+async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<Status, Failure> {
+    let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
+    if plan.scenarios.is_empty() {
+        return Err(Failure::Usage(
+            "nobody arrives before --max-duration ends the run".to_owned(),
+        ));
+    }
+    let Users {
+        registry,
+        factory,
+        mut stages,
+        activity,
+    } = test.users();
+    let mut reports = Reports::new(options, test);
+    let observe = |progress: &Progress<'_>| reports.observe(progress);
+    let config = RunConfig::new(plan);
+    let result = run::run(
+        config,
+        registry,
+        factory,
+        &mut stages,
+        observe,
+        signals.received(1),
+    )
+    .await?;
+    let figures = reports.finish(&result);
+    tell(options, test, &result, &figures, &reports, &activity)
+}
+
+fn interrupted(message: &str) -> Failure {
+    TestFailure::SignalEnded.because(message)
+}
+
+/// Prints and writes what the whole run came to, and says how the command ends.
+fn tell(
+    options: &Options,
+    test: &Test,
+    result: &RunResult,
+    figures: &Figures,
+    reports: &Reports<'_>,
+    activity: &Activity,
+) -> Result<Status, Failure> {
+    if let RunEnd::SetupFailed(failure) = &result.end {
+        return Err(Failure::Runtime(
+            format!("`before` failed, so nobody arrived: {failure}").into(),
+        ));
+    }
+    reports.print_summary(figures);
+    let arrivals = Arrivals {
+        n_due: test.n_due(result.duration),
+        n_created: figures.counter("vusers.created"),
+        n_skipped: figures.counter("vusers.skipped"),
+        lateness: figures.summaries.get("vusers.lateness").cloned(),
+        most_active: activity.peak(),
+        n_interrupted: result.iterations.n_interrupted,
+    };
+    let latencies = ["websocket.response_time", "http.response_time"].iter();
+    let latencies = latencies.filter_map(|name| figures.summaries.get(*name));
+    let latency = latencies
+        .map(|histogram| plimsoll_report::percentile(histogram, 95.0))
+        .min();
+    let health = generator::judge(&result.generator, result.schedule, latency);
+    let mut text = format!("\n{}", arrivals.text(&health));
+    for notice in &result.notices {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {notice}");
+    }
+    if let Some((score, rank)) = figures.apdex() {
+        let _ = writeln!(text, "\nApdex score: {score:.3} ({rank})");
+    }
+    let verdicts = test.ensure().judge(&|name| figures.figure(name));
+    text.push_str(&checks(&verdicts));
+    if !options.quiet {
+        print(&text)?;
+    }
+    if let Some(path) = &options.output {
+        let report = json(figures, reports.periods());
+        write_report(path, &format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+    }
+    if let Some(failure) = &result.teardown_failure {
+        return Err(Failure::Runtime(format!("`after` failed: {failure}").into()));
+    }
+    if result.end == RunEnd::Shutdown {
+        return Err(interrupted("the run was interrupted by a signal"));
+    }
+    let n_unexpected = figures.counter("plugins.expect.failed");
+    if n_unexpected > 0 {
+        let message = format!("{n_unexpected} expectations of `expect` were not met");
+        return Err(TestFailure::ExpectationsFailed.because(message));
+    }
+    let n_failed = verdicts
+        .iter()
+        .filter(|verdict| verdict.is_strict && !verdict.holds)
+        .count();
+    match n_failed {
+        0 => Ok(Status::Success),
+        _ => {
+            let message = format!("{n_failed} of {} checks of `ensure` failed", verdicts.len());
+            Err(TestFailure::ChecksFailed.because(message))
+        }
+    }
+}
+
+/// As Artillery's plugin prints them.
+fn checks(verdicts: &[Verdict]) -> String {
+    let mut text = String::new();
+    if !verdicts.is_empty() {
+        text.push_str("\nChecks:\n");
+    }
+    for Verdict {
+        text: check,
+        holds,
+        is_strict,
+    } in verdicts
+    {
+        let (word, note) = (
+            if *holds { "ok" } else { "fail" },
+            if *is_strict { "" } else { " (optional)" },
+        );
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{word}: {check}{note}");
+    }
+    text
+}
+
+fn write_report(path: &Path, text: &str) -> io::Result<()> {
+    fs::write(path, text)
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display())))
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}

@@ -1,0 +1,119 @@
+//! What is printed while a test runs, and at its end, in one of Artillery's layouts.
+
+use std::time::{Duration, SystemTime};
+
+use plimsoll_load::{metrics::MetricSet, run::Progress, run::RunResult};
+use plimsoll_report::artillery::{Figures, Periods, Version1, Version2};
+use plimsoll_scenario::artillery::Test;
+
+use super::{
+    ALL_NAMES,
+    options::{Options, SummaryMode},
+    print,
+};
+
+/// Prints reports of one run.
+pub(super) struct Reports<'a> {
+    mode: SummaryMode,
+    is_quiet: bool,
+    test: &'a Test,
+    /// From the first look at the run on.
+    periods: Option<Periods>,
+    n_phases_told: usize,
+}
+
+impl<'a> Reports<'a> {
+    pub(super) fn new(options: &Options, test: &'a Test) -> Self {
+        Self {
+            mode: options.summary_mode,
+            is_quiet: options.quiet,
+            test,
+            periods: None,
+            n_phases_told: 0,
+        }
+    }
+
+    /// Looks at the run, about once a second.
+    pub(super) fn observe(&mut self, progress: &Progress<'_>) {
+        let started_at = SystemTime::now() - progress.elapsed;
+        self.begin(started_at, progress.metrics);
+        self.tell_phases(started_at, progress.elapsed);
+        let (mode, elapsed) = (self.mode, progress.elapsed);
+        let period = self
+            .periods
+            .as_mut()
+            .and_then(|periods| periods.advance(elapsed, progress.metrics));
+        let text = period.map(|figures| period_text(mode, figures, elapsed));
+        self.say(text.as_deref());
+    }
+
+    /// The last period and the figures of the whole run.
+    pub(super) fn finish(&mut self, result: &RunResult) -> Figures {
+        self.begin(result.started_at, &result.metrics);
+        self.tell_phases(result.started_at, result.duration);
+        let mode = self.mode;
+        let Some(periods) = &mut self.periods else {
+            return Figures::new(result.started_at, result.duration, &result.metrics, &ALL_NAMES);
+        };
+        let (last, all) = periods.finish(result.duration, &result.metrics);
+        let text = last.map(|figures| period_text(mode, figures, result.duration));
+        self.say(text.as_deref());
+        all
+    }
+
+    /// All periods.
+    pub(super) fn periods(&self) -> &[Figures] {
+        self.periods.as_ref().map_or(&[], Periods::figures)
+    }
+
+    /// The summary of the whole run.
+    pub(super) fn print_summary(&self, figures: &Figures) {
+        let text = match self.mode {
+            SummaryMode::ArtilleryV2 => {
+                let secs = figures.width.as_secs_f64();
+                format!(
+                    "All VUs finished. Total time: {secs:.1} seconds\n\n{}",
+                    Version2.summary(figures)
+                )
+            }
+            SummaryMode::ArtilleryV1 => format!("All virtual users finished\n{}", Version1.summary(figures)),
+        };
+        self.say(Some(&text));
+    }
+
+    fn begin(&mut self, started_at: SystemTime, metrics: &MetricSet) {
+        self.periods
+            .get_or_insert_with(|| Periods::new(ALL_NAMES, started_at, metrics));
+    }
+
+    /// Tells of the phases that have begun.
+    fn tell_phases(&mut self, started_at: SystemTime, elapsed: Duration) {
+        let mut start = Duration::ZERO;
+        for (position, phase) in self.test.phases().iter().enumerate() {
+            if start <= elapsed && position >= self.n_phases_told {
+                self.n_phases_told = position + 1;
+                let (secs, at) = (phase.duration.as_secs_f64(), started_at + start);
+                let text = match self.mode {
+                    SummaryMode::ArtilleryV2 => Version2.phase(phase.name.as_deref(), position, secs, at),
+                    SummaryMode::ArtilleryV1 => Version1.phase(position, secs, at),
+                };
+                self.say(Some(&text));
+            }
+            start = start.saturating_add(phase.duration);
+        }
+    }
+
+    fn say(&self, text: Option<&str>) {
+        if let Some(text) = text.filter(|_| !self.is_quiet) {
+            // Who closes standard output wants no reports; the run goes on.
+            let _nobody_reads = print(text);
+        }
+    }
+}
+
+fn period_text(mode: SummaryMode, figures: &Figures, elapsed: Duration) -> String {
+    match mode {
+        SummaryMode::ArtilleryV2 => Version2.period(figures),
+        SummaryMode::ArtilleryV1 => Version1.period(figures, elapsed),
+    }
+}

@@ -1,0 +1,154 @@
+//! Whether the command line of `run` names a script or a file of another tool. Each tool has its own flags, some with
+//! the same letters, so this is decided before the flags are read.
+
+use std::{ffi::OsString, path::Path};
+
+use plimsoll_scenario::dialect::Dialect;
+
+use crate::{
+    exit::{Failure, TestFailure},
+    surroundings::Surroundings,
+};
+
+/// Extensions of scripts, and of files in YAML or JSON.
+const SCRIPTS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+const DOCUMENTS: [&str; 3] = ["yml", "yaml", "json"];
+
+/// The dialect of the file that the arguments name; `None` when it is a script. `--as` decides, or else the shape of
+/// the file.
+pub(super) fn of_arguments(
+    arguments: &[OsString],
+    surroundings: &Surroundings<'_>,
+) -> Result<Option<Dialect>, Failure> {
+    let arguments: Vec<_> = arguments.iter().skip(2).filter_map(|it| it.to_str()).collect();
+    if let Some(name) = named(&arguments) {
+        return of_name(name);
+    }
+    // wsdirector's scenario in the command line itself.
+    if arguments
+        .iter()
+        .any(|it| *it == "--include" || it.starts_with("--include="))
+    {
+        return Ok(Some(Dialect::Wsdirector));
+    }
+    let has = |argument: &str, extensions: &[&str]| {
+        let extension = Path::new(argument).extension().and_then(|it| it.to_str());
+        extension.is_some_and(|extension| extensions.contains(&extension))
+    };
+    // A script may stand beside JSON files that are values of its flags.
+    if arguments.iter().any(|argument| has(argument, &SCRIPTS)) {
+        return Ok(None);
+    }
+    let file = arguments.iter().find(|argument| has(argument, &DOCUMENTS));
+    let text = file.and_then(|file| (surroundings.read_file)(Path::new(file)).ok());
+    Ok(text.and_then(|text| Dialect::of_text(&text)))
+}
+
+/// The dialect of a file; `named` is the value of `--as`.
+pub(super) fn of_file(
+    file: &Path,
+    named: Option<&str>,
+    surroundings: &Surroundings<'_>,
+) -> Result<Dialect, Failure> {
+    let path = file.display();
+    let dialect = match named {
+        Some(name) => of_name(name)?,
+        None => {
+            let text = (surroundings.read_file)(file);
+            let text =
+                text.map_err(|error| TestFailure::NoFile.because(format!("cannot read {path}: {error}")))?;
+            Dialect::of_text(&text)
+        }
+    };
+    dialect.ok_or_else(|| {
+        Failure::Usage(format!(
+            "{path} is no file of Artillery or wsdirector: expected a map with config and scenarios, or a list of \
+             steps or clients; --as says whose it is"
+        ))
+    })
+}
+
+/// The dialect of a name; `None` stands for scripts.
+fn of_name(name: &str) -> Result<Option<Dialect>, Failure> {
+    match name {
+        "k6" => Ok(None),
+        "artillery" => Ok(Some(Dialect::Artillery)),
+        "wsdirector" => Ok(Some(Dialect::Wsdirector)),
+        _ => Err(Failure::Usage(format!(
+            "--as {name}: expected k6, artillery or wsdirector"
+        ))),
+    }
+}
+
+/// The arguments without `--as` and its value, which a dialect's own flags do not have.
+pub(super) fn without_as(arguments: &[OsString]) -> Vec<OsString> {
+    let mut is_value = false;
+    let others = arguments.iter().filter(|argument| {
+        let is_flag = *argument == "--as";
+        let belongs = is_flag || is_value || argument.as_encoded_bytes().starts_with(b"--as=");
+        is_value = is_flag;
+        !belongs
+    });
+    others.cloned().collect()
+}
+
+/// The value of `--as`.
+fn named<'a>(arguments: &[&'a str]) -> Option<&'a str> {
+    let position = arguments
+        .iter()
+        .position(|argument| *argument == "--as" || argument.starts_with("--as="))?;
+    match arguments[position].split_once('=') {
+        Some((_, name)) => Some(name),
+        None => Some(arguments.get(position + 1).copied().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn check(command: &str, expected: Option<Dialect>) {
+        let arguments: Vec<_> = command.split(' ').map(OsString::from).collect();
+        let surroundings = Surroundings {
+            environment: Vec::new(),
+            read_file: &|path| match path.to_str() {
+                Some("steps.yml") => Ok("- send: {data: hi}".to_owned()),
+                Some("load.json") => Ok("{\"scenarios\": []}".to_owned()),
+                Some("other.yml") => Ok("services: {}".to_owned()),
+                _ => Err(io::ErrorKind::NotFound.into()),
+            },
+        };
+        let found = of_arguments(&arguments, &surroundings);
+        assert_eq!(found.unwrap(), expected, "{command}");
+    }
+
+    #[test]
+    fn the_file_or_the_flag_tells() {
+        check(
+            "plimsoll run steps.yml --url ws://localhost",
+            Some(Dialect::Wsdirector),
+        );
+        check("plimsoll run -u localhost steps.yml", Some(Dialect::Wsdirector));
+        check("plimsoll run --include []", Some(Dialect::Wsdirector));
+        check("plimsoll run load.json", Some(Dialect::Artillery));
+        check(
+            "plimsoll run --as wsdirector load.json",
+            Some(Dialect::Wsdirector),
+        );
+        check("plimsoll run --as=artillery steps.yml", Some(Dialect::Artillery));
+        check("plimsoll run --as k6 steps.yml", None);
+        check("plimsoll run other.yml", None);
+        check("plimsoll run absent.yml", None);
+        check("plimsoll run chat.js --config load.json", None);
+        check("plimsoll run -", None);
+        let with = ["plimsoll", "run", "--as", "k6", "a.yml", "--as=k6", "-u", "x"].map(OsString::from);
+        assert_eq!(without_as(&with), ["plimsoll", "run", "a.yml", "-u", "x"]);
+        let wrong = of_arguments(
+            &["plimsoll", "run", "--as", "ab"].map(OsString::from),
+            &Surroundings::of_process(),
+        );
+        assert!(matches!(wrong, Err(Failure::Usage(message)) if message.contains("expected k6")));
+    }
+}

@@ -1,0 +1,229 @@
+//! `plimsoll run FILE.yml`: scenarios that are written as wsdirector's files.
+
+use std::{cell::RefCell, ffi::OsString, io, io::Write as _, path::Path, sync::Arc};
+
+use clap::Parser;
+use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
+use plimsoll_load::{
+    generator,
+    plan::Plan,
+    preflight,
+    run::{self, Progress, RunConfig, RunEnd, RunResult},
+};
+use plimsoll_outputs::Outputs;
+use plimsoll_report::{Summary, percentile, summary::Parts};
+use plimsoll_scenario::{
+    document::Document,
+    wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
+};
+use plimsoll_script::Redaction;
+use serde_json::json;
+use tokio::task::LocalSet;
+
+use super::{
+    log::{Log, LogFormat, LogOutput},
+    progress::{Audience, Display, Screen},
+    signals::Signals,
+};
+use crate::{
+    exit::{Failure, Status, TestFailure},
+    surroundings::Surroundings,
+    terminal,
+};
+
+mod options;
+mod timings;
+
+use self::options::{Format, Options, Source};
+
+/// Runs the file that `arguments` name, the program and `run` among them.
+pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    let own = arguments.iter().skip(2).cloned();
+    let options = Options::parse_from([OsString::from("plimsoll run")].into_iter().chain(own));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    LocalSet::new().block_on(&runtime, conduct(&options, surroundings))
+}
+
+/// Reads a file and runs nothing.
+pub(super) fn check(file: &Path, scale: u32, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
+    read(&Source::File(file.to_owned()), scale, surroundings).map(drop)
+}
+
+async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+    let (source, url) = options.source_and_url().map_err(Failure::Usage)?;
+    let (screen, is_drawable) = Screen::stderr();
+    let screen = Arc::new(screen);
+    start_log(options, &screen)?;
+    let scenario = read(&source, options.clients.scale, surroundings)?;
+    let users = Users::new(scenario, &connect(options, url)?).await?;
+    let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
+    let outputs = Outputs::parse(&options.out, &variable)
+        .map_err(|error| TestFailure::InvalidOptions.because(error))?;
+    let audience = match (options.quiet, is_drawable) {
+        (true, _) => Audience::Nobody,
+        (false, true) => Audience::Terminal,
+        (false, false) => Audience::Lines,
+    };
+    preflight::raise_open_file_limit();
+    let signals = Signals::listen()?;
+    let run = ScenarioRun {
+        options,
+        report: users.report(),
+        plan: Plan::new(users.plan()),
+        users,
+        outputs,
+        display: Display::new(screen, audience),
+    };
+    tokio::select! {
+        outcome = run.conduct(&signals) => outcome,
+        () = signals.received(2) => {
+            let message = "a second signal ended the run at once, so there is no result";
+            Err(TestFailure::Interrupted.because(message))
+        }
+    }
+}
+
+fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<()> {
+    let log = Log {
+        output: &LogOutput::Stderr,
+        format: LogFormat::Text,
+        is_verbose: options.verbose > 0,
+        has_colour: terminal::style(&io::stderr()).color && !options.no_color,
+        screen: Arc::clone(screen),
+        // Only scripts read secrets.
+        redaction: Redaction::default(),
+    };
+    // Its output does not change later, as that of scripts may.
+    log.start().map(drop)
+}
+
+fn read(source: &Source, scale: u32, surroundings: &Surroundings<'_>) -> Result<Scenario, Failure> {
+    let (name, text) = match source {
+        Source::Text(text) => ("--include".to_owned(), text.clone()),
+        Source::File(path) => (path.display().to_string(), read_file(path, surroundings)?),
+    };
+    let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
+    fill_in(&name, &text, &variable)
+        .and_then(|text| Document::read(&name, &text))
+        .and_then(|document| Scenario::read(&document, scale))
+        .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))
+}
+
+fn read_file(path: &Path, surroundings: &Surroundings<'_>) -> Result<String, Failure> {
+    let text = (surroundings.read_file)(path);
+    text.map_err(|error| TestFailure::NoFile.because(format!("cannot read {}: {error}", path.display())))
+}
+
+fn connect(options: &Options, url: String) -> Result<Connect, Failure> {
+    let clients = &options.clients;
+    let tls = clients.insecure.then(|| {
+        Tls::new(TlsOptions {
+            believe: Believe::Anybody,
+            ..TlsOptions::default()
+        })
+    });
+    Ok(Connect {
+        url,
+        subprotocol: clients.subprotocol.clone(),
+        tls: tls.transpose()?.map(Arc::new),
+        barrier_timeout: clients.timeout,
+    })
+}
+
+/// A scenario that is about to run.
+struct ScenarioRun<'a> {
+    options: &'a Options,
+    plan: Plan,
+    users: Users,
+    report: Report,
+    outputs: Outputs,
+    display: Display<io::Stderr>,
+}
+
+impl ScenarioRun<'_> {
+    async fn conduct(self, signals: &Signals) -> Result<Status, Failure> {
+        let outputs = self.outputs.start(&self.plan, Box::new(io::stdout()))?;
+        let config = RunConfig {
+            samples: outputs.samples(),
+            ..RunConfig::new(self.plan.clone())
+        };
+        let display = RefCell::new(self.display);
+        let observe = |progress: &Progress<'_>| display.borrow_mut().show(progress, terminal::size());
+        let factory = self.users.factory();
+        let shutdown = signals.received(1);
+        let result = run::run(config, self.users.registry, factory, &mut (), observe, shutdown).await;
+        let notices = outputs.finish().await.notices();
+        display.into_inner().finish();
+        let result = result?;
+        let outcome = self.report.outcome();
+        tell(self.options, &self.plan, &result, &outcome, notices)?;
+        end(&result, &outcome)
+    }
+}
+
+/// Prints what the run came to.
+fn tell(
+    options: &Options,
+    plan: &Plan,
+    run: &RunResult,
+    outcome: &Outcome,
+    notices: Vec<String>,
+) -> Result<(), Failure> {
+    let connecting = run.metrics.iter().find_map(|(definition, value)| match value {
+        plimsoll_load::metrics::Value::Trend(histogram) if definition.name == "ws_connecting" => {
+            Some(percentile(histogram, 95.0))
+        }
+        _ => None,
+    });
+    let health = generator::judge(&run.generator, run.schedule, connecting);
+    let mut summary = Summary::new(Parts {
+        plimsoll: env!("CARGO_PKG_VERSION"),
+        command: std::env::args().collect(),
+        run,
+        health: &health,
+        losses: None,
+        target: None,
+        trend_stats: &plan.summary_trend_stats,
+    });
+    if summary.generator.saturated {
+        tracing::warn!(
+            "The load generator was the bottleneck, so the figures of this run are not the target's alone."
+        );
+    }
+    summary.notices.extend(notices);
+    let mut stdout = io::stdout();
+    match options.format {
+        Format::Json => {
+            let mut value = serde_json::to_value(&summary)?;
+            value["scenario"] = json!(outcome);
+            writeln!(stdout, "{}", serde_json::to_string_pretty(&value)?)?;
+        }
+        Format::Text => {
+            for notice in &summary.notices {
+                tracing::warn!("{notice}");
+            }
+            write!(stdout, "{outcome}")?;
+            let table = timings::table(outcome, &summary);
+            if !options.no_summary && !table.is_empty() {
+                write!(stdout, "\n{table}")?;
+            }
+        }
+    }
+    stdout.flush()?;
+    Ok(())
+}
+
+fn end(result: &RunResult, outcome: &Outcome) -> Result<Status, Failure> {
+    if result.end == RunEnd::Shutdown {
+        return Err(TestFailure::Interrupted.because("the run was interrupted by a signal"));
+    }
+    match (outcome.n_failed(), outcome.n_clients()) {
+        (0, _) => Ok(Status::Success),
+        (n_failed, n_clients) => {
+            let message = format!("{n_failed} of {n_clients} clients failed");
+            Err(io::Error::other(message).into())
+        }
+    }
+}

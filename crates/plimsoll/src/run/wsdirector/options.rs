@@ -1,0 +1,169 @@
+//! The flags of wsdirector's files: wsdirector's own, and those that all runs have.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, ValueEnum, ValueHint};
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll run broadcast.yml --url ws://localhost:3334/cable
+  plimsoll run broadcast.yml -u localhost:3334/cable --scale 1000
+  plimsoll run --include '[{\"send\": {\"data\": \"hi\"}}, {\"receive\": {\"data\": \"hi\"}}]' -u localhost:8080/echo
+  plimsoll run broadcast.yml -u localhost:3334/cable --format json
+
+The file is wsdirector's, YAML or JSON: clients in groups, what each says and expects, and where all
+of them meet. `plimsoll check broadcast.yml` says what is wrong with it without running it.";
+
+/// Run a scenario that is written as a wsdirector file.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll run", after_help = EXAMPLES, max_term_width = 110)]
+pub(super) struct Options {
+    /// The scenario.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    scenario: Option<PathBuf>,
+    /// The server, as with --url.
+    #[arg(value_name = "URL")]
+    target: Option<String>,
+    #[command(flatten)]
+    pub(super) clients: ClientFlags,
+    /// The scenario, as FILE.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "scenario", value_hint = ValueHint::FilePath)]
+    file: Option<PathBuf>,
+    /// The scenario itself, JSON or YAML.
+    #[arg(long, short, value_name = "JSON", conflicts_with_all = ["scenario", "file"])]
+    include: Option<String>,
+    /// How to print the result.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub(super) format: Format,
+    /// Print no timings of steps.
+    #[arg(long)]
+    pub(super) no_summary: bool,
+    /// Write all samples to an output, for example json=samples.json; may be given several times.
+    #[arg(long, value_name = "NAME[=ARGUMENT]")]
+    pub(super) out: Vec<String>,
+    /// No progress.
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+    /// Log each step of each client.
+    #[arg(long, short, action = clap::ArgAction::Count)]
+    pub(super) verbose: u8,
+    /// Colours, whatever the output is.
+    #[arg(long, short, overrides_with = "no_color", hide = true)]
+    color: bool,
+    /// No colours.
+    #[arg(long)]
+    pub(super) no_color: bool,
+    /// Protocols that are written in Ruby.
+    #[arg(long, short, value_name = "PATH", hide = true)]
+    require: Option<PathBuf>,
+}
+
+/// How clients are and where they go.
+#[derive(Debug, Args)]
+pub(super) struct ClientFlags {
+    /// The server: ws://host:port/path; without a scheme it is ws://.
+    #[arg(long, short, value_name = "URL", conflicts_with = "target")]
+    url: Option<String>,
+    /// What :scale stands for in the file.
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) scale: u32,
+    /// How long a client waits at wait_all while nobody else comes.
+    #[arg(long, short, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    pub(super) timeout: Duration,
+    /// The sub-protocol to ask for, where the file says nothing.
+    #[arg(long, value_name = "NAME")]
+    pub(super) subprotocol: Option<String>,
+    /// Believe any certificate.
+    #[arg(long)]
+    pub(super) insecure: bool,
+}
+
+/// Forms of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people, in wsdirector's words.
+    Text,
+    /// One JSON object, with everything that is known about the run.
+    Json,
+}
+
+/// Where the scenario is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    File(PathBuf),
+    Text(String),
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= 86_400.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "expected seconds from 0 to 86400, for example 5 or 0.5".to_owned())
+}
+
+impl Options {
+    /// Where the scenario and the server are.
+    ///
+    /// # Errors
+    /// What is missing or cannot be done.
+    pub(super) fn source_and_url(&self) -> Result<(Source, String), String> {
+        if self.require.is_some() {
+            return Err(
+                "--require: protocols that are written in Ruby are not run; there are base, action_cable \
+                        and phoenix"
+                    .to_owned(),
+            );
+        }
+        // `--include` and `--file` leave the first place to the URL.
+        let (source, target) = match (&self.include, &self.file) {
+            (Some(text), _) => (Source::Text(text.clone()), self.target.clone()),
+            (None, Some(file)) => (Source::File(file.clone()), self.target.clone()),
+            (None, None) => match &self.scenario {
+                Some(file) => (Source::File(file.clone()), self.target.clone()),
+                None => {
+                    return Err(
+                        "which scenario? Expected a file, for example: plimsoll run echo.yml --url \
+                                    ws://localhost:3334/cable"
+                            .to_owned(),
+                    );
+                }
+            },
+        };
+        let url = self.clients.url.clone().or(target);
+        let url = url.ok_or("which server? Expected --url, for example --url ws://localhost:3334/cable")?;
+        Ok((source, url))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn scenario_and_server_have_several_places() {
+        let check = |arguments: &str, expected: Result<(Source, &str), &str>| {
+            let arguments = ["plimsoll run"].into_iter().chain(arguments.split(' '));
+            let found = Options::try_parse_from(arguments).unwrap().source_and_url();
+            match (found, expected) {
+                (Ok((source, url)), Ok(expected)) => assert_eq!((source, url.as_str()), expected),
+                (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+                (found, expected) => panic!("{found:?} instead of {expected:?}"),
+            }
+        };
+        let file = || Source::File("a.yml".into());
+        check("a.yml --url x", Ok((file(), "x")));
+        check("a.yml x", Ok((file(), "x")));
+        check("-f a.yml -u x", Ok((file(), "x")));
+        check("-i [] -u x", Ok((Source::Text("[]".to_owned()), "x")));
+        check("a.yml", Err("which server?"));
+        check("-u x", Err("which scenario?"));
+        check("a.yml x -r p.rb", Err("Ruby"));
+    }
+}

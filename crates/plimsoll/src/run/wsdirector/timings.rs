@@ -1,0 +1,63 @@
+//! How long the steps of each group took, as a table.
+
+use std::{fmt::Write, time::Duration};
+
+use plimsoll_report::{Summary, quantity, summary::Values};
+use plimsoll_scenario::wsdirector::Outcome;
+
+/// What the table shows of each step.
+const COLUMNS: [&str; 7] = ["count", "min", "avg", "med", "p(95)", "p(99)", "max"];
+
+/// Wide enough for what comes out most often, so that tables of several runs look alike.
+const COLUMN_WIDTH: usize = 10;
+
+/// One step: its name, and a cell for each column.
+type Row = (String, [String; COLUMNS.len()]);
+
+/// The table; empty when no step was taken.
+pub(super) fn table(outcome: &Outcome, summary: &Summary) -> String {
+    let rows = rows(outcome, summary);
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max();
+    let Some(width) = width else {
+        return String::new();
+    };
+    let heading = (String::new(), COLUMNS.map(str::to_owned));
+    let mut text = String::new();
+    for (name, cells) in std::iter::once(&heading).chain(&rows) {
+        let _infallible = write!(text, "{name:width$}");
+        for cell in cells {
+            let _infallible = write!(text, "{cell:>COLUMN_WIDTH$}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn rows(outcome: &Outcome, summary: &Summary) -> Vec<Row> {
+    let has_groups = outcome.groups.len() > 1;
+    let steps = outcome.groups.iter().flat_map(|group| {
+        let steps = group.steps.iter();
+        steps.map(move |step| (&group.name, step))
+    });
+    let rows = steps.filter_map(|(group, step)| {
+        let Values::Trend(figures) = summary.metrics.get(&step.metric)?.values else {
+            return None;
+        };
+        let us = |us: u64| quantity::duration(Duration::from_micros(us));
+        let name = match has_groups {
+            true => format!("{group}: {}", step.step),
+            false => step.step.clone(),
+        };
+        let cells = [
+            figures.count.to_string(),
+            us(figures.min),
+            us(figures.mean.round() as u64),
+            us(figures.p50),
+            us(figures.p95),
+            us(figures.p99),
+            us(figures.max),
+        ];
+        Some((name, cells))
+    });
+    rows.collect()
+}

@@ -1,0 +1,89 @@
+//! What the generator reached of what was asked of it.
+
+use std::{fmt::Write as _, time::Duration};
+
+use plimsoll_load::{generator::Health, histogram::Histogram};
+
+/// Arrivals as the phases wanted them, and as they came about.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    /// Until the end of the run.
+    pub n_due: u64,
+    /// Users that began.
+    pub n_created: u64,
+    /// Turned away because a phase's `maxVusers` were active.
+    pub n_skipped: u64,
+    /// How long after its moment each user began.
+    pub lateness: Option<Histogram>,
+    /// The most users at the same moment.
+    pub most_active: u32,
+    /// Users that the end of the run interrupted.
+    pub n_interrupted: u64,
+}
+
+/// A user that is later than this did not arrive when it was to. Reason: the timer's 1 ms and a few turns of the
+/// scheduler fit into it.
+const LATE: Duration = Duration::from_millis(50);
+
+impl Arrivals {
+    /// Whether some users were not there when they were to be.
+    pub fn fell_short(&self) -> bool {
+        self.n_missing() > 0 || self.n_late() > 0
+    }
+
+    fn n_missing(&self) -> u64 {
+        self.n_due.saturating_sub(self.n_created + self.n_skipped)
+    }
+
+    fn n_late(&self) -> u64 {
+        self.lateness
+            .as_ref()
+            .map_or(0, |lateness| lateness.n_at_or_above(LATE))
+    }
+
+    /// What people read of it, with the judgement over the generator.
+    pub fn text(&self, health: &Health) -> String {
+        let mut text = String::from("Generator:\n");
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "  {} of {} users that were due arrived; at most {} were active at once",
+            self.n_created, self.n_due, self.most_active
+        );
+        if self.n_skipped > 0 {
+            let _ = writeln!(text, "  {} were turned away by maxVusers", self.n_skipped);
+        }
+        if self.n_interrupted > 0 {
+            let _ = writeln!(
+                text,
+                "  {} were interrupted by the end of the run",
+                self.n_interrupted
+            );
+        }
+        if self.n_missing() > 0 {
+            let _ = writeln!(
+                text,
+                "  {} never arrived: the arrival rate was not kept, so the load was lower than the file asks for",
+                self.n_missing()
+            );
+        }
+        if let Some(lateness) = self.lateness.as_ref().filter(|_| self.n_late() > 0) {
+            let _ = writeln!(
+                text,
+                "  {} arrived {} ms or more after their moment (up to {} ms): the arrival rate was not kept",
+                self.n_late(),
+                LATE.as_millis(),
+                lateness.max().as_millis()
+            );
+        }
+        if health.saturated {
+            text.push_str(
+                "  The generator was the bottleneck, so these figures are not the target's alone:\n",
+            );
+        }
+        for reason in &health.reasons {
+            let _ = writeln!(text, "  {reason}");
+        }
+        text
+    }
+}

@@ -1,0 +1,32 @@
+//! Artillery's files (load-tools spec §2): [`read`] makes a [`Test`] of a document, and that a plan and virtual users for
+//! the engine.
+//!
+//! A flow is a flat list of steps that a virtual user walks along, so a user without a connection is little more than
+//! a position and its variables.
+
+mod capture;
+mod condition;
+mod duration;
+mod ensure;
+mod failure;
+mod file;
+mod flow;
+mod http;
+mod metrics;
+mod payload;
+mod phase;
+mod program;
+mod template;
+mod test;
+mod user;
+mod variables;
+mod websocket;
+
+pub use self::{
+    ensure::{Ensure, Verdict},
+    file::{Surroundings, read},
+    metrics::{NAMES, RATES},
+    phase::{Kind, Phase, Rate},
+    test::{Stages, Test, Users},
+    user::Activity,
+};

@@ -1,0 +1,255 @@
+//! What is taken from an answer: `capture` and `match`.
+
+use std::cell::OnceCell;
+
+use plimsoll_clients::http::Headers;
+use regex::bytes::Regex;
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use super::{
+    condition::are_equal,
+    template::JsonTemplate,
+    variables::{Variables, write},
+};
+
+/// A part of an answer that becomes a variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Capture {
+    pub(crate) source: Source,
+    /// The variable.
+    pub(crate) name: String,
+    /// Whether the user fails when there is no such part.
+    pub(crate) is_strict: bool,
+}
+
+/// A part of an answer that must have a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Match {
+    pub(crate) source: Source,
+    pub(crate) value: JsonTemplate,
+}
+
+/// Where a part of an answer is.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// What a JSONPath (RFC 9535) selects. A body that is no JSON is one text.
+    Json {
+        path: JsonPath,
+        /// Whether one of several is taken at random; otherwise the first.
+        takes_any: bool,
+    },
+    /// What a regular expression matches, or one of its groups.
+    Regexp { regex: Regex, group: Group },
+    /// A header field; WebSocket messages have none.
+    Header(String),
+}
+
+/// A group of a regular expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    Number(usize),
+    Name(String),
+}
+
+/// An answer. Its JSON is read once, when somebody asks for it.
+#[derive(Debug)]
+pub(crate) struct Answer<'a> {
+    body: &'a [u8],
+    headers: Option<&'a Headers>,
+    json: OnceCell<Value>,
+}
+
+/// Why an answer is not what it had to be. The text is free of values, so that equal failures are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum MismatchError {
+    #[error("Failed capture or match")]
+    Capture,
+    #[error("Failed match")]
+    Match,
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn new(body: &'a [u8], headers: Option<&'a Headers>) -> Self {
+        Self {
+            body,
+            headers,
+            json: OnceCell::new(),
+        }
+    }
+
+    /// The body as JSON, or as one text.
+    pub(crate) fn json(&self) -> &Value {
+        let text = || Value::String(String::from_utf8_lossy(self.body).into_owned());
+        self.json
+            .get_or_init(|| serde_json::from_slice(self.body).unwrap_or_else(|_| text()))
+    }
+}
+
+impl Source {
+    /// The part of an answer; `None` when there is none, or nothing is in it.
+    pub(crate) fn find(&self, answer: &Answer<'_>) -> Option<Value> {
+        let found = match self {
+            Self::Json { path, takes_any } => {
+                let found = path.query(answer.json()).all();
+                let position = if *takes_any && found.len() > 1 {
+                    fastrand::usize(..found.len())
+                } else {
+                    0
+                };
+                found.get(position).map(|&value| value.clone())
+            }
+            Self::Regexp { regex, group } => {
+                let captures = regex.captures(answer.body)?;
+                let found = match group {
+                    Group::Number(number) => captures.get(*number),
+                    Group::Name(name) => captures.name(name),
+                };
+                found.map(|found| String::from_utf8_lossy(found.as_bytes()).into_owned().into())
+            }
+            Self::Header(name) => answer.headers?.text(name).map(Value::from),
+        };
+        found.filter(|value| !matches!(value, Value::Null) && value.as_str() != Some(""))
+    }
+}
+
+/// Whether an answer has what is wanted.
+pub(crate) fn has_all(matches: &[Match], answer: &Answer<'_>, variables: &Variables) -> bool {
+    matches.iter().all(|wanted| {
+        let found = wanted.source.find(answer);
+        found.is_some_and(|found| are_alike(&found, &wanted.value.value(variables)))
+    })
+}
+
+/// Equal, or written the same: what is wanted often comes from a template.
+fn are_alike(found: &Value, wanted: &Value) -> bool {
+    let text = |value| {
+        let mut text = String::new();
+        write(value, &mut text);
+        text
+    };
+    are_equal(found, wanted) || (!found.is_object() && !found.is_array() && text(found) == text(wanted))
+}
+
+/// Makes variables of an answer, all of them or none.
+///
+/// # Errors
+/// When a part is missing that must be there.
+pub(crate) fn take(
+    captures: &[Capture],
+    answer: &Answer<'_>,
+    variables: &mut Variables,
+) -> Result<(), MismatchError> {
+    let found = captures
+        .iter()
+        .map(|capture| (capture, capture.source.find(answer)));
+    let found: Vec<_> = found.collect();
+    if found
+        .iter()
+        .any(|(capture, value)| capture.is_strict && value.is_none())
+    {
+        return Err(MismatchError::Capture);
+    }
+    for (capture, value) in found {
+        variables.set(&capture.name, value.unwrap_or_default());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn json(path: &str) -> Source {
+        Source::Json {
+            path: JsonPath::parse(path).unwrap(),
+            takes_any: true,
+        }
+    }
+
+    fn regexp(regex: &str, group: Group) -> Source {
+        Source::Regexp {
+            regex: Regex::new(regex).unwrap(),
+            group,
+        }
+    }
+
+    #[test]
+    fn parts_are_found() {
+        let check = |source: Source, body: &str, expected: Option<Value>| {
+            assert_eq!(
+                source.find(&Answer::new(body.as_bytes(), None)),
+                expected,
+                "{source:?} {body}"
+            );
+        };
+        let body = r#"{"id": 7, "user": {"name": "A"}, "list": [{"x": 1}], "none": null, "empty": ""}"#;
+        check(json("$.id"), body, Some(json!(7)));
+        check(json("$.user"), body, Some(json!({"name": "A"})));
+        check(json("$.list[0].x"), body, Some(json!(1)));
+        check(json("$..name"), body, Some(json!("A")));
+        check(json("$.list[?@.x == 1].x"), body, Some(json!(1)));
+        check(json("$.none"), body, None);
+        check(json("$.empty"), body, None);
+        check(json("$.other"), body, None);
+        check(json("$"), "no json", Some(json!("no json")));
+        check(regexp("name\": \"(.)", Group::Number(1)), body, Some(json!("A")));
+        check(
+            regexp("(?<number>[0-9]+)", Group::Name("number".into())),
+            body,
+            Some(json!("7")),
+        );
+        check(regexp("[0-9]+", Group::Number(3)), body, None);
+        check(Source::Header("x".into()), body, None);
+    }
+
+    #[test]
+    fn captures_are_all_or_nothing() {
+        let mut variables = Variables::new(std::sync::Arc::default());
+        let capture = |path, name: &str, is_strict| Capture {
+            source: json(path),
+            name: name.to_owned(),
+            is_strict,
+        };
+        let answer = Answer::new(br#"{"a": 1}"#, None);
+        let captures = [capture("$.a", "a", true), capture("$.b", "b", true)];
+        assert_eq!(
+            take(&captures, &answer, &mut variables),
+            Err(MismatchError::Capture)
+        );
+        assert_eq!(variables.get("a"), None);
+        let captures = [capture("$.a", "a", true), capture("$.b", "b", false)];
+        assert_eq!(take(&captures, &answer, &mut variables), Ok(()));
+        assert_eq!(
+            (variables.get("a"), variables.get("b")),
+            (Some(&json!(1)), Some(&json!(null)))
+        );
+    }
+
+    #[test]
+    fn matches_compare_values_and_their_texts() {
+        let variables = Variables::new(std::sync::Arc::default());
+        let check = |path, value: Value, expected| {
+            let wanted = Match {
+                source: json(path),
+                value: JsonTemplate::parse(&value).unwrap(),
+            };
+            let answer = Answer::new(br#"{"n": 1, "t": "x", "b": true, "o": {"a": 1}}"#, None);
+            assert_eq!(
+                has_all(&[wanted], &answer, &variables),
+                expected,
+                "{path} {value}"
+            );
+        };
+        check("$.n", json!(1), true);
+        check("$.n", json!("1"), true);
+        check("$.n", json!(2), false);
+        check("$.t", json!("x"), true);
+        check("$.b", json!("true"), true);
+        check("$.o", json!({"a": 1}), true);
+        check("$.o", json!({"a": 2}), false);
+        check("$.none", json!(null), false);
+    }
+}

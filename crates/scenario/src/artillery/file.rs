@@ -1,0 +1,161 @@
+//! From a document to a test: every key is read, refused or warned of, with its place.
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use plimsoll_load::metrics::Registry;
+use serde_json::Value;
+
+use super::{metrics::Metrics, phase::Phase, program::Program, test::Test, variables::Globals};
+use crate::document::{Document, Mistakes};
+
+mod capture;
+mod checks;
+mod config;
+mod flow;
+mod message;
+mod payloads;
+mod phases;
+mod reader;
+mod request;
+mod scenarios;
+
+use self::{config::Settings, reader::Reader};
+
+/// What the command line and the surroundings say about a test.
+pub struct Surroundings<'a> {
+    /// The file, for relative paths.
+    pub path: &'a Path,
+    /// Which of `config.environments` is used.
+    pub environment: Option<String>,
+    /// In place of `config.target`.
+    pub target: Option<String>,
+    /// Over `config.variables`.
+    pub variables: BTreeMap<String, Value>,
+    /// Whether certificates of servers are believed whatever they say.
+    pub is_insecure: bool,
+    /// The one scenario that is run.
+    pub scenario_name: Option<String>,
+    /// Whether one user arrives instead of all phases.
+    pub is_solo: bool,
+    /// When everything ends at the latest.
+    pub max_duration: Option<Duration>,
+    /// Variables of the system.
+    pub system: BTreeMap<String, String>,
+    /// Reads a text file.
+    pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
+}
+
+impl fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The system's variables hold secrets.
+        f.debug_struct("Surroundings")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Surroundings<'_> {
+    /// A path as the file has it.
+    fn resolve(&self, path: &str) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(path)
+    }
+}
+
+/// Reads a test.
+///
+/// # Errors
+/// All mistakes at once.
+pub fn read(document: &Document, surroundings: &Surroundings<'_>) -> Result<Test, Mistakes> {
+    let reader = Reader::new(document, surroundings);
+    let test = reader.read_test();
+    document.finish()?;
+    // Whatever is missing was a mistake.
+    test.ok_or_else(|| reader.incomplete())
+}
+
+impl Reader<'_> {
+    fn read_test(&self) -> Option<Test> {
+        let document = self.document.root();
+        let mut root = document.fields()?;
+        let config = root.require("config", "a map with a `target` and `phases`");
+        let settings = config
+            .and_then(|part| self.read_config(&part))
+            .unwrap_or_default();
+        let scenarios = root.require("scenarios", "a list of scenarios, each with a `flow`");
+        let scenarios = scenarios.and_then(|part| self.read_scenarios(&part, &settings));
+        let [before, after] = ["before", "after"].map(|key| {
+            let part = root.get(key)?;
+            self.read_stage(&part, &settings)
+        });
+        root.finish();
+        self.check_names();
+        let (scenarios, opening) = (scenarios?, settings.opening(&document)?);
+        let mut registry = Registry::new();
+        let metrics = Metrics::register(&mut registry);
+        let metrics = metrics
+            .inspect_err(|error| document.mistake(error.to_string()))
+            .ok()?;
+        let program = Program {
+            total_weight: scenarios.iter().map(|scenario| scenario.weight).sum(),
+            scenarios,
+            choices: settings.choices(),
+            globals: Arc::new(self.globals(&settings)),
+            extended: OnceLock::new(),
+            timeout: settings.websocket_timeout(),
+            http: Arc::new(Settings::http(&opening)),
+            defaults: settings.defaults(),
+            phases: self.phases(&settings),
+            payloads: settings.payloads,
+            opening,
+            metrics,
+            before,
+            after,
+        };
+        Some(Test {
+            program: Arc::new(program),
+            registry,
+            ensure: settings.ensure,
+            max_duration: self.surroundings.max_duration,
+            warnings: self.take_warnings(),
+        })
+    }
+
+    fn phases(&self, settings: &Settings) -> Vec<Phase> {
+        match self.surroundings.is_solo {
+            true => vec![Settings::solo()],
+            false => settings.phases(),
+        }
+    }
+
+    fn globals(&self, settings: &Settings) -> Globals {
+        let mut values = settings.constants();
+        let path = self.surroundings.path;
+        let folder = path.parent().unwrap_or(Path::new("")).display();
+        let built_in: [(&str, String); 3] = [
+            ("$dirname", folder.to_string()),
+            ("$scenarioFile", path.display().to_string()),
+            (
+                "$environment",
+                self.surroundings.environment.clone().unwrap_or_default(),
+            ),
+        ];
+        values.extend(built_in.map(|(name, text)| (name.to_owned(), text.into())));
+        values.insert(
+            "$testId".to_owned(),
+            format!("t{:016x}", fastrand::u64(..)).into(),
+        );
+        Globals {
+            values,
+            environment: self.surroundings.system.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! `capture` and `match`: one of them, or a list.
+
+use regex::bytes::RegexBuilder;
+use serde_json_path::JsonPath;
+
+use super::{config::one_or_more, reader::Reader};
+use crate::{
+    artillery::capture::{Capture, Group, Match, Source},
+    document::{Fields, Part, Value},
+};
+
+/// The size to which a regular expression may compile. Reason: a mistake must not take all memory.
+const LARGEST_REGEX_BYTES: usize = 1 << 20;
+
+const EXPECTED: &str = "one of `json`, `regexp` and `header`, for example { json: $.id, as: id }";
+
+impl<'a> Reader<'a> {
+    pub(super) fn read_captures(&self, part: &Part<'a>) -> Vec<Capture> {
+        let parts = one_or_more(part).into_iter();
+        parts.filter_map(|part| self.read_capture(&part)).collect()
+    }
+
+    fn read_capture(&self, part: &Part<'a>) -> Option<Capture> {
+        let mut fields = part.fields()?;
+        let name = fields.require("as", "the variable that it becomes, for example as: id");
+        let name = name.and_then(|part| part.text());
+        name.into_iter().for_each(|name| self.sets(name));
+        let is_strict = fields
+            .get("strict")
+            .and_then(|part| part.boolean())
+            .unwrap_or(true);
+        let source = self.source(&mut fields);
+        fields.finish();
+        Some(Capture {
+            source: source?,
+            name: name?.to_owned(),
+            is_strict,
+        })
+    }
+
+    pub(super) fn read_matches(&self, part: &Part<'a>) -> Vec<Match> {
+        let parts = one_or_more(part).into_iter();
+        parts.filter_map(|part| self.read_match(&part)).collect()
+    }
+
+    fn read_match(&self, part: &Part<'a>) -> Option<Match> {
+        let mut fields = part.fields()?;
+        let value = fields.require("value", "what it has to be, for example value: pong");
+        let value = value.and_then(|part| self.json(&part));
+        if fields.get("strict").and_then(|part| part.boolean()) == Some(false) {
+            part.mistake("a `match` that is not strict has no effect; remove it");
+        }
+        let source = self.source(&mut fields);
+        fields.finish();
+        Some(Match {
+            source: source?,
+            value: value?,
+        })
+    }
+
+    fn source(&self, fields: &mut Fields<'a>) -> Option<Source> {
+        for (key, instead) in [("xpath", "regexp"), ("selector", "regexp")] {
+            if let Some(part) = fields.get(key) {
+                part.mistake(format!(
+                    "`{key}` is not supported; take the part with `{instead}`"
+                ));
+                fields.known(&["attr", "index"]);
+                return None;
+            }
+        }
+        let [json, regexp, header] = ["json", "regexp", "header"].map(|key| fields.get(key));
+        let takes_any = fields
+            .get("multiple")
+            .and_then(|part| part.boolean())
+            .unwrap_or(true);
+        let flags = fields.get("flags").and_then(|part| part.text());
+        let group = fields.get("group").and_then(|part| group(&part));
+        match (json, regexp, header) {
+            (Some(part), None, None) => {
+                let path = JsonPath::parse(part.text()?);
+                let path = path.inspect_err(|error| {
+                    part.mistake(format!(
+                        "it is no JSONPath: {error}; expected for example $.items[0].id"
+                    ));
+                });
+                Some(Source::Json {
+                    path: path.ok()?,
+                    takes_any,
+                })
+            }
+            (None, Some(part), None) => regexp_source(&part, flags.unwrap_or_default(), group),
+            (None, None, Some(part)) => Some(Source::Header(part.text()?.to_owned())),
+            _ => {
+                fields.part().mistake(format!("expected {EXPECTED}"));
+                None
+            }
+        }
+    }
+}
+
+fn group(part: &Part<'_>) -> Option<Group> {
+    part.read(
+        "the number or the name of a group, for example 1",
+        |value| match value {
+            Value::Number(number) => Some(Group::Number(usize::try_from(number.as_u64()?).ok()?)),
+            Value::Text(name) => Some(
+                name.parse()
+                    .map_or_else(|_| Group::Name(name.clone()), Group::Number),
+            ),
+            _ => None,
+        },
+    )
+}
+
+fn regexp_source(part: &Part<'_>, flags: &str, group: Option<Group>) -> Option<Source> {
+    let regex = RegexBuilder::new(part.text()?)
+        .case_insensitive(flags.contains('i'))
+        .multi_line(flags.contains('m'))
+        .dot_matches_new_line(flags.contains('s'))
+        .size_limit(LARGEST_REGEX_BYTES)
+        .build();
+    let regex = regex.inspect_err(|error| {
+        let error = error.to_string();
+        // The last line says what is wrong; those before it draw the expression.
+        let reason = error.lines().last().unwrap_or_default();
+        part.mistake(format!(
+            "it is no regular expression that is known here (look-around and back-references are not): {reason}"
+        ));
+    });
+    Some(Source::Regexp {
+        regex: regex.ok()?,
+        group: group.unwrap_or(Group::Number(0)),
+    })
+}

@@ -1,0 +1,445 @@
+//! `config`: what holds for all users (load-tools spec §2.2).
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use plimsoll_clients::{
+    dial::Dialer,
+    http::Settings as HttpSettings,
+    tls::{Believe, Tls, TlsOptions},
+};
+use serde_json::Value;
+
+use super::reader::{Reader, json_of};
+use crate::{
+    artillery::{
+        duration,
+        ensure::Ensure,
+        flow::{Connect, Jitter},
+        http::Defaults,
+        payload::Payload,
+        phase::{Kind, Phase},
+        template::{JsonTemplate, Template},
+        websocket::Opening,
+    },
+    document::{Fields, Node, Part, Value as Written},
+};
+
+/// Artillery's default for answers.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Artillery's default for the Apdex score.
+const APDEX_THRESHOLD: Duration = Duration::from_millis(500);
+
+/// The configuration, with the chosen environment over it.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    target: Option<String>,
+    pub(super) phases: Option<Vec<Phase>>,
+    pub(super) variables: BTreeMap<String, Value>,
+    pub(super) payloads: Vec<Payload>,
+    /// Whole tables that are variables.
+    pub(super) tables: Vec<(String, Value)>,
+    is_insecure: bool,
+    timeout: Option<Duration>,
+    websocket_timeout: Option<Duration>,
+    pub(super) http_timeout: Option<Duration>,
+    connect: Connect,
+    headers: Vec<(String, Template)>,
+    cookies: Vec<(String, Template)>,
+    /// The engine of scenarios that name none.
+    pub(super) engine: Option<String>,
+    pub(super) jitter: Option<Jitter>,
+    pub(super) ensure: Ensure,
+    pub(super) apdex: Option<Duration>,
+}
+
+/// Keys of Artillery's that are not supported, with why.
+const REFUSED: [(&str, &str); 3] = [
+    (
+        "processor",
+        "functions in JavaScript are not run for Artillery's files; say it with templates, `capture` and `whileTrue`, or \
+         write the test as a script (`plimsoll new`)",
+    ),
+    ("engines", "engines of third parties are not supported"),
+    ("socketio", "the engine `socketio` is not supported"),
+];
+
+/// Keys of Artillery's that change nothing here.
+const WITHOUT_EFFECT: [(&str, &str); 3] = [
+    (
+        "statsInterval",
+        "has no effect, as in Artillery: a report is about 10 seconds",
+    ),
+    (
+        "includeFiles",
+        "has no effect: files are read from where they are",
+    ),
+    ("bundling", "has no effect: there is no processor to bundle"),
+];
+
+impl<'a> Reader<'a> {
+    pub(super) fn read_config(&self, part: &Part<'a>) -> Option<Settings> {
+        let mut fields = part.fields()?;
+        let environments = fields.get("environments");
+        let chosen = self.surroundings.environment.as_deref();
+        let mut settings = Settings {
+            variables: self.variables(part.node(), chosen),
+            ..Settings::default()
+        };
+        settings.variables.keys().for_each(|name| self.sets(name));
+        self.read_layer(fields, &mut settings);
+        let environments = environments.and_then(|part| part.fields());
+        let mut is_known = chosen.is_none();
+        for (name, part) in environments.iter().flat_map(Fields::all) {
+            let Some(fields) = part.fields() else { continue };
+            if Some(name) == chosen {
+                is_known = true;
+                self.read_layer(fields, &mut settings);
+            } else {
+                // Only for what is wrong with it.
+                let mut scrap = Settings {
+                    variables: settings.variables.clone(),
+                    ..Settings::default()
+                };
+                self.read_layer(fields, &mut scrap);
+            }
+        }
+        if let Some(name) = chosen.filter(|_| !is_known) {
+            let known: Vec<_> = environments
+                .iter()
+                .flat_map(Fields::all)
+                .map(|(name, _)| name)
+                .collect();
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
+            part.mistake(format!(
+                "there is no environment `{name}`; `environments` has {known}"
+            ));
+        }
+        if let Some(target) = &self.surroundings.target {
+            settings.target = Some(target.clone());
+        }
+        if settings.target.is_none() {
+            part.mistake(
+                "`target` is missing: expected a URL, for example ws://localhost:3334/echo, or --target",
+            );
+        }
+        settings.is_insecure |= self.surroundings.is_insecure;
+        Some(settings)
+    }
+
+    /// The configuration's variables, those of the environment over them, and those of the command line over both.
+    fn variables(&self, config: &Node, environment: Option<&str>) -> BTreeMap<String, Value> {
+        let environment = environment.and_then(|name| config.value.get("environments")?.value.get(name));
+        let layers = [Some(config), environment].into_iter().flatten();
+        let maps = layers.filter_map(|layer| layer.value.get("variables"));
+        let mut variables = BTreeMap::new();
+        for map in maps {
+            if let Ok(Value::Object(entries)) = serde_json::to_value(map) {
+                variables.extend(entries);
+            }
+        }
+        variables.extend(self.surroundings.variables.clone());
+        let system = self.config_variables(&BTreeMap::new());
+        for value in variables.values_mut() {
+            if let Ok(template) = JsonTemplate::parse(value) {
+                *value = template.value(&system);
+            }
+        }
+        variables
+    }
+
+    fn read_layer(&self, mut fields: Fields<'a>, settings: &mut Settings) {
+        let variables = settings.variables.clone();
+        if let Some(part) = fields.get("target") {
+            settings.target = self.config_text(&part, &variables);
+        }
+        if let Some(part) = fields.get("variables") {
+            // They were read before everything else; here it is about what is wrong with them.
+            let fields = part.fields();
+            fields
+                .iter()
+                .flat_map(Fields::all)
+                .for_each(|(_, part)| drop(self.json(&part)));
+        }
+        let mode = fields.get("mode");
+        self.read_mode(mode);
+        if let Some(part) = fields.get("phases") {
+            settings.phases = self.read_phases(&part, &variables);
+        }
+        if let Some(part) = fields.get("payload") {
+            self.read_payloads(&part, settings);
+        }
+        if let Some(part) = fields.get("engine") {
+            settings.engine = part.text().map(str::to_owned);
+        }
+        if let Some(part) = fields.get("timeout") {
+            settings.timeout = self.duration(&part, &variables);
+        }
+        if let Some(mut tls) = fields.get("tls").and_then(|part| part.fields()) {
+            if let Some(is_strict) = tls.get("rejectUnauthorized").and_then(|part| part.boolean()) {
+                settings.is_insecure = !is_strict;
+            }
+            tls.finish();
+        }
+        if let Some(part) = fields.get("ws") {
+            self.read_websocket(&part, settings);
+        }
+        if let Some(part) = fields.get("http") {
+            self.read_http(&part, settings);
+        }
+        if let Some(part) = fields.get("defaults") {
+            self.read_defaults(&part, settings);
+        }
+        self.read_plugins(&mut fields, settings);
+        for (key, reason) in REFUSED {
+            if let Some(part) = fields.get(key) {
+                part.mistake(reason);
+            }
+        }
+        for (key, reason) in WITHOUT_EFFECT {
+            if let Some(part) = fields.get(key) {
+                self.warn(&part, reason);
+            }
+        }
+        fields.finish();
+    }
+
+    /// How users of a phase follow each other.
+    pub(super) fn read_mode(&self, part: Option<Part<'a>>) {
+        let Some(part) = part else { return };
+        match part.text() {
+            Some("uniform") | None => {}
+            Some("poisson") => {
+                part.mistake("`poisson` is not supported: users arrive evenly; remove it or write uniform");
+            }
+            Some(_) => part.unexpected("uniform"),
+        }
+    }
+
+    fn read_websocket(&self, part: &Part<'a>, settings: &mut Settings) {
+        let Some(mut fields) = part.fields() else { return };
+        self.read_connect_fields(&mut fields, &mut settings.connect);
+        if let Some(part) = fields.get("timeout") {
+            settings.websocket_timeout = self.duration(&part, &settings.variables);
+        }
+        if let Some(part) = fields.get("rejectUnauthorized") {
+            settings.is_insecure = part.boolean() == Some(false);
+        }
+        for key in [
+            "perMessageDeflate",
+            "maxRedirects",
+            "handshakeTimeout",
+            "followRedirects",
+        ] {
+            if let Some(part) = fields.get(key) {
+                self.warn(
+                    &part,
+                    "has no effect: options of Node's client are not those of this one",
+                );
+            }
+        }
+        fields.finish();
+    }
+
+    /// `config.defaults` and `config.http.defaults`.
+    pub(super) fn read_defaults(&self, part: &Part<'a>, settings: &mut Settings) {
+        let Some(mut fields) = part.fields() else { return };
+        if let Some(mut think) = fields.get("think").and_then(|part| part.fields()) {
+            settings.jitter = think.get("jitter").and_then(|part| self.read_jitter(&part));
+            think.finish();
+        }
+        if let Some(part) = fields.get("headers") {
+            settings.headers = self.templates(Some(part));
+        }
+        if let Some(part) = fields.get("cookie") {
+            settings.cookies = self.templates(Some(part));
+        }
+        if let Some(part) = fields.get("strictCapture")
+            && part.boolean() == Some(false)
+        {
+            part.mistake(
+                "this default is not supported; write `strict: false` at each `capture` that may fail",
+            );
+        }
+        fields.finish();
+    }
+
+    fn read_plugins(&self, fields: &mut Fields<'a>, settings: &mut Settings) {
+        let mut plugins = fields.get("plugins").and_then(|part| part.fields());
+        let mut of_plugin = |name| {
+            let below = plugins.as_mut().and_then(|plugins| plugins.get(name));
+            fields.get(name).or(below)
+        };
+        if let Some(part) = of_plugin("ensure") {
+            settings.ensure = self.read_ensure(&part);
+        }
+        if let Some(mut apdex) = of_plugin("apdex").and_then(|part| part.fields()) {
+            let threshold = apdex.get("threshold").and_then(|part| part.whole());
+            settings.apdex = Some(threshold.map_or(APDEX_THRESHOLD, Duration::from_millis));
+            apdex.finish();
+        }
+        let Some(mut plugins) = plugins else { return };
+        for name in [
+            "metrics-by-endpoint",
+            "publish-metrics",
+            "slack",
+            "memory-inspector",
+        ] {
+            if let Some(part) = plugins.get(name) {
+                self.warn(
+                    &part,
+                    "has no effect: this plugin is not supported; the load is the same without it",
+                );
+            }
+        }
+        if let Some(mut expect) = plugins.get("expect").and_then(|part| part.fields()) {
+            for key in [
+                "outputFormat",
+                "reportFailuresAsErrors",
+                "expectDefault200",
+                "useOnlyRequestNames",
+            ] {
+                if let Some(part) = expect.get(key) {
+                    self.warn(
+                        &part,
+                        "has no effect: expectations are counted, and decide about the exit code",
+                    );
+                }
+            }
+            expect.finish();
+        }
+        if let Some(part) = plugins.find("fake-data") {
+            part.mistake("the plugin is not supported; take values from a `payload` or from $randomString()");
+        }
+        plugins.finish();
+    }
+
+    /// `20%`, or a duration; a number is milliseconds.
+    pub(super) fn read_jitter(&self, part: &Part<'a>) -> Option<Jitter> {
+        part.read(
+            "a share such as \"20%\", or milliseconds such as 500",
+            |value| match value {
+                Written::Number(number) => Some(Jitter::By(
+                    Duration::try_from_secs_f64(number.as_f64()? / 1e3).ok()?,
+                )),
+                Written::Text(text) => match text.strip_suffix('%') {
+                    Some(percent) => {
+                        let percent: f64 = percent.trim().parse().ok()?;
+                        (0.0..=100.0)
+                            .contains(&percent)
+                            .then_some(Jitter::Share(percent / 100.0))
+                    }
+                    None => duration::of_text(text).map(Jitter::By),
+                },
+                _ => None,
+            },
+        )
+    }
+
+    /// Seconds or a duration, also from a template of the configuration.
+    pub(super) fn duration(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<Duration> {
+        let value = self.config_value(part, variables)?;
+        let duration = duration::of_value(&value);
+        if duration.is_none() {
+            part.unexpected(duration::EXPECTED);
+        }
+        duration
+    }
+}
+
+impl Settings {
+    /// Variables of which each user has one of several values.
+    pub(super) fn choices(&self) -> BTreeMap<String, Vec<Value>> {
+        let lists = self.variables.iter().filter_map(|(name, value)| match value {
+            Value::Array(values) => Some((name.clone(), values.clone())),
+            _ => None,
+        });
+        lists.collect()
+    }
+
+    /// Variables that are the same for all users.
+    pub(super) fn constants(&self) -> BTreeMap<String, Value> {
+        let mut constants = self.variables.clone();
+        constants.retain(|_, value| !value.is_array());
+        constants.extend(self.tables.iter().cloned());
+        constants.insert(
+            "target".to_owned(),
+            self.target.clone().unwrap_or_default().into(),
+        );
+        constants
+    }
+
+    pub(super) fn websocket_timeout(&self) -> Duration {
+        self.timeout.or(self.websocket_timeout).unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// How WebSockets are opened. Mistakes are written down at `part`.
+    pub(super) fn opening(&self, part: &Part<'_>) -> Option<Opening> {
+        let believe = if self.is_insecure {
+            Believe::Anybody
+        } else {
+            Believe::System
+        };
+        let tls = Tls::new(TlsOptions {
+            believe,
+            ..TlsOptions::default()
+        });
+        let tls = tls.inspect_err(|error| part.mistake(error.to_string())).ok()?;
+        Some(Opening {
+            // The configuration's templates are replaced already.
+            target: Template::constant_of(self.target.as_deref()?),
+            common: self.connect.clone(),
+            dialer: Arc::new(Dialer::default()),
+            tls: Arc::new(tls),
+            deadline: self.websocket_timeout(),
+        })
+    }
+
+    /// Settings of all users' HTTP clients, with the same TLS as their WebSockets.
+    pub(super) fn http(opening: &Opening) -> HttpSettings {
+        HttpSettings::new(Arc::clone(&opening.dialer), Arc::clone(&opening.tls))
+    }
+
+    /// What all requests have in common.
+    pub(super) fn defaults(&self) -> Defaults {
+        Defaults {
+            target: self.target.clone().unwrap_or_default(),
+            headers: self.headers.clone(),
+            cookies: self.cookies.clone(),
+            timeout: self.timeout.or(self.http_timeout).unwrap_or(DEFAULT_TIMEOUT),
+            apdex: self.apdex,
+        }
+    }
+
+    /// The phases; without any, one user arrives.
+    pub(super) fn phases(&self) -> Vec<Phase> {
+        self.phases.clone().unwrap_or_else(|| vec![Self::solo()])
+    }
+
+    /// Artillery's default, and what `--solo` asks for.
+    pub(super) fn solo() -> Phase {
+        Phase {
+            name: None,
+            duration: Duration::from_secs(1),
+            kind: Kind::Count(1),
+            max_vusers: None,
+        }
+    }
+}
+
+/// The names of a list of texts, or of one.
+pub(super) fn one_or_more<'a>(part: &Part<'a>) -> Vec<Part<'a>> {
+    match &part.node().value {
+        Written::List(_) => part.list().into_iter().flatten().collect(),
+        _ => vec![part.clone()],
+    }
+}
+
+/// Whether a value is written as a map.
+pub(super) fn is_map(part: &Part<'_>) -> bool {
+    json_of(part).is_object()
+}

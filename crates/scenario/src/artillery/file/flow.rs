@@ -1,0 +1,210 @@
+//! The steps of a flow that all engines have (load-tools spec §2.5).
+
+use super::{config::Settings, reader::Reader};
+use crate::{
+    artillery::{
+        duration,
+        flow::{Bounds, Flow, Loop, LoopKind, Step, Think, Time},
+        program::Engine,
+    },
+    document::{Fields, Part, Value},
+    nearest::nearest,
+};
+
+/// Steps of all engines.
+const COMMON: [&str; 4] = ["think", "loop", "log", "function"];
+
+/// Steps of the engine `ws`.
+const WEBSOCKET: [&str; 4] = ["connect", "send", "wait", "receive"];
+
+/// Steps of the engine `http`.
+const HTTP: [&str; 8] = [
+    "get", "post", "put", "patch", "delete", "head", "options", "parallel",
+];
+
+/// Artillery's names.
+const LOOP_COUNT: &str = "$loopCount";
+const LOOP_ELEMENT: &str = "$loopElement";
+
+impl<'a> Reader<'a> {
+    /// Reads the steps; lists within the list are part of it, as YAML's anchors make them.
+    pub(super) fn read_flow(&self, part: &Part<'a>, engine: Engine, settings: &Settings, flow: &mut Flow) {
+        for part in part.list().into_iter().flatten() {
+            match &part.node().value {
+                Value::List(_) => self.read_flow(&part, engine, settings, flow),
+                _ => self.read_step(&part, engine, settings, flow),
+            }
+        }
+    }
+
+    fn read_step(&self, part: &Part<'a>, engine: Engine, settings: &Settings, flow: &mut Flow) {
+        if matches!(&part.node().value, Value::Text(_)) {
+            part.unexpected("a step with its value, for example { send: hello } or { think: 1 }");
+            return;
+        }
+        let Some(mut fields) = part.fields() else { return };
+        let own = match engine {
+            Engine::WebSocket => &WEBSOCKET[..],
+            Engine::Http => &HTTP[..],
+        };
+        let known = || COMMON.iter().chain(own).copied();
+        let keys: Vec<_> = fields.all().map(|(key, _)| key).collect();
+        let steps: Vec<_> = known().filter(|name| keys.contains(name)).collect();
+        match steps.as_slice() {
+            [] => {
+                let key = keys.first().copied().unwrap_or_default();
+                let others = HTTP.iter().chain(&WEBSOCKET).find(|name| **name == key);
+                let hint = match (others, nearest(key, known())) {
+                    (Some(_), _) => "it belongs to another engine".to_owned(),
+                    (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
+                    (None, None) => format!("expected one of {}", known().collect::<Vec<_>>().join(", ")),
+                };
+                part.mistake(format!(
+                    "there is no step `{key}` in the engine `{}`; {hint}",
+                    engine.name()
+                ));
+            }
+            [name] => {
+                self.read_named(name, &mut fields, engine, settings, flow);
+                fields.finish();
+            }
+            [first, second, ..] => part.mistake(format!(
+                "`{first}` and `{second}` are two steps; write each as an item of its own"
+            )),
+        }
+    }
+
+    fn read_named(
+        &self,
+        name: &'static str,
+        fields: &mut Fields<'a>,
+        engine: Engine,
+        settings: &Settings,
+        flow: &mut Flow,
+    ) {
+        let Some(part) = fields.require(name, "a value") else {
+            return;
+        };
+        let step = match name {
+            "think" => self.read_think(&part, fields, settings),
+            "log" => self.template(&part).map(Step::Log),
+            "function" => {
+                part.mistake("there is no function to call: a `processor` is not supported");
+                None
+            }
+            "loop" => return self.read_loop(&part, fields, engine, settings, flow),
+            "connect" => return self.read_connect(&part, flow),
+            "send" => self.read_send(&part),
+            "wait" => self.read_wait(&part),
+            "receive" => {
+                flow.has_inbox = true;
+                self.read_receive(&part)
+            }
+            "parallel" => {
+                part.mistake("requests at the same time are not supported; write them one after another");
+                None
+            }
+            method => self.read_request(method, &part),
+        };
+        flow.steps.extend(step);
+    }
+
+    fn read_think(&self, part: &Part<'a>, fields: &mut Fields<'a>, settings: &Settings) -> Option<Step> {
+        let jitter = match fields.get("jitter") {
+            Some(part) => self.read_jitter(&part),
+            None => settings.jitter,
+        };
+        let time = self.json(part)?;
+        let time = match time.constant() {
+            None => Time::Template(time),
+            Some(value) => match duration::of_value(value) {
+                Some(duration) => Time::Fixed(duration),
+                None => {
+                    part.unexpected(duration::EXPECTED);
+                    return None;
+                }
+            },
+        };
+        Some(Step::Think(Think { time, jitter }))
+    }
+
+    fn read_loop(
+        &self,
+        part: &Part<'a>,
+        fields: &mut Fields<'a>,
+        engine: Engine,
+        settings: &Settings,
+        flow: &mut Flow,
+    ) {
+        let name_of = |part: Option<Part<'a>>, usual: &str| {
+            let name = part.and_then(|part| part.text()).unwrap_or(usual);
+            self.sets(name);
+            name.to_owned()
+        };
+        let index_name = name_of(fields.get("loopValue"), LOOP_COUNT);
+        let element_name = name_of(fields.get("loopElement"), LOOP_ELEMENT);
+        let kind = self.loop_kind(fields);
+        let head = flow.steps.len();
+        let rounds = Loop {
+            kind: kind.unwrap_or(LoopKind::Forever),
+            index_name,
+            element_name,
+        };
+        // Its end is known when its steps were read.
+        flow.steps.push(Step::Loop {
+            head: rounds,
+            end: head,
+        });
+        self.read_flow(part, engine, settings, flow);
+        let found_end = flow.steps.len();
+        if found_end == head + 1 {
+            part.mistake("the loop has no steps");
+        }
+        if let Step::Loop { end, .. } = &mut flow.steps[head] {
+            *end = found_end;
+        }
+        flow.steps.push(Step::Repeat { head });
+    }
+
+    fn loop_kind(&self, fields: &mut Fields<'a>) -> Option<LoopKind> {
+        let [over, until, count] = ["over", "whileTrue", "count"].map(|key| fields.get(key));
+        match (over, until, count) {
+            (Some(part), None, _) => self.over(&part).map(LoopKind::Over),
+            (None, Some(part), None) => self.condition(&part).map(LoopKind::While),
+            (None, None, None) => Some(LoopKind::Forever),
+            (None, None, Some(part)) => {
+                let count = self.json(&part)?;
+                let Some(value) = count.constant() else {
+                    return Some(LoopKind::CountOf(count));
+                };
+                match Bounds::read(value) {
+                    Ok(Some(bounds)) => Some(LoopKind::Count(bounds)),
+                    Ok(None) => Some(LoopKind::Forever),
+                    Err(()) => {
+                        part.unexpected("a number of rounds or a range, for example 10 or \"1-10\"");
+                        None
+                    }
+                }
+            }
+            _ => {
+                let problem =
+                    "`over`, `whileTrue` and `count` say differently when the loop ends; keep one of them";
+                fields.part().mistake(problem);
+                None
+            }
+        }
+    }
+
+    /// A list, or the name of a variable that is one.
+    fn over(&self, part: &Part<'a>) -> Option<crate::artillery::template::JsonTemplate> {
+        match &part.node().value {
+            Value::List(_) => self.json(part),
+            Value::Text(name) if !name.contains("{{") => self.variable(part, name),
+            Value::Text(_) => self.json(part),
+            _ => {
+                part.unexpected("a list, or the name of a variable that is one");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The steps of the engine `ws`.
+
+use std::time::Duration;
+
+use super::{
+    config::is_map,
+    reader::{Reader, json_of},
+};
+use crate::{
+    artillery::{
+        duration,
+        flow::{Answers, Connect, Flow, Payload, Receive, Sending, Step, Wait, Wanted},
+        template::{JsonTemplate, Template},
+    },
+    document::{Fields, Part, Value},
+};
+
+/// Messages that one step may wait for. Reason: they are kept until the step has read them.
+const MOST_ANSWERS: u64 = 10_000;
+
+impl<'a> Reader<'a> {
+    pub(super) fn read_connect(&self, part: &Part<'a>, flow: &mut Flow) {
+        if !flow.steps.is_empty() || flow.connect.is_some() {
+            part.mistake("`connect` can only be the first step, and once: a user has one connection");
+            return;
+        }
+        let mut connect = Connect::default();
+        if is_map(part) {
+            let Some(mut fields) = part.fields() else { return };
+            connect.target = fields.get("target").and_then(|part| self.template(&part));
+            if let Some(part) = fields.get("function") {
+                part.mistake("there is no function to call: a `processor` is not supported");
+            }
+            self.read_connect_fields(&mut fields, &mut connect);
+            fields.finish();
+        } else {
+            connect.target = self.template(part);
+        }
+        flow.connect = Some(connect);
+    }
+
+    /// What `config.ws` and `connect` have in common.
+    pub(super) fn read_connect_fields(&self, fields: &mut Fields<'a>, connect: &mut Connect) {
+        if let Some(headers) = fields.get("headers").and_then(|part| part.fields()) {
+            let headers = headers
+                .all()
+                .filter_map(|(name, part)| Some((name.to_owned(), self.template(&part)?)));
+            connect.headers = headers.collect();
+        }
+        if let Some(protocols) = fields.get("subprotocols").and_then(|part| part.list()) {
+            connect.subprotocols = protocols.filter_map(|part| self.template(&part)).collect();
+        }
+        if let Some(part) = fields.get("proxy") {
+            part.mistake("a proxy is not supported; connect to the server itself");
+        }
+    }
+
+    pub(super) fn read_send(&self, part: &Part<'a>) -> Option<Step> {
+        let is_ask = part.node().value.get("payload").is_some();
+        if !is_ask {
+            let payload = self.payload(part)?;
+            return Some(Step::Send(Box::new(Sending {
+                payload,
+                answer: None,
+            })));
+        }
+        let mut fields = part.fields()?;
+        let payload = fields.find("payload").and_then(|part| self.payload(&part));
+        let answer = self.answers(&mut fields, "answers");
+        let waits = ["capture", "match", "answers"]
+            .iter()
+            .any(|key| part.node().value.get(key).is_some());
+        fields.finish();
+        Some(Step::Send(Box::new(Sending {
+            payload: payload?,
+            answer: waits.then_some(answer),
+        })))
+    }
+
+    /// What is sent: a text as it is, everything else as JSON.
+    fn payload(&self, part: &Part<'a>) -> Option<Payload> {
+        if let Value::Text(_) = &part.node().value {
+            let template = self.template(part)?;
+            return Some(match template.constant() {
+                Some(text) => Payload::Constant(text.into()),
+                None => Payload::Text(template),
+            });
+        }
+        let template = self.json(part)?;
+        Some(match template.constant() {
+            Some(_) => Payload::Constant(json_of(part).to_string().into()),
+            None => Payload::Json(template),
+        })
+    }
+
+    pub(super) fn read_wait(&self, part: &Part<'a>) -> Option<Step> {
+        let mut fields = part.fields()?;
+        let answers = self.answers(&mut fields, "count");
+        fields.finish();
+        Some(Step::Wait(Box::new(Wait(answers))))
+    }
+
+    /// `receive: 3` are any three messages.
+    pub(super) fn read_receive(&self, part: &Part<'a>) -> Option<Step> {
+        if let Value::Number(_) = &part.node().value {
+            let answers = Answers {
+                wanted: Wanted::default(),
+                n: n_answers(part)?,
+                timeout: None,
+            };
+            return Some(Step::Receive(Box::new(Receive(answers))));
+        }
+        let mut fields = part.fields()?;
+        let answers = self.answers(&mut fields, "count");
+        fields.finish();
+        Some(Step::Receive(Box::new(Receive(answers))))
+    }
+
+    fn answers(&self, fields: &mut Fields<'a>, count: &'static str) -> Answers {
+        let captures = fields.get("capture").map(|part| self.read_captures(&part));
+        let matches = fields.get("match").map(|part| self.read_matches(&part));
+        let n = fields.get(count).map_or(Some(1), |part| n_answers(&part));
+        let timeout = fields.get("timeout").and_then(|part| timeout(&part));
+        Answers {
+            wanted: Wanted {
+                captures: captures.unwrap_or_default(),
+                matches: matches.unwrap_or_default(),
+            },
+            n: n.unwrap_or(1),
+            timeout,
+        }
+    }
+
+    /// A variable by its name, as a template.
+    pub(super) fn variable(&self, part: &Part<'a>, name: &str) -> Option<JsonTemplate> {
+        match Template::parse(&format!("{{{{ {name} }}}}")) {
+            Ok(template) => {
+                let template = JsonTemplate::Text(template);
+                self.note(template.names().into_iter(), part);
+                Some(template)
+            }
+            Err(error) => {
+                part.mistake(error.to_string());
+                None
+            }
+        }
+    }
+}
+
+fn n_answers(part: &Part<'_>) -> Option<u32> {
+    let n = part.whole()?;
+    if !(1..=MOST_ANSWERS).contains(&n) {
+        part.unexpected(&format!("a number of messages from 1 to {MOST_ANSWERS}"));
+        return None;
+    }
+    u32::try_from(n).ok()
+}
+
+fn timeout(part: &Part<'_>) -> Option<Duration> {
+    let timeout = duration::of_value(&json_of(part));
+    if timeout.is_none() {
+        part.unexpected(duration::EXPECTED);
+    }
+    timeout
+}

@@ -1,0 +1,94 @@
+//! `config.payload`: tables of variables.
+
+use super::{
+    config::{Settings, is_map, one_or_more},
+    reader::Reader,
+};
+use crate::{
+    artillery::payload::{Form, Order, Payload},
+    document::{Fields, Part},
+};
+
+impl<'a> Reader<'a> {
+    pub(super) fn read_payloads(&self, part: &Part<'a>, settings: &mut Settings) {
+        settings.payloads.clear();
+        for part in one_or_more(part) {
+            self.read_payload(&part, settings);
+        }
+    }
+
+    fn read_payload(&self, part: &Part<'a>, settings: &mut Settings) -> Option<()> {
+        let mut fields = part.fields()?;
+        let path = fields.require("path", "the path of a CSV file, for example users.csv");
+        let path_text = path
+            .as_ref()
+            .and_then(|part| self.config_text(part, &settings.variables));
+        let names = fields.require("fields", "the names of its columns, for example [user, password]");
+        let names: Option<Vec<_>> =
+            names.and_then(|part| part.list()?.map(|part| part.text().map(str::to_owned)).collect());
+        let order = match fields.get("order") {
+            None => Order::default(),
+            Some(part) => match part.text()? {
+                "random" => Order::Random,
+                "sequence" => Order::Sequence,
+                _ => {
+                    part.unexpected("random or sequence");
+                    return None;
+                }
+            },
+        };
+        let form = self.form(&mut fields);
+        let loads_all = fields.get("loadAll").and_then(|part| part.boolean()) == Some(true);
+        let name = fields.get("name").and_then(|part| part.text());
+        fields.finish();
+        let (path, path_text, names) = (path?, path_text?, names?);
+        if loads_all {
+            name.into_iter().for_each(|name| self.sets(name));
+        } else {
+            names.iter().for_each(|name| self.sets(name));
+        }
+        let full = self.surroundings.resolve(&path_text);
+        let text = (self.surroundings.read_file)(&full);
+        let text = text
+            .inspect_err(|error| path.mistake(format!("cannot read {}: {error}", full.display())))
+            .ok()?;
+        let payload = Payload::parse(&text, names, order, form);
+        let payload = payload
+            .inspect_err(|error| path.mistake(format!("{path_text}: {error}")))
+            .ok()?;
+        match (loads_all, name) {
+            (false, _) => settings.payloads.push(payload),
+            (true, Some(name)) => settings.tables.push((name.to_owned(), payload.into_objects())),
+            (true, None) => part.mistake("`loadAll` needs a `name`, the variable that the table becomes"),
+        }
+        Some(())
+    }
+
+    fn form(&self, fields: &mut Fields<'a>) -> Form {
+        let mut form = Form::default();
+        let mut set = |key, to: &mut bool| {
+            if let Some(part) = fields.get(key)
+                && let Some(value) = part.boolean()
+            {
+                *to = value;
+            }
+        };
+        set("skipHeader", &mut form.skips_header);
+        set("cast", &mut form.casts);
+        set("skipEmptyLines", &mut form.skips_empty_lines);
+        if let Some(part) = fields.get("delimiter") {
+            match part.text().map(str::as_bytes) {
+                Some(&[delimiter]) if delimiter.is_ascii() => form.delimiter = delimiter,
+                Some(_) => part.unexpected("one character, for example \";\""),
+                None => {}
+            }
+        }
+        if let Some(part) = fields.get("options").filter(is_map) {
+            self.warn(
+                &part,
+                "has no effect: options of Node's parser are not those of this one",
+            );
+        }
+        form
+    }
+}

@@ -1,0 +1,204 @@
+//! What all parts of a file are read with: texts with templates, the names that they read, and warnings.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    str::FromStr,
+    sync::Arc,
+};
+
+use serde_json::Value;
+
+use super::Surroundings;
+use crate::{
+    artillery::{
+        condition::Condition,
+        template::{JsonTemplate, Template},
+        variables::{Globals, Variables},
+    },
+    document::{Document, Mistakes, Part, Value as Written},
+    nearest::nearest,
+};
+
+/// Variables that are always there.
+const BUILT_IN: [&str; 8] = [
+    "target",
+    "$uuid",
+    "$testId",
+    "$environment",
+    "$dirname",
+    "$scenarioFile",
+    "$loopCount",
+    "$loopElement",
+];
+
+/// Reads one file.
+pub(super) struct Reader<'a> {
+    pub(super) document: &'a Document,
+    pub(super) surroundings: &'a Surroundings<'a>,
+    warnings: RefCell<Vec<String>>,
+    /// Names that templates and conditions read, with the place for what is said of unknown ones.
+    reads: RefCell<Vec<(String, Part<'a>)>>,
+    /// Names that something sets.
+    sets: RefCell<BTreeSet<String>>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(document: &'a Document, surroundings: &'a Surroundings<'a>) -> Self {
+        let sets = BUILT_IN.iter().map(|&name| name.to_owned());
+        Self {
+            document,
+            surroundings,
+            warnings: RefCell::default(),
+            reads: RefCell::default(),
+            sets: RefCell::new(sets.chain(surroundings.variables.keys().cloned()).collect()),
+        }
+    }
+
+    /// Says that something has no effect here.
+    pub(super) fn warn(&self, part: &Part<'_>, problem: &str) {
+        let warning = format!(
+            "{}:{}: {}: {problem}",
+            self.document.name(),
+            part.node().place,
+            part.path()
+        );
+        self.warnings.borrow_mut().push(warning);
+    }
+
+    pub(super) fn take_warnings(&self) -> Vec<String> {
+        self.warnings.take()
+    }
+
+    /// A variable that something sets.
+    pub(super) fn sets(&self, name: &str) {
+        self.sets.borrow_mut().insert(name.to_owned());
+    }
+
+    /// How many names were read so far; for [`Self::names_since`].
+    pub(super) fn n_names(&self) -> usize {
+        self.reads.borrow().len()
+    }
+
+    /// The names that were read since then.
+    pub(super) fn names_since(&self, n_before: usize) -> Vec<String> {
+        let names: BTreeSet<_> = self.reads.borrow()[n_before..]
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect();
+        names.into_iter().collect()
+    }
+
+    /// Refuses names that nothing sets.
+    pub(super) fn check_names(&self) {
+        let sets = self.sets.borrow();
+        for (name, part) in self
+            .reads
+            .borrow()
+            .iter()
+            .filter(|(name, _)| !sets.contains(name))
+        {
+            let hint = match nearest(name, sets.iter().map(String::as_str)) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => "set it in `config.variables`, in a `payload`, with `capture`, or with --variables"
+                    .to_owned(),
+            };
+            part.mistake(format!("nothing sets the variable `{name}`; {hint}"));
+        }
+    }
+
+    /// A text with templates; a number or a boolean is taken as it is written.
+    pub(super) fn template(&self, part: &Part<'a>) -> Option<Template> {
+        let text = scalar_text(part)?;
+        match Template::parse(&text) {
+            Ok(template) => {
+                self.note(template.names(), part);
+                Some(template)
+            }
+            Err(error) => {
+                part.mistake(error.to_string());
+                None
+            }
+        }
+    }
+
+    /// A value whose texts have templates.
+    pub(super) fn json(&self, part: &Part<'a>) -> Option<JsonTemplate> {
+        match JsonTemplate::parse(&json_of(part)) {
+            Ok(template) => {
+                self.note(template.names().into_iter(), part);
+                Some(template)
+            }
+            Err(error) => {
+                part.mistake(error.to_string());
+                None
+            }
+        }
+    }
+
+    /// A condition over the user's variables.
+    pub(super) fn condition(&self, part: &Part<'a>) -> Option<Condition> {
+        let condition = match Condition::from_str(part.text()?) {
+            Ok(condition) => condition,
+            Err(error) => {
+                part.mistake(error.to_string());
+                return None;
+            }
+        };
+        let names = condition.names();
+        self.note(
+            names
+                .into_iter()
+                .map(|name| name.split('.').next().unwrap_or(name)),
+            part,
+        );
+        Some(condition)
+    }
+
+    pub(super) fn note<'n>(&self, names: impl Iterator<Item = &'n str>, part: &Part<'a>) {
+        let names = names.map(|name| (name.to_owned(), part.clone()));
+        self.reads.borrow_mut().extend(names);
+    }
+
+    /// A text of the configuration, which is the same for all users.
+    pub(super) fn config_text(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<String> {
+        let template = self.template(part)?;
+        Some(template.render(&self.config_variables(variables)).into_owned())
+    }
+
+    /// A value of the configuration.
+    pub(super) fn config_value(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<Value> {
+        let template = self.json(part)?;
+        Some(template.value(&self.config_variables(variables)))
+    }
+
+    pub(super) fn config_variables(&self, variables: &BTreeMap<String, Value>) -> Variables {
+        Variables::new(Arc::new(Globals {
+            values: variables.clone(),
+            environment: self.surroundings.system.clone(),
+        }))
+    }
+
+    /// For a file whose mistakes were all told already.
+    pub(super) fn incomplete(&self) -> Mistakes {
+        self.document.root().mistake("the file cannot be read");
+        match self.document.finish() {
+            Err(mistakes) => mistakes,
+            Ok(()) => unreachable!("a mistake was just written down"),
+        }
+    }
+}
+
+/// A value as JSON.
+pub(super) fn json_of(part: &Part<'_>) -> Value {
+    serde_json::to_value(part.node()).unwrap_or_default()
+}
+
+fn scalar_text(part: &Part<'_>) -> Option<String> {
+    part.read("a text", |value| match value {
+        Written::Text(text) => Some(text.clone()),
+        Written::Number(number) => Some(number.to_string()),
+        Written::Boolean(boolean) => Some(boolean.to_string()),
+        _ => None,
+    })
+}

@@ -1,0 +1,271 @@
+//! Files, and what is said about bad ones.
+
+use std::{collections::BTreeMap, io, path::Path, time::Duration};
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use super::*;
+use crate::artillery::{
+    flow::{LoopKind, Payload, Step, Time},
+    phase::{Kind, Rate},
+};
+
+fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings<'_> {
+    Surroundings {
+        path: Path::new("load/test.yml"),
+        environment: None,
+        target: None,
+        variables: BTreeMap::new(),
+        is_insecure: false,
+        scenario_name: None,
+        is_solo: false,
+        max_duration: None,
+        system: [("HOST".to_owned(), "example.test".to_owned())].into(),
+        read_file,
+    }
+}
+
+fn files(path: &Path) -> io::Result<String> {
+    match path.to_str() {
+        Some("load/users.csv") => Ok("name,age\nAda,36\n".to_owned()),
+        Some("load/ragged.csv") => Ok("Ada,36\nBob\n".to_owned()),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    }
+}
+
+fn read_with(text: &str, change: impl FnOnce(&mut Surroundings<'_>)) -> Result<Test, String> {
+    let mut surroundings = surroundings(&files);
+    change(&mut surroundings);
+    let document = Document::read("test.yml", text).map_err(|mistakes| mistakes.to_string())?;
+    read(&document, &surroundings).map_err(|mistakes| mistakes.to_string())
+}
+
+fn read_text(text: &str) -> Result<Test, String> {
+    read_with(text, |_| {})
+}
+
+fn check_error(text: &str, expected: &Expect) {
+    expected.assert_eq(&read_text(text).unwrap_err());
+}
+
+/// A file with this flow.
+fn with_flow(flow: &str) -> String {
+    format!(
+        "config: {{target: 'ws://h', variables: {{ids: [1, 2], room: a}}}}\nscenarios:\n- engine: ws\n  flow:\n{flow}"
+    )
+}
+
+#[test]
+fn the_first_file_of_the_article_is_read() {
+    let text = "scenarios:\n  - name: Nim WebSocket load test\n    engine: ws\n    flow:\n      - send: \"Stress test\"\n\n\
+                config:\n  target: \"ws://localhost:9001/ws\"\n  phases:\n    - duration: 30\n      arrivalRate: 10\n";
+    let test = read_text(text).unwrap();
+    assert_eq!(test.n_due(Duration::from_secs(30)), 300);
+    assert_eq!(test.n_due(Duration::from_millis(950)), 10);
+    assert_eq!(test.plan().unwrap().scenarios.len(), 1);
+    let scenario = &test.program.scenarios[0];
+    assert_eq!(scenario.created, "vusers.created_by_name.Nim WebSocket load test");
+    assert!(matches!(
+        scenario.flow.steps.as_slice(),
+        [Step::Send(send)] if matches!(&send.payload, Payload::Constant(text) if &**text == "Stress test")
+    ));
+    assert!(test.warnings().is_empty());
+}
+
+#[test]
+fn a_loop_without_a_count_has_no_end() {
+    let flow = "  - loop:\n    - send: hi\n    - think: 0.01\n";
+    let test = read_text(&with_flow(flow)).unwrap();
+    let steps = &test.program.scenarios[0].flow.steps;
+    assert!(matches!(&steps[0], Step::Loop { head, end: 3 } if matches!(head.kind, LoopKind::Forever)));
+    assert!(
+        matches!(&steps[2], Step::Think(think) if matches!(think.time, Time::Fixed(time) if time == Duration::from_millis(10)))
+    );
+    assert!(matches!(&steps[3], Step::Repeat { head: 0 }));
+}
+
+#[test]
+fn an_environment_lies_over_the_configuration() {
+    let text = "config:\n  target: 'ws://{{ host }}/x'\n  variables: {host: a}\n  phases: [{duration: 5, arrivalRate: 1}]\n  \
+                environments:\n    staging:\n      variables: {host: '{{ $env.HOST }}'}\n      phases:\n      - {duration: 1m, \
+                rampTo: '2.5', name: up, maxVusers: 7}\n      - pause: 500ms\nscenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
+    let target = |test: &Test| test.program.globals.values["target"].clone();
+    let plain = read_text(text).unwrap();
+    assert_eq!(target(&plain), json!("ws://a/x"));
+    let staging = read_with(text, |surroundings| {
+        surroundings.environment = Some("staging".to_owned());
+    })
+    .unwrap();
+    assert_eq!(target(&staging), json!("ws://example.test/x"));
+    let phase = &staging.phases()[0];
+    let rate = |rate| Rate::per_second(rate).unwrap();
+    assert_eq!(phase.kind, Kind::Ramp(rate(0.0), rate(2.5)));
+    assert_eq!(
+        (phase.duration, phase.max_vusers),
+        (Duration::from_secs(60), Some(7))
+    );
+    assert_eq!(staging.phases()[1].kind, Kind::Pause);
+    let wrong = read_with(text, |surroundings| {
+        surroundings.environment = Some("prod".to_owned());
+    });
+    assert_eq!(
+        wrong.unwrap_err(),
+        "test.yml:2:3: config: there is no environment `prod`; `environments` has staging"
+    );
+}
+
+#[test]
+fn tables_are_read_beside_the_file() {
+    let text = "config:\n  target: ws://h\n  payload: {path: users.csv, fields: [name, age], skipHeader: true}\n\
+                scenarios:\n- {engine: ws, flow: [{send: 'I am {{ name }}'}]}\n";
+    let test = read_text(text).unwrap();
+    let variables = test.program.variables_for(&test.program.scenarios[0]);
+    assert_eq!(variables.get("name"), Some(&json!("Ada")));
+    // Nobody reads it.
+    assert_eq!(variables.get("age"), None);
+    check_error(
+        &text
+            .replace("users.csv", "ragged.csv")
+            .replace(", skipHeader: true", ""),
+        &expect![
+            "test.yml:3:19: config.payload.path: ragged.csv: line 2 has 1 fields, expected 2: name, age"
+        ],
+    );
+    check_error(
+        &text.replace("users.csv", "absent.csv"),
+        &expect!["test.yml:3:19: config.payload.path: cannot read load/absent.csv: entity not found"],
+    );
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    check_error(
+        "config:\n  tarqet: ws://h\n  phases:\n  - {duration: 10, arivalRate: 5}\n  - {duration: soon, arrivalRate: -1}\n  - \
+         {arrivalRate: 1}\n  - {pause: 1, arrivalRate: 1}\n  mode: poisson\n  processor: ./x.js\n  statsInterval: 5\n\
+         scenarios:\n- flow: []\n- engine: socketio\n  flow: [{emit: x}]\n- engine: ws\n  beforeScenario: x\n  flow:\n  - \
+         sned: x\n  - get: {url: /}\n  - send: x\n    think: 1\n  - think\n  - function: f\n  - send: '{{ nme }}'\n  - loop: \
+         [{think: 1}]\n    count: many\n",
+        &expect![[r#"
+            test.yml:2:3: config.tarqet: is no key here; did you mean `target`?
+            test.yml:2:3: config: `target` is missing: expected a URL, for example ws://localhost:3334/echo, or --target
+            test.yml:4:5: config.phases[0]: it says not who arrives; expected `arrivalRate`, `arrivalCount`, `rampTo` or `pause`, for example { duration: 60, arrivalRate: 10 }
+            test.yml:4:5: config.phases: nobody would ever arrive; expected a phase with `arrivalRate`, `arrivalCount`, `rampTo` or `pause`, for example { duration: 60, arrivalRate: 10 }
+            test.yml:4:20: config.phases[0].arivalRate: is no key here; did you mean `arrivalRate`?
+            test.yml:5:16: config.phases[1].duration: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "soon"
+            test.yml:5:35: config.phases[1].arrivalRate: expected users per second, for example 10 or 0.5, found -1
+            test.yml:6:5: config.phases[2]: `duration` is missing: expected seconds, for example duration: 60
+            test.yml:7:5: config.phases[3]: nobody arrives in a `pause`; write the arrivals as a phase of their own
+            test.yml:8:9: config.mode: `poisson` is not supported: users arrive evenly; remove it or write uniform
+            test.yml:9:14: config.processor: functions in JavaScript are not run for Artillery's files; say it with templates, `capture` and `whileTrue`, or write the test as a script (`plimsoll new`)
+            test.yml:13:11: scenarios[1].engine: the engine `socketio` is not supported; expected http or ws
+            test.yml:16:19: scenarios[2].beforeScenario: there are no functions to call: a `processor` is not supported
+            test.yml:18:5: scenarios[2].flow[0]: there is no step `sned` in the engine `ws`; did you mean `send`?
+            test.yml:19:5: scenarios[2].flow[1]: there is no step `get` in the engine `ws`; it belongs to another engine
+            test.yml:20:5: scenarios[2].flow[2]: `think` and `send` are two steps; write each as an item of its own
+            test.yml:22:5: scenarios[2].flow[3]: expected a step with its value, for example { send: hello } or { think: 1 }, found "think"
+            test.yml:23:15: scenarios[2].flow[4].function: there is no function to call: a `processor` is not supported
+            test.yml:24:11: scenarios[2].flow[5].send: nothing sets the variable `nme`; set it in `config.variables`, in a `payload`, with `capture`, or with --variables
+            test.yml:26:12: scenarios[2].flow[6].count: expected a number of rounds or a range, for example 10 or "1-10", found "many""#]],
+    );
+}
+
+#[test]
+fn mistakes_of_steps_are_told() {
+    let check = |flow: &str, expected: &Expect| check_error(&with_flow(flow), expected);
+    check(
+        "  - send: {payload: x, capture: {json: id, as: a}}\n  - send: {payload: x, capture: {regexp: '(', as: a}}\n  - send: \
+         {payload: x, capture: {xpath: //a, as: a}}\n  - send: {payload: x, capture: {json: $.a}}\n  - send: {payload: x, \
+         match: {json: $.a}}\n  - send: {payload: x, answers: 0}\n  - wait: {}\n    timeout: 3\n",
+        &expect![[r#"
+            test.yml:5:40: scenarios[0].flow[0].send.capture.json: it is no JSONPath: at position 0, parser error; expected for example $.items[0].id
+            test.yml:6:42: scenarios[0].flow[1].send.capture.regexp: it is no regular expression that is known here (look-around and back-references are not): error: unclosed group
+            test.yml:7:41: scenarios[0].flow[2].send.capture.xpath: `xpath` is not supported; take the part with `regexp`
+            test.yml:8:33: scenarios[0].flow[3].send.capture: `as` is missing: expected the variable that it becomes, for example as: id
+            test.yml:9:31: scenarios[0].flow[4].send.match: `value` is missing: expected what it has to be, for example value: pong
+            test.yml:10:33: scenarios[0].flow[5].send.answers: expected a number of messages from 1 to 10000, found 0
+            test.yml:12:5: scenarios[0].flow[6].timeout: is no key here; expected one of wait"#]],
+    );
+    check(
+        "  - think: 1\n  - connect: '/x'\n  - think: later\n  - think: 1\n    jitter: 200%\n  - loop: []\n  - loop: \
+         [{log: x}]\n    over: roms\n  - loop: [{log: x}]\n    whileTrue: room ==\n  - loop: [{log: x}]\n    whileTrue: \
+         myFunction\n    count: 3\n",
+        &expect![[r#"
+            test.yml:6:14: scenarios[0].flow[1].connect: `connect` can only be the first step, and once: a user has one connection
+            test.yml:7:12: scenarios[0].flow[2].think: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "later"
+            test.yml:9:13: scenarios[0].flow[3].jitter: expected a share such as "20%", or milliseconds such as 500, found "200%"
+            test.yml:10:11: scenarios[0].flow[4].loop: the loop has no steps
+            test.yml:12:11: scenarios[0].flow[5].over: nothing sets the variable `roms`; set it in `config.variables`, in a `payload`, with `capture`, or with --variables
+            test.yml:14:16: scenarios[0].flow[6].whileTrue: a name or a value is missing at the end; expected for example http.response_time.p95 < 250 and http.codes.200 > 0
+            test.yml:15:5: scenarios[0].flow[7]: `over`, `whileTrue` and `count` say differently when the loop ends; keep one of them"#]],
+    );
+}
+
+#[test]
+fn checks_are_about_metrics_that_exist() {
+    let ensure = |ensure: &str| {
+        format!(
+            "config: {{target: 'ws://h', ensure: {ensure}}}\nscenarios:\n- {{engine: ws, flow: [{{think: 1}}]}}\n"
+        )
+    };
+    let test = read_text(&ensure(
+        "{thresholds: [{websocket.response_time.p95: 100}], conditions: [{expression: vusers.failed < 1, strict: false}], \
+         maxErrorRate: 5}",
+    ));
+    let verdicts = test.unwrap().ensure().judge(&|name| match name {
+        "websocket.response_time.p95" => Some(99.0),
+        "vusers.created" => Some(100.0),
+        "vusers.completed" => Some(94.0),
+        "vusers.failed" => Some(6.0),
+        _ => None,
+    });
+    let verdicts: Vec<_> = verdicts
+        .iter()
+        .map(|it| (it.text.as_str(), it.holds, it.is_strict))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [
+            ("websocket.response_time.p95 < 100", true, true),
+            ("vusers.failed < 1", false, false),
+            ("maxErrorRate < 5", false, true)
+        ]
+    );
+    check_error(
+        &ensure("{thresholds: [{websocket.respons_time.p95: 100}], conditions: [{expression: vusers.fail}]}"),
+        &expect![[r#"
+            test.yml:1:79: config.ensure.thresholds[0]["websocket.respons_time.p95"]: there is no metric `websocket.respons_time.p95`; did you mean `websocket.response_time.p95`?
+            test.yml:1:112: config.ensure.conditions[0].expression: there is no metric `vusers.fail`; did you mean `vusers.failed`?"#]],
+    );
+}
+
+#[test]
+fn what_has_no_effect_is_said() {
+    let text = "config:\n  target: ws://h\n  statsInterval: 5\n  ws: {perMessageDeflate: true}\n  plugins: {slack: {}}\n\
+                scenarios:\n- {engine: ws, flow: [{think: 1}]}\n";
+    expect![[r#"
+        test.yml:4:27: config.ws.perMessageDeflate: has no effect: options of Node's client are not those of this one
+        test.yml:5:20: config.plugins.slack: has no effect: this plugin is not supported; the load is the same without it
+        test.yml:3:18: config.statsInterval: has no effect, as in Artillery: a report is about 10 seconds"#]].assert_eq(&read_text(text).unwrap().warnings().join("\n"));
+}
+
+#[test]
+fn one_scenario_can_be_chosen() {
+    let text = "config: {target: 'ws://h'}\nscenarios:\n- {name: a, engine: ws, weight: 0, flow: [{think: 1}]}\n- {name: b, \
+                engine: ws, flow: [{think: 1}]}\n";
+    let choose = |name: &str| {
+        read_with(text, |surroundings| {
+            surroundings.scenario_name = Some(name.to_owned());
+        })
+    };
+    let test = choose("a").unwrap();
+    assert_eq!(
+        (test.program.scenarios.len(), test.program.choose().name.as_str()),
+        (1, "a")
+    );
+    let error = choose("c").unwrap_err();
+    expect![[r#"test.yml:3:3: scenarios: --scenario-name "c" fits 0 scenarios, not one; did you mean `a`?"#]]
+        .assert_eq(&error);
+    let both = read_text(text).unwrap();
+    assert!((0..100).all(|_| both.program.choose().name == "b"));
+}

@@ -1,0 +1,245 @@
+//! What a virtual user does: the steps of a scenario, flat, so that a user keeps no more of them than a position.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{
+    capture::{Capture, Match},
+    condition::Condition,
+    duration,
+    http::Request,
+    template::{JsonTemplate, Template},
+    variables::Variables,
+};
+
+/// The steps of one scenario.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flow {
+    pub(crate) steps: Vec<Step>,
+    /// Where the WebSocket leads, when the scenario says it itself.
+    pub(crate) connect: Option<Connect>,
+    /// Whether messages that nobody waits for are kept for `receive`.
+    pub(crate) has_inbox: bool,
+}
+
+/// One step. A loop is two: its head, and the way back to it.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Think(Think),
+    Log(Template),
+    /// `end` is the position of the [`Step::Repeat`] that belongs to it.
+    Loop {
+        head: Loop,
+        end: usize,
+    },
+    /// `head` is the position of the [`Step::Loop`].
+    Repeat {
+        head: usize,
+    },
+    Send(Box<Sending>),
+    Wait(Box<Wait>),
+    Receive(Box<Receive>),
+    Request(Box<Request>),
+}
+
+/// A pause.
+#[derive(Clone, Debug)]
+pub(crate) struct Think {
+    pub(crate) time: Time,
+    pub(crate) jitter: Option<Jitter>,
+}
+
+/// A duration, or a template that gives one.
+#[derive(Clone, Debug)]
+pub(crate) enum Time {
+    Fixed(Duration),
+    Template(JsonTemplate),
+}
+
+/// By how much a pause is longer or shorter at the most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Jitter {
+    By(Duration),
+    /// A share of it.
+    Share(f64),
+}
+
+/// When a loop ends, and what its steps know of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    pub(crate) kind: LoopKind,
+    /// The variable with the number of the round.
+    pub(crate) index_name: String,
+    /// The variable with the element of the round.
+    pub(crate) element_name: String,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum LoopKind {
+    Forever,
+    /// Rounds from one number to before another.
+    Count(Bounds),
+    /// The same, known when the loop begins.
+    CountOf(JsonTemplate),
+    /// A round for each element of a list, or of a variable that is one.
+    Over(JsonTemplate),
+    /// While a condition holds.
+    While(Condition),
+}
+
+/// The number of the first round, and of the one before which the loop ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+}
+
+/// How the WebSocket of a user is opened; what is absent comes from the configuration.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Connect {
+    pub(crate) target: Option<Template>,
+    pub(crate) headers: Vec<(String, Template)>,
+    pub(crate) subprotocols: Vec<Template>,
+}
+
+/// A message to send.
+#[derive(Clone, Debug)]
+pub(crate) struct Sending {
+    pub(crate) payload: Payload,
+    /// What is done with the answer; `None` does not wait for one.
+    pub(crate) answer: Option<Answers>,
+}
+
+/// What a message consists of. A text that is the same for all users is made once.
+#[derive(Clone, Debug)]
+pub(crate) enum Payload {
+    Constant(Box<str>),
+    Text(Template),
+    Json(JsonTemplate),
+}
+
+/// Messages that are waited for.
+#[derive(Clone, Debug)]
+pub(crate) struct Answers {
+    pub(crate) wanted: Wanted,
+    /// How many.
+    pub(crate) n: u32,
+    /// How long all of them may take; otherwise what the configuration says.
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// What a message has to be, and what is taken from it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) captures: Vec<Capture>,
+    pub(crate) matches: Vec<Match>,
+}
+
+/// Waits for the next messages, whatever came before.
+#[derive(Clone, Debug)]
+pub(crate) struct Wait(pub(crate) Answers);
+
+/// Takes messages that match from the inbox, and waits for those that are missing. Not in Artillery.
+#[derive(Clone, Debug)]
+pub(crate) struct Receive(pub(crate) Answers);
+
+impl Time {
+    /// The duration for one user; `None` when the template gives none.
+    pub(crate) fn for_user(&self, variables: &Variables) -> Option<Duration> {
+        match self {
+            Self::Fixed(duration) => Some(*duration),
+            Self::Template(template) => duration::of_value(&template.value(variables)),
+        }
+    }
+}
+
+impl Jitter {
+    /// Longer or shorter by chance, each equally likely.
+    pub(crate) fn apply(self, time: Duration) -> Duration {
+        let most = match self {
+            Self::By(duration) => duration.as_secs_f64(),
+            Self::Share(share) => time.as_secs_f64() * share,
+        };
+        let secs = time.as_secs_f64() + most * (2.0 * fastrand::f64() - 1.0);
+        Duration::try_from_secs_f64(secs.max(0.0)).unwrap_or(time)
+    }
+}
+
+impl Bounds {
+    /// A number of rounds, or `from-to`; `None` for ever.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub(crate) fn read(value: &Value) -> Result<Option<Self>, ()> {
+        let to = match value {
+            Value::Null => return Ok(None),
+            Value::Number(number) => number.as_i64().ok_or(())?,
+            Value::String(text) => match text.split_once('-') {
+                Some((from, to)) if !from.trim().is_empty() => {
+                    let [from, to] = [from, to].map(|text| text.trim().parse().map_err(drop));
+                    let (from, to) = (from?, to?);
+                    return (from <= to).then_some(Some(Self { from, to })).ok_or(());
+                }
+                _ => text.trim().parse().map_err(drop)?,
+            },
+            _ => return Err(()),
+        };
+        match to {
+            // As in Artillery, where 0 is the same as nothing.
+            -1 | 0 => Ok(None),
+            1.. => Ok(Some(Self { from: 0, to })),
+            _ => Err(()),
+        }
+    }
+}
+
+impl Payload {
+    /// The message for one user.
+    pub(crate) fn for_user<'a>(&'a self, variables: &Variables) -> std::borrow::Cow<'a, str> {
+        match self {
+            Self::Constant(text) => (&**text).into(),
+            Self::Text(template) => template.render(variables),
+            Self::Json(template) => match template.value(variables) {
+                Value::String(text) => text.into(),
+                value => value.to_string().into(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn loops_have_bounds() {
+        let check = |value: Value, expected: Result<Option<(i64, i64)>, ()>| {
+            let found = Bounds::read(&value).map(|bounds| bounds.map(|Bounds { from, to }| (from, to)));
+            assert_eq!(found, expected, "{value}");
+        };
+        check(json!(null), Ok(None));
+        check(json!(0), Ok(None));
+        check(json!(-1), Ok(None));
+        check(json!(3), Ok(Some((0, 3))));
+        check(json!("3"), Ok(Some((0, 3))));
+        check(json!("5-10"), Ok(Some((5, 10))));
+        check(json!("10-5"), Err(()));
+        check(json!(-2), Err(()));
+        check(json!("x"), Err(()));
+        check(json!([1]), Err(()));
+    }
+
+    #[test]
+    fn jitter_stays_within_its_bounds() {
+        let time = Duration::from_secs(10);
+        for _ in 0..1_000 {
+            let secs = Jitter::Share(0.2).apply(time).as_secs_f64();
+            assert!((8.0..=12.0).contains(&secs), "{secs}");
+            let secs = Jitter::By(Duration::from_secs(20)).apply(time).as_secs_f64();
+            assert!((0.0..=30.0).contains(&secs), "{secs}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Tables of variables (Artillery's `payload`): CSV files (RFC 4180), one row for each user.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use serde_json::{Map, Number, Value};
+
+use super::variables::Variables;
+
+/// A table that was read.
+#[derive(Debug)]
+pub(crate) struct Payload {
+    pub(crate) fields: Vec<String>,
+    pub(crate) rows: Vec<Vec<Value>>,
+    pub(crate) order: Order,
+    next: AtomicU64,
+}
+
+/// Which row a user has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Any.
+    #[default]
+    Random,
+    /// The next one; after the last comes the first.
+    Sequence,
+}
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    pub(crate) delimiter: u8,
+    /// Whether the first line is left out.
+    pub(crate) skips_header: bool,
+    /// Whether numbers and booleans become such.
+    pub(crate) casts: bool,
+    /// Whether lines without anything are left out.
+    pub(crate) skips_empty_lines: bool,
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Self {
+            delimiter: b',',
+            skips_header: false,
+            casts: true,
+            skips_empty_lines: true,
+        }
+    }
+}
+
+/// Why a table cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PayloadError {
+    #[error("line {line} has {found} fields, expected {expected}: {fields}")]
+    Ragged {
+        line: usize,
+        found: usize,
+        expected: usize,
+        fields: String,
+    },
+    #[error("a quote that is opened in line {line} is never closed")]
+    Unclosed { line: usize },
+    #[error("there are no rows; expected at least one line of values")]
+    Empty,
+}
+
+impl Payload {
+    /// Reads a table.
+    pub(crate) fn parse(
+        text: &str,
+        fields: Vec<String>,
+        order: Order,
+        form: Form,
+    ) -> Result<Self, PayloadError> {
+        let lines = records(text, form.delimiter)?;
+        let mut rows = Vec::new();
+        for (line, record) in lines.into_iter().skip(usize::from(form.skips_header)) {
+            if form.skips_empty_lines && matches!(record.as_slice(), [only] if only.is_empty()) {
+                continue;
+            }
+            if record.len() != fields.len() {
+                return Err(PayloadError::Ragged {
+                    line,
+                    found: record.len(),
+                    expected: fields.len(),
+                    fields: fields.join(", "),
+                });
+            }
+            let values = record.into_iter();
+            rows.push(
+                values
+                    .map(|text| if form.casts { cast(text) } else { text.into() })
+                    .collect(),
+            );
+        }
+        if rows.is_empty() {
+            return Err(PayloadError::Empty);
+        }
+        Ok(Self {
+            fields,
+            rows,
+            order,
+            next: AtomicU64::new(0),
+        })
+    }
+
+    /// Gives a user the fields of its row that it reads.
+    pub(crate) fn give(&self, reads: &dyn Fn(&str) -> bool, variables: &mut Variables) {
+        let n_rows = self.rows.len() as u64;
+        let row = match self.order {
+            Order::Random => fastrand::u64(..n_rows),
+            Order::Sequence => self.next.fetch_add(1, Relaxed) % n_rows,
+        };
+        let row = &self.rows[usize::try_from(row).unwrap_or(0)];
+        for (name, value) in self.fields.iter().zip(row).filter(|(name, _)| reads(name)) {
+            variables.set(name, value.clone());
+        }
+    }
+
+    /// The whole table, as a list of rows with names.
+    pub(crate) fn into_objects(self) -> Value {
+        let fields = self.fields;
+        let rows = self.rows.into_iter().map(|row| {
+            let entries = fields.iter().cloned().zip(row);
+            Value::Object(entries.collect::<Map<_, _>>())
+        });
+        rows.collect()
+    }
+}
+
+/// Numbers and booleans as such, as Artillery's parser does.
+fn cast(text: String) -> Value {
+    match text.as_str() {
+        "true" => return true.into(),
+        "false" => return false.into(),
+        _ => {}
+    }
+    if let Ok(whole) = text.parse::<i64>() {
+        return whole.into();
+    }
+    let number = text.parse::<f64>().ok().and_then(Number::from_f64);
+    number.map_or(Value::String(text), Value::Number)
+}
+
+/// A record, with the line on which it begins.
+type Record = (usize, Vec<String>);
+
+fn records(text: &str, delimiter: u8) -> Result<Vec<Record>, PayloadError> {
+    let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
+    let (mut line, mut first_line) = (1, 1);
+    // The line on which the quote was opened that the reader is in.
+    let mut quoted_since = None;
+    let mut chars = text.strip_prefix('\u{feff}').unwrap_or(text).chars().peekable();
+    while let Some(c) = chars.next() {
+        line += usize::from(c == '\n');
+        match (c, quoted_since) {
+            ('"', Some(_)) if chars.next_if_eq(&'"').is_some() => field.push('"'),
+            ('"', Some(_)) => quoted_since = None,
+            (c, Some(_)) => field.push(c),
+            ('"', None) if field.is_empty() => quoted_since = Some(line),
+            ('\r', None) if chars.peek() == Some(&'\n') => {}
+            ('\n', None) => {
+                record.push(std::mem::take(&mut field));
+                records.push((first_line, std::mem::take(&mut record)));
+                first_line = line;
+            }
+            (c, None) if c == char::from(delimiter) => record.push(std::mem::take(&mut field)),
+            (c, None) => field.push(c),
+        }
+    }
+    if let Some(line) = quoted_since {
+        return Err(PayloadError::Unclosed { line });
+    }
+    if !field.is_empty() || !record.is_empty() {
+        record.push(field);
+        records.push((first_line, record));
+    }
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(text: &str, form: Form) -> Result<Value, String> {
+        let fields = ["a", "b"].map(str::to_owned).to_vec();
+        let payload = Payload::parse(text, fields, Order::Random, form).map_err(|error| error.to_string())?;
+        Ok(payload.rows.into_iter().collect())
+    }
+
+    #[test]
+    fn tables_are_read() {
+        let check = |text: &str, form: Form, expected: Value| {
+            assert_eq!(read(text, form), Ok(expected), "{text}");
+        };
+        let usual = Form::default();
+        check("1,x\n2.5,true\n", usual, json!([[1, "x"], [2.5, true]]));
+        check("1,x\r\n\r\n2,y", usual, json!([[1, "x"], [2, "y"]]));
+        check("\"a,\"\"b\"\"\n\",y", usual, json!([["a,\"b\"\n", "y"]]));
+        check(",\n", usual, json!([["", ""]]));
+        let header = Form {
+            skips_header: true,
+            casts: false,
+            delimiter: b';',
+            ..usual
+        };
+        check("a;b\n1;x", header, json!([["1", "x"]]));
+    }
+
+    #[test]
+    fn bad_tables_are_explained() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(read(text, Form::default()), Err(expected.to_owned()), "{text}");
+        };
+        check("1,x\n\"2\n\",y\n3", "line 4 has 1 fields, expected 2: a, b");
+        check("1,\"x", "a quote that is opened in line 1 is never closed");
+        check("\n\n", "there are no rows; expected at least one line of values");
+    }
+
+    #[test]
+    fn rows_in_sequence_begin_anew() {
+        let fields = vec!["a".to_owned()];
+        let payload = Payload::parse("1\n2\n", fields, Order::Sequence, Form::default()).unwrap();
+        let mut variables = Variables::new(std::sync::Arc::default());
+        let mut next = || {
+            payload.give(&|_| true, &mut variables);
+            variables.get("a").cloned()
+        };
+        assert_eq!(
+            [next(), next(), next()],
+            [1, 2, 1].map(|number| Some(json!(number)))
+        );
+    }
+}

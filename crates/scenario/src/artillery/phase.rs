@@ -1,0 +1,197 @@
+//! Phases: when virtual users arrive (Artillery's `config.phases`), as arrivals of the engine.
+
+use std::time::Duration;
+
+use plimsoll_load::{
+    executor::{Arrivals, ArrivalsError, Executor, OpenModel, RateStage, WhenLate},
+    plan::Scenario,
+};
+
+/// One phase. Phases follow each other; users outlive the phase that they arrived in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// What people call it.
+    pub name: Option<String>,
+    /// How long it lasts.
+    pub duration: Duration,
+    /// Who arrives.
+    pub kind: Kind,
+    /// An arrival is skipped while so many users are active, those of earlier phases included.
+    pub max_vusers: Option<u32>,
+}
+
+/// The kinds of phases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Nobody.
+    Pause,
+    /// Evenly, per second.
+    Rate(Rate),
+    /// A rate that changes evenly from the first to the second.
+    Ramp(Rate, Rate),
+    /// So many in all, evenly.
+    Count(u64),
+}
+
+/// Arrivals per second, in millionths, so that fractions such as 0.1 are exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rate(u64);
+
+/// Resolution of a rate.
+const PER_UNIT: u64 = 1_000_000;
+
+/// The highest rate. Reason: a thousand times what one machine can open, and within the engine's arithmetic.
+const HIGHEST: f64 = 1e9;
+
+/// Virtual users that are made before the start for each phase. Reason: one machine has about 28,000 ports for one
+/// target, so no phase keeps more of them busy; an idle one costs about 2 KB. Further ones are made when they are needed.
+const MOST_MADE_BEFORE: u64 = 50_000;
+
+impl Rate {
+    /// A rate of so many per second; `None` when it is negative or beyond all reason.
+    pub fn per_second(rate: f64) -> Option<Self> {
+        (0.0..=HIGHEST)
+            .contains(&rate)
+            .then(|| Self((rate * PER_UNIT as f64).round() as u64))
+    }
+
+    fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Phase {
+    /// When users arrive, since the start of the phase; `None` when nobody does.
+    ///
+    /// # Errors
+    /// When numbers are beyond what can be scheduled.
+    pub fn arrivals(&self) -> Result<Option<Arrivals>, ArrivalsError> {
+        // A second for each unit of a rate, so that its millionths are whole numbers.
+        let unit = Duration::from_secs(PER_UNIT);
+        if self.duration.is_zero() {
+            return Ok(None);
+        }
+        let arrivals = match self.kind {
+            Kind::Pause => return Ok(None),
+            Kind::Rate(rate) if rate.is_zero() => return Ok(None),
+            Kind::Ramp(from, to) if from.is_zero() && to.is_zero() => return Ok(None),
+            Kind::Count(0) => return Ok(None),
+            Kind::Rate(rate) => Arrivals::constant(rate.0, unit, self.duration)?,
+            Kind::Ramp(from, to) => {
+                let stage = RateStage {
+                    duration: self.duration,
+                    target: to.0,
+                };
+                Arrivals::ramping(from.0, unit, &[stage])?
+            }
+            Kind::Count(n) => Arrivals::constant(n, self.duration, self.duration)?,
+        };
+        Ok((arrivals.n_total() > 0).then_some(arrivals))
+    }
+
+    /// The phase as a scenario of the engine that begins at `start`, with users that may run until `limit`.
+    ///
+    /// # Errors
+    /// As for [`Self::arrivals`].
+    pub fn scenario(
+        &self,
+        position: usize,
+        start: Duration,
+        limit: Duration,
+    ) -> Result<Option<Scenario>, ArrivalsError> {
+        let Some(arrivals) = self.arrivals()? else {
+            return Ok(None);
+        };
+        let n_users = arrivals.n_total().min(MOST_MADE_BEFORE);
+        let open = OpenModel {
+            pre_allocated_vus: u32::try_from(n_users).unwrap_or(u32::MAX),
+            // Who may not arrive is decided when the moment has come: the limit is for all phases together.
+            max_vus: u32::try_from(arrivals.n_total()).unwrap_or(u32::MAX),
+            graceful_stop: limit.saturating_sub(start.saturating_add(arrivals.duration())),
+            arrivals,
+            when_late: WhenLate::Wait,
+        };
+        let executor = match self.kind {
+            Kind::Ramp(..) => Executor::RampingArrivalRate(open),
+            _ => Executor::ConstantArrivalRate(open),
+        };
+        Ok(Some(Scenario {
+            start_time: start,
+            ..Scenario::new(&format!("phase-{position}"), executor)
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECS: fn(u64) -> Duration = Duration::from_secs;
+
+    fn phase(secs: u64, kind: Kind) -> Phase {
+        Phase {
+            name: None,
+            duration: SECS(secs),
+            kind,
+            max_vusers: None,
+        }
+    }
+
+    fn rate(rate: f64) -> Rate {
+        Rate::per_second(rate).unwrap()
+    }
+
+    #[test]
+    fn phases_have_their_arrivals() {
+        let check = |secs, kind, n: u64, starts: &[(u64, u64)]| {
+            let arrivals = phase(secs, kind).arrivals().unwrap();
+            assert_eq!(arrivals.as_ref().map_or(0, Arrivals::n_total), n, "{kind:?}");
+            for &(index, ms) in starts {
+                let start = arrivals.as_ref().unwrap().start(index).unwrap();
+                assert_eq!(start, Duration::from_millis(ms), "{kind:?} {index}");
+            }
+        };
+        check(
+            30,
+            Kind::Rate(rate(10.0)),
+            300,
+            &[(0, 0), (1, 100), (299, 29_900)],
+        );
+        check(10, Kind::Rate(rate(0.5)), 5, &[(0, 0), (1, 2_000), (4, 8_000)]);
+        check(100, Kind::Rate(rate(0.1)), 10, &[(9, 90_000)]);
+        check(10, Kind::Rate(rate(0.0)), 0, &[]);
+        check(10, Kind::Count(4), 4, &[(0, 0), (1, 2_500), (3, 7_500)]);
+        check(10, Kind::Count(0), 0, &[]);
+        check(10, Kind::Pause, 0, &[]);
+        check(10, Kind::Ramp(rate(0.0), rate(10.0)), 50, &[(49, 10_000)]);
+        check(10, Kind::Ramp(rate(10.0), rate(20.0)), 150, &[]);
+        check(10, Kind::Ramp(rate(0.0), rate(0.0)), 0, &[]);
+    }
+
+    #[test]
+    fn rates_have_bounds() {
+        for (number, is_rate) in [
+            (-0.1, false),
+            (0.0, true),
+            (1e9, true),
+            (1e10, false),
+            (f64::NAN, false),
+        ] {
+            assert_eq!(Rate::per_second(number).is_some(), is_rate, "{number}");
+        }
+        let absurd = phase(31_536_000, Kind::Rate(rate(1e9))).arrivals();
+        assert_eq!(absurd, Err(ArrivalsError::TooLarge));
+    }
+
+    #[test]
+    fn users_may_stay_until_the_limit() {
+        let phase = phase(10, Kind::Rate(rate(1.0)));
+        let scenario = phase.scenario(3, SECS(20), SECS(100)).unwrap().unwrap();
+        assert_eq!(
+            (scenario.name.as_str(), scenario.start_time),
+            ("phase-3", SECS(20))
+        );
+        assert_eq!(scenario.executor.max_duration(), Some(SECS(80)));
+        assert_eq!(scenario.executor.n_planned_vus(), 10);
+    }
+}

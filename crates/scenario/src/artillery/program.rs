@@ -1,0 +1,127 @@
+//! A file that was read and checked: what all virtual users of a run share.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use plimsoll_clients::http::Settings as HttpSettings;
+use serde_json::Value;
+
+use super::{
+    flow::Flow,
+    http::Defaults,
+    metrics::Metrics,
+    payload::Payload,
+    phase::Phase,
+    variables::{Globals, Variables},
+    websocket::Opening,
+};
+
+/// What users do.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) scenarios: Vec<ScenarioFlow>,
+    /// The sum of all weights.
+    pub(crate) total_weight: u64,
+    pub(crate) globals: Arc<Globals>,
+    /// The same with what `before` has set.
+    pub(crate) extended: OnceLock<Arc<Globals>>,
+    /// Lists of which each user has one element.
+    pub(crate) choices: BTreeMap<String, Vec<Value>>,
+    pub(crate) payloads: Vec<Payload>,
+    pub(crate) opening: Opening,
+    pub(crate) http: Arc<HttpSettings>,
+    /// What all requests have in common.
+    pub(crate) defaults: Defaults,
+    pub(crate) metrics: Metrics,
+    /// How long an answer may take.
+    pub(crate) timeout: Duration,
+    /// Done once before the first user arrives.
+    pub(crate) before: Option<ScenarioFlow>,
+    /// Done once after the last one is gone.
+    pub(crate) after: Option<ScenarioFlow>,
+}
+
+/// One scenario.
+#[derive(Debug)]
+pub(crate) struct ScenarioFlow {
+    pub(crate) name: String,
+    /// The name of the counter of its users.
+    pub(crate) created: String,
+    pub(crate) weight: u64,
+    pub(crate) engine: Engine,
+    pub(crate) flow: Flow,
+    /// The variables that its steps read: a user has no others.
+    pub(crate) reads: Vec<String>,
+}
+
+/// What a scenario's steps are spoken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    WebSocket,
+    Http,
+}
+
+impl Engine {
+    /// Artillery's name of it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::WebSocket => "ws",
+            Self::Http => "http",
+        }
+    }
+}
+
+impl Program {
+    /// Makes variables that `before` has set those of all users.
+    pub(crate) fn extend_globals(&self, own: impl IntoIterator<Item = (String, Value)>) {
+        let mut globals = Globals::clone(&self.globals);
+        globals.values.extend(own);
+        self.extended.get_or_init(|| Arc::new(globals));
+    }
+
+    /// One scenario by chance, each as often as its weight says.
+    pub(crate) fn choose(&self) -> &ScenarioFlow {
+        let mut draw = fastrand::u64(..self.total_weight.max(1));
+        for scenario in &self.scenarios {
+            match draw.checked_sub(scenario.weight) {
+                Some(rest) => draw = rest,
+                None => return scenario,
+            }
+        }
+        // The draw is below the sum of all weights.
+        &self.scenarios[0]
+    }
+
+    /// The variables of a new user.
+    pub(crate) fn variables_for(&self, scenario: &ScenarioFlow) -> Variables {
+        let globals = self.extended.get().unwrap_or(&self.globals);
+        let mut variables = Variables::new(Arc::clone(globals));
+        let reads = |name: &str| scenario.reads.iter().any(|read| read == name);
+        for (name, values) in self.choices.iter().filter(|(name, _)| reads(name)) {
+            if let Some(value) = fastrand::choice(values) {
+                variables.set(name, value.clone());
+            }
+        }
+        for payload in &self.payloads {
+            payload.give(&reads, &mut variables);
+        }
+        if reads("$uuid") {
+            variables.set("$uuid", uuid().into());
+        }
+        variables
+    }
+}
+
+/// A random UUID (RFC 9562 §5.4).
+fn uuid() -> String {
+    let mut bits = fastrand::u128(..);
+    bits = bits & !(0xf << 76) | 0x4 << 76;
+    bits = bits & !(0x3 << 62) | 0x2 << 62;
+    let digits = format!("{bits:032x}");
+    let [a, b, c, d, e] = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| &digits[range]);
+    format!("{a}-{b}-{c}-{d}-{e}")
+}

@@ -1,0 +1,160 @@
+//! A test that was read, on its way to a run.
+
+use std::{sync::Arc, time::Duration};
+
+use plimsoll_load::{
+    executor::ArrivalsError,
+    metrics::{Recorder, Registry},
+    plan::Plan,
+    run::RunHandle,
+    vu::{Lifecycle, StageFuture, VuFactory},
+};
+
+use super::{
+    ensure::Ensure,
+    phase::Phase,
+    program::{Program, ScenarioFlow},
+    user::{Activity, Factory, User},
+};
+
+/// The end of what has no end. Reason: longer than any run, and an instant that far away still fits into every clock.
+const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+/// A test.
+#[derive(Debug)]
+pub struct Test {
+    pub(super) program: Arc<Program>,
+    pub(super) registry: Registry,
+    pub(super) ensure: Ensure,
+    pub(super) max_duration: Option<Duration>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// What a run needs of a test.
+pub struct Users {
+    /// All metrics.
+    pub registry: Registry,
+    /// Makes the virtual users.
+    pub factory: Arc<dyn VuFactory>,
+    /// What is done around the run.
+    pub stages: Stages,
+    /// How many users there are.
+    pub activity: Arc<Activity>,
+}
+
+/// `before` and `after`.
+pub struct Stages {
+    program: Arc<Program>,
+}
+
+impl Test {
+    /// What has no effect here, each with its place.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The phases.
+    pub fn phases(&self) -> &[Phase] {
+        &self.program.phases
+    }
+
+    /// What must hold at the end.
+    pub fn ensure(&self) -> &Ensure {
+        &self.ensure
+    }
+
+    /// When who arrives.
+    ///
+    /// # Errors
+    /// When a phase is beyond what can be scheduled.
+    pub fn plan(&self) -> Result<Plan, ArrivalsError> {
+        let limit = self.max_duration.unwrap_or(FOR_EVER);
+        let (mut scenarios, mut start) = (Vec::new(), Duration::ZERO);
+        for (position, phase) in self.phases().iter().enumerate() {
+            if start < limit {
+                let scenario = phase.scenario(position, start, limit)?;
+                scenarios.extend(scenario.map(|mut scenario| {
+                    scenario.exec = position.to_string();
+                    scenario
+                }));
+            }
+            start = start.saturating_add(phase.duration);
+        }
+        Ok(Plan {
+            // Artillery has no limits for these; a day is no limit that a person meets.
+            setup_timeout: STAGE_TIME,
+            teardown_timeout: STAGE_TIME,
+            has_setup: self.program.before.is_some(),
+            has_teardown: self.program.after.is_some(),
+            ..Plan::new(scenarios)
+        })
+    }
+
+    /// How many users are to have arrived until `elapsed` after the start.
+    pub fn n_due(&self, elapsed: Duration) -> u64 {
+        let (mut start, mut n_due) = (Duration::ZERO, 0);
+        for phase in self.phases() {
+            if let Ok(Some(arrivals)) = phase.arrivals() {
+                n_due += arrivals.n_before(elapsed.saturating_sub(start));
+            }
+            start = start.saturating_add(phase.duration);
+        }
+        n_due
+    }
+
+    /// Prepares a run.
+    pub fn users(&self) -> Users {
+        let activity = Arc::<Activity>::default();
+        Users {
+            registry: self.registry.clone(),
+            factory: Arc::new(Factory {
+                program: Arc::clone(&self.program),
+                activity: Arc::clone(&activity),
+            }),
+            activity,
+            stages: Stages {
+                program: Arc::clone(&self.program),
+            },
+        }
+    }
+}
+
+/// How long `before` and `after` may take.
+const STAGE_TIME: Duration = Duration::from_secs(24 * 3600);
+
+impl Lifecycle for Stages {
+    fn setup(&mut self, metrics: Recorder, _: RunHandle) -> StageFuture<'_> {
+        Box::pin(async move {
+            let Some(stage) = &self.program.before else {
+                return Ok(());
+            };
+            let own = self.perform(stage, metrics).await?;
+            self.program.extend_globals(own);
+            Ok(())
+        })
+    }
+
+    fn teardown(&mut self, metrics: Recorder, _: RunHandle) -> StageFuture<'_> {
+        Box::pin(async move {
+            let Some(stage) = &self.program.after else {
+                return Ok(());
+            };
+            self.perform(stage, metrics).await.map(drop)
+        })
+    }
+}
+
+impl Stages {
+    /// Does the steps of a stage, and gives the variables that they set.
+    async fn perform(
+        &self,
+        stage: &ScenarioFlow,
+        metrics: Recorder,
+    ) -> Result<Vec<(String, serde_json::Value)>, String> {
+        let mut user = User::new(&self.program, stage, metrics);
+        let outcome = user.act(stage).await;
+        user.leave().await;
+        outcome.map_err(|failure| failure.to_string())?;
+        Ok(user.variables.into_own().collect())
+    }
+}

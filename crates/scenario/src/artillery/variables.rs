@@ -1,0 +1,129 @@
+//! What a virtual user knows: the variables that templates and conditions read.
+
+use std::{collections::BTreeMap, rc::Rc, sync::Arc};
+
+use serde_json::Value;
+
+/// Variables that all users share: those of the configuration, and the built-in ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Globals {
+    /// By name.
+    pub(crate) values: BTreeMap<String, Value>,
+    /// Variables of the system (`$env` and `$processEnvironment`).
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+/// The variables of one virtual user. It owns few, so they are searched one by one.
+#[derive(Clone, Debug)]
+pub(crate) struct Variables {
+    globals: Arc<Globals>,
+    own: Vec<(Rc<str>, Value)>,
+}
+
+impl Variables {
+    /// Of a user that has none of its own.
+    pub(crate) fn new(globals: Arc<Globals>) -> Self {
+        Self {
+            globals,
+            own: Vec::new(),
+        }
+    }
+
+    /// What all users share.
+    pub(crate) fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
+    /// A variable by its name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        let own = self.own.iter().find(|(known, _)| &**known == name);
+        own.map(|(_, value)| value)
+            .or_else(|| self.globals.values.get(name))
+    }
+
+    /// What a name in a condition stands for: a variable, or a part of one behind dots.
+    pub(crate) fn get_path(&self, path: &str) -> Option<Value> {
+        if let Some(value) = self.get(path) {
+            return Some(value.clone());
+        }
+        let (name, keys) = path.split_once('.')?;
+        let part = keys
+            .split('.')
+            .try_fold(self.get(name)?, |value, key| match key.parse::<usize>() {
+                Ok(index) if value.is_array() => value.get(index),
+                _ => value.get(key),
+            });
+        part.cloned()
+    }
+
+    /// Sets a variable of this user.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        match self.own.iter_mut().find(|(known, _)| &**known == name) {
+            Some((_, known)) => *known = value,
+            None => self.own.push((name.into(), value)),
+        }
+    }
+
+    /// The variables that only this user has.
+    pub(crate) fn into_own(self) -> impl Iterator<Item = (String, Value)> {
+        self.own
+            .into_iter()
+            .map(|(name, value)| (name.as_ref().to_owned(), value))
+    }
+}
+
+/// A value as templates write it: texts as they are, everything else as JSON, nothing for null.
+pub(crate) fn write(value: &Value, to: &mut String) {
+    match value {
+        Value::Null => {}
+        Value::String(text) => to.push_str(text),
+        value => to.push_str(&value.to_string()),
+    }
+}
+
+/// Whether a value counts as true in a condition, as in JavaScript.
+pub(crate) fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is_true) => *is_true,
+        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn own_variables_hide_those_of_all() {
+        let globals = Globals {
+            values: [("a".to_owned(), json!(1)), ("b".to_owned(), json!(2))].into(),
+            ..Globals::default()
+        };
+        let mut variables = Variables::new(Arc::new(globals));
+        variables.set("a", json!("x"));
+        variables.set("a", json!("y"));
+        assert_eq!(variables.get("a"), Some(&json!("y")));
+        assert_eq!(variables.get("b"), Some(&json!(2)));
+        assert_eq!(variables.get("c"), None);
+        assert_eq!(variables.into_own().count(), 1);
+    }
+
+    #[test]
+    fn values_are_written_as_texts() {
+        for (value, expected) in [
+            (json!("a"), "a"),
+            (json!(1.5), "1.5"),
+            (json!(null), ""),
+            (json!({"a": [1, true]}), r#"{"a":[1,true]}"#),
+        ] {
+            let mut text = String::new();
+            write(&value, &mut text);
+            assert_eq!(text, expected);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! From what a file says about a WebSocket to the open connection.
+
+use std::{rc::Rc, sync::Arc, time::Duration};
+
+use plimsoll_clients::{
+    dial::{Dialer, Traffic},
+    target::Target,
+    tls::Tls,
+    websocket::{Connection, Options, Timings, connect},
+};
+
+use crate::artillery::{failure::Failure, flow::Connect, template::Template, variables::Variables};
+
+/// The largest message that is taken: far beyond what a load test exchanges, and little enough that a mistake of a
+/// server does not take the machine down. A larger one ends the connection with code 1009.
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
+
+/// What holds for the WebSockets of all users.
+#[derive(Clone, Debug)]
+pub(crate) struct Opening {
+    /// Where they lead, when a scenario does not say it.
+    pub(crate) target: Template,
+    /// The configuration's headers and sub-protocols.
+    pub(crate) common: Connect,
+    pub(crate) dialer: Arc<Dialer>,
+    pub(crate) tls: Arc<Tls>,
+    /// From before the name is looked up until the upgrade is accepted.
+    pub(crate) deadline: Duration,
+}
+
+impl Opening {
+    /// Connects for one user; bytes are added to `traffic`.
+    pub(crate) async fn open(
+        &self,
+        own: Option<&Connect>,
+        variables: &Variables,
+        traffic: &Rc<Traffic>,
+    ) -> Result<(Connection, Timings), Failure> {
+        let options = self.options(own, variables).await?;
+        Ok(connect(&options, traffic).await?)
+    }
+
+    async fn options(&self, own: Option<&Connect>, variables: &Variables) -> Result<Options, Failure> {
+        let url = own.and_then(|own| own.target.as_ref()).unwrap_or(&self.target);
+        let url = url.render(variables);
+        let target = Target::parse(&as_websocket(&url)).map_err(|_| Failure::new("Invalid URL"))?;
+        let address = self.dialer.locate(&target.host(), target.port()).await;
+        let address = address.map_err(|error| Failure::from(&error))?;
+        let mut options = Options::new(target, vec![address]);
+        options.tls = Some(Arc::clone(&self.tls));
+        options.max_message_bytes = MAX_MESSAGE_BYTES;
+        options.deadline = self.deadline;
+        for connect in [Some(&self.common), own].into_iter().flatten() {
+            connect.apply(variables, &mut options);
+        }
+        Ok(options)
+    }
+}
+
+impl Connect {
+    fn apply(&self, variables: &Variables, options: &mut Options) {
+        let protocols = self
+            .subprotocols
+            .iter()
+            .map(|name| name.render(variables).into_owned());
+        options.protocols.extend(protocols);
+        for (name, value) in &self.headers {
+            let value = value.render(variables).into_owned();
+            match name.to_ascii_lowercase().as_str() {
+                "host" => options.host = Some(value),
+                "origin" => options.origin = Some(value),
+                "sec-websocket-protocol" => {
+                    options
+                        .protocols
+                        .extend(value.split(',').map(|name| name.trim().to_owned()));
+                }
+                _ => {
+                    options
+                        .headers
+                        .retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+                    options.headers.push((name.clone(), value));
+                }
+            }
+        }
+    }
+}
+
+/// A URL with `http` leads to the same server with `ws`, as in npm's `ws`.
+fn as_websocket(url: &str) -> String {
+    match url.split_once("://") {
+        Some(("http", rest)) => format!("ws://{rest}"),
+        Some(("https", rest)) => format!("wss://{rest}"),
+        _ => url.to_owned(),
+    }
+}

@@ -1,0 +1,93 @@
+//! What is done with each message at the moment of its arrival.
+
+use std::{collections::VecDeque, time::Instant};
+
+use plimsoll_load::metrics::Recorder;
+use plimsoll_websocket::Event;
+
+use super::{inbox::Inbox, round_trips::RoundTrips};
+use crate::artillery::metrics::Metrics;
+
+/// A message for a step that waits.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) at: Instant,
+    pub(super) body: Box<[u8]>,
+}
+
+/// Counts and times messages, and gives them to whoever wants them.
+#[derive(Debug)]
+pub(super) struct Reception {
+    metrics: Metrics,
+    recorder: Recorder,
+    trips: RoundTrips,
+    /// For the step that waits, as many as it still wants; further ones belong to the inbox.
+    arrivals: VecDeque<Arrival>,
+    n_wanted: usize,
+    inbox: Option<Inbox>,
+}
+
+impl Reception {
+    pub(super) fn new(metrics: Metrics, recorder: Recorder, has_inbox: bool) -> Self {
+        Self {
+            metrics,
+            recorder,
+            trips: RoundTrips::default(),
+            arrivals: VecDeque::new(),
+            n_wanted: 0,
+            inbox: has_inbox.then(Inbox::default),
+        }
+    }
+
+    pub(super) fn take(&mut self, at: Instant, event: Event<'_>) {
+        let body = match event {
+            Event::Text(text) => text.as_bytes(),
+            Event::Binary(bytes) => bytes,
+            Event::Ping(_) | Event::Pong(_) | Event::Close(_) => return,
+        };
+        self.recorder.count(self.metrics.websocket.msgs_received, 1);
+        if let Some(trip) = self.trips.received(body, at) {
+            self.recorder.record(self.metrics.response_time, trip);
+        }
+        if self.n_wanted > 0 {
+            self.n_wanted -= 1;
+            self.arrivals.push_back(Arrival {
+                at,
+                body: body.into(),
+            });
+        } else if let Some(inbox) = &mut self.inbox {
+            let n_dropped = inbox.push(body.into());
+            if n_dropped > 0 {
+                self.recorder.count(self.metrics.inbox_dropped, n_dropped);
+            }
+        }
+    }
+
+    /// A message was sent that nobody waits for an answer to.
+    pub(super) fn sent(&mut self, payload: &[u8], at: Instant) {
+        if !self.trips.sent(payload, at) {
+            self.recorder.count(self.metrics.untimed, 1);
+        }
+    }
+
+    /// The next `n` messages are for a step.
+    pub(super) fn want(&mut self, n: u32) {
+        self.arrivals.clear();
+        self.n_wanted = n as usize;
+    }
+
+    /// The step has ended.
+    pub(super) fn want_no_more(&mut self) {
+        self.want(0);
+    }
+
+    /// The next of those that are for the step.
+    pub(super) fn next(&mut self) -> Option<Arrival> {
+        self.arrivals.pop_front()
+    }
+
+    /// Where messages wait that nobody has asked for.
+    pub(super) fn inbox(&mut self) -> Option<&mut Inbox> {
+        self.inbox.as_mut()
+    }
+}

@@ -1,0 +1,32 @@
+//! wsdirector's scenarios: groups of WebSocket clients that say and expect messages and meet at barriers.
+//!
+//! [`Scenario::read`] reads a file at one scale; [`Users`] are its clients for the engine, each with one iteration; and
+//! an [`Outcome`] is what became of them. What differs from wsdirector 1.1 is listed in `docs/reference/wsdirector.md`.
+
+mod barrier;
+mod client;
+mod course;
+mod expectation;
+mod expression;
+mod failure;
+mod mailbox;
+mod outcome;
+mod pattern;
+mod phoenix;
+mod reading;
+mod scenario;
+mod steps;
+mod template;
+mod timings;
+mod users;
+
+pub use self::{
+    failure::Failure,
+    outcome::{GroupOutcome, Outcome, TimedStep},
+    scenario::{Group, Scenario},
+    template::fill_in,
+    users::{Connect, Report, Users, UsersError},
+};
+
+#[cfg(test)]
+mod tests;

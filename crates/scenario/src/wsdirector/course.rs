@@ -1,0 +1,164 @@
+//! The order in which a group takes its steps: loops and multipliers opened up, once for all clients.
+
+use super::{
+    expression::evaluate,
+    scenario::{Action, Sample, Step, Turn},
+    steps::Steps,
+};
+use crate::document::{Part, Value};
+
+/// Turns of a group at most. Reason: 16 bytes each, and one client that takes 1,000 a second is busy for a quarter of an
+/// hour.
+const MOST_TURNS: usize = 1_000_000;
+
+/// The steps of a group, and the turns in which its clients take them.
+#[derive(Debug, Default)]
+pub(super) struct Course {
+    pub(super) steps: Vec<Step>,
+    pub(super) turns: Vec<Turn>,
+    pub(super) n_samples: usize,
+}
+
+/// What stands in a list of actions.
+enum Item {
+    Step {
+        /// Position in [`Course::steps`].
+        step: u32,
+        times: u32,
+        /// How many clients take it.
+        sample: Option<u32>,
+    },
+    Loop {
+        times: u32,
+        items: Vec<Item>,
+    },
+}
+
+impl Course {
+    /// Reads a list of actions.
+    pub(super) fn read(actions: &Part<'_>, steps: Steps) -> Self {
+        let mut course = Self::default();
+        let items = course.items(actions, steps);
+        course.unroll(actions, &items);
+        course
+    }
+
+    /// Reads a loop that stands in place of a list of actions.
+    pub(super) fn read_loop(repeated: &Part<'_>, steps: Steps) -> Self {
+        let mut course = Self::default();
+        let items: Vec<_> = course.repeated(repeated, steps).into_iter().collect();
+        course.unroll(repeated, &items);
+        course
+    }
+
+    fn items(&mut self, actions: &Part<'_>, steps: Steps) -> Vec<Item> {
+        let actions = actions.list().into_iter().flatten();
+        actions.filter_map(|action| self.item(&action, steps)).collect()
+    }
+
+    fn item(&mut self, action: &Part<'_>, steps: Steps) -> Option<Item> {
+        let (name, arguments) = named(action)?;
+        if name == "loop" {
+            return self.repeated(&arguments, steps);
+        }
+        let is_bare = std::ptr::eq(arguments.node(), action.node());
+        let mut fields = match arguments.node().value {
+            _ if is_bare => arguments.without_fields(),
+            Value::Null => arguments.without_fields(),
+            _ => arguments.fields()?,
+        };
+        let times = fields
+            .get("multiplier")
+            .map_or(Some(1), |part| evaluate(&part, steps.scale));
+        let written_sample = fields.get("sample");
+        let sample = match &written_sample {
+            None => None,
+            Some(part) => Some(evaluate(part, steps.scale)?.max(1)),
+        };
+        let (name, action) = steps.read(name, &arguments, fields)?;
+        if let (Action::WaitAll, Some(part)) = (&action, written_sample) {
+            part.mistake("wait_all waits for all clients, so there is no sample of them");
+            return None;
+        }
+        let step = u32::try_from(self.steps.len()).ok()?;
+        self.steps.push(Step {
+            name,
+            place: arguments.node().place,
+            path: arguments.path().to_owned(),
+            action,
+        });
+        let times = times?;
+        Some(Item::Step { step, times, sample })
+    }
+
+    fn repeated(&mut self, arguments: &Part<'_>, steps: Steps) -> Option<Item> {
+        let mut fields = arguments.fields()?;
+        let times = fields.require("multiplier", "how often, for example multiplier: 10");
+        let times = times.map(|part| evaluate(&part, steps.scale));
+        let actions = fields.require("actions", "the steps to repeat, for example actions: [wait_all]");
+        fields.finish();
+        let items = self.items(&actions?, steps);
+        Some(Item::Loop {
+            times: times??,
+            items,
+        })
+    }
+
+    fn unroll(&mut self, part: &Part<'_>, items: &[Item]) {
+        self.add(items);
+        if self.turns.len() > MOST_TURNS {
+            part.mistake(format!(
+                "with all repetitions there are more than {MOST_TURNS} steps for each client; lower the multipliers \
+                 or the --scale"
+            ));
+        }
+    }
+
+    /// Adds the turns of all items; ends when there are too many.
+    fn add(&mut self, items: &[Item]) {
+        for item in items {
+            let (times, n_before) = match item {
+                Item::Step { times, .. } | Item::Loop { times, .. } => (*times, self.turns.len()),
+            };
+            for _ in 0..times {
+                match item {
+                    Item::Step { step, sample, .. } => self.push(*step, *sample),
+                    Item::Loop { items, .. } => self.add(items),
+                }
+                // A loop around nothing adds nothing, however often.
+                if self.turns.len() == n_before || self.turns.len() > MOST_TURNS {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, step: u32, sample: Option<u32>) {
+        let sample = sample.map(|limit| {
+            let counter = self.n_samples as u32;
+            self.n_samples += 1;
+            Sample { limit, counter }
+        });
+        self.turns.push(Turn { step, sample });
+    }
+}
+
+/// The name of a step, and what belongs to it: a map with one key. A text alone is both, as in `- wait_all`.
+fn named<'a>(action: &Part<'a>) -> Option<(&'a str, Part<'a>)> {
+    const EXPECTED: &str = "a step, for example wait_all or send: {data: hi}";
+    match &action.node().value {
+        Value::Text(name) => Some((name, action.clone())),
+        Value::Map(entries) if entries.len() == 1 => action.fields()?.all().next(),
+        Value::Map(entries) if entries.len() > 1 => {
+            action.mistake(format!(
+                "expected {EXPECTED}, found {} keys; is what belongs to the step indented below it?",
+                entries.len()
+            ));
+            None
+        }
+        _ => {
+            action.unexpected(EXPECTED);
+            None
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What became of the clients of a run, in wsdirector's words.
+
+use std::{fmt, sync::Arc};
+
+use serde::Serialize;
+
+use super::{failure::Failure, scenario::Group, timings};
+
+/// What became of all clients.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// By group, in the order of the file.
+    pub groups: Vec<GroupOutcome>,
+    /// Why clients failed, each way once.
+    pub failures: Vec<Failure>,
+    /// Clients that failed in ways beyond those.
+    pub n_further_failures: u64,
+}
+
+/// What became of the clients of one group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GroupOutcome {
+    /// The group.
+    pub name: String,
+    /// Its clients.
+    pub clients: u32,
+    /// Those of them that failed.
+    pub failures: u32,
+    /// Those that were still under way when the run was ended from outside.
+    pub unfinished: u32,
+    /// Its steps with the names of the metrics that say how long they took.
+    pub steps: Vec<TimedStep>,
+}
+
+/// A step, and where its figures are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TimedStep {
+    /// Its number and its name, `2 receive`; or `connect`.
+    pub step: String,
+    /// The name of the metric, a part of `step_duration`.
+    pub metric: String,
+}
+
+impl GroupOutcome {
+    pub(super) fn new(group: &Arc<Group>, n_done: u32, n_failed: u32) -> Self {
+        let steps = timings::labels_of(group).into_iter().map(|step| TimedStep {
+            metric: timings::part_name(&group.name, &step),
+            step,
+        });
+        Self {
+            name: group.name.clone(),
+            clients: group.n_clients,
+            failures: n_failed,
+            unfinished: group.n_clients - n_done - n_failed,
+            steps: steps.collect(),
+        }
+    }
+}
+
+impl fmt::Display for GroupOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} clients, {} failures", self.clients, self.failures)?;
+        match self.unfinished {
+            0 => Ok(()),
+            n => write!(f, ", {n} unfinished"),
+        }
+    }
+}
+
+impl Outcome {
+    /// Clients that failed.
+    pub fn n_failed(&self) -> u32 {
+        self.groups.iter().map(|group| group.failures).sum()
+    }
+
+    /// All clients.
+    pub fn n_clients(&self) -> u32 {
+        self.groups.iter().map(|group| group.clients).sum()
+    }
+}
+
+/// wsdirector's result: a line for each group, and the failures with numbers.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.groups.as_slice() {
+            [group] => writeln!(f, "{group}")?,
+            groups => {
+                for group in groups {
+                    writeln!(f, "Group {}: {group}", group.name)?;
+                }
+            }
+        }
+        for (position, failure) in self.failures.iter().enumerate() {
+            write!(f, "\n{}) {failure}\n", position + 1)?;
+        }
+        match self.n_further_failures {
+            0 => Ok(()),
+            n => writeln!(f, "\nand {n} more clients failed in other ways"),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! The clients of a scenario as virtual users of the engine: each runs one iteration, which is its course.
+
+use std::{
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use plimsoll_clients::{
+    dial::Traffic,
+    target::{ResolveError, Target, TargetError},
+    tls::Tls,
+    websocket::Options,
+};
+use plimsoll_load::{
+    executor::Executor,
+    metrics::{
+        RegisterError, Registry,
+        built_in::{Data, WebSocket},
+    },
+    plan::Scenario as Part,
+    vu::{Iteration, IterationContext, IterationError, Vu, VuFactory, VuId},
+};
+use tokio::time::Instant;
+
+use super::{
+    barrier::Barrier,
+    client::{Client, Connected},
+    failure::{Failed, Failures, Unmet},
+    outcome::{GroupOutcome, Outcome},
+    scenario::{Action, Group, Scenario, Step, Turn},
+    timings::Timings,
+};
+
+/// Iterations end by themselves, as no step takes for ever; this only is what the engine wants to know.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+/// Where and how clients connect.
+#[derive(Clone, Debug)]
+pub struct Connect {
+    /// The server: `ws://host:port/path`; without a scheme it is `ws://`.
+    pub url: String,
+    /// A sub-protocol to ask for, where a group says nothing.
+    pub subprotocol: Option<String>,
+    /// How TLS is done for `wss://`.
+    pub tls: Option<Arc<Tls>>,
+    /// How long a `wait_all` waits while nobody comes.
+    pub barrier_timeout: Duration,
+}
+
+/// Why clients cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum UsersError {
+    /// The URL is none.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// There is no such host.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// A metric has the name of another one.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+}
+
+/// Everything that the engine needs of a scenario.
+#[derive(Debug)]
+pub struct Users {
+    /// All metrics.
+    pub registry: Registry,
+    shared: Arc<Shared>,
+}
+
+/// What all clients share.
+#[derive(Debug)]
+struct Shared {
+    scenario: Scenario,
+    /// By group.
+    options: Vec<Options>,
+    barrier: Barrier,
+    /// How many clients came to each turn that has a sample, by group.
+    samples: Vec<Vec<AtomicU32>>,
+    failures: Failures,
+    /// By group.
+    tallies: Vec<Tally>,
+    timings: Arc<Timings>,
+    websocket: WebSocket,
+    data: Data,
+}
+
+/// How the clients of a group ended.
+#[derive(Debug, Default)]
+struct Tally {
+    n_done: AtomicU32,
+    n_failed: AtomicU32,
+}
+
+impl Users {
+    /// Prepares the clients of a scenario; looks the server's addresses up.
+    ///
+    /// # Errors
+    /// [`UsersError`].
+    pub async fn new(scenario: Scenario, connect: &Connect) -> Result<Self, UsersError> {
+        let mut options = Vec::new();
+        let base = target(&connect.url, "")?;
+        let addresses = base.resolve().await?;
+        for group in &scenario.groups {
+            let mut of_group =
+                Options::new(target(&connect.url, &group.connecting.query)?, addresses.clone());
+            of_group.tls.clone_from(&connect.tls);
+            of_group.headers.clone_from(&group.connecting.headers);
+            let subprotocol = group
+                .connecting
+                .subprotocol
+                .as_ref()
+                .or(connect.subprotocol.as_ref());
+            of_group.protocols = group.protocol.subprotocols(subprotocol);
+            options.push(of_group);
+        }
+        let mut registry = Registry::new();
+        let groups = || scenario.groups.iter();
+        let timings = Timings::register(&mut registry, groups().map(AsRef::as_ref))?;
+        let counters = |group: &Arc<Group>| (0..group.n_samples).map(|_| AtomicU32::new(0)).collect();
+        let shared = Shared {
+            options,
+            barrier: Barrier::new(
+                groups().map(|group| (group.name.clone(), group.n_clients)),
+                connect.barrier_timeout,
+            ),
+            samples: groups().map(counters).collect(),
+            failures: Failures::default(),
+            tallies: groups().map(|_| Tally::default()).collect(),
+            timings: Arc::new(timings),
+            websocket: WebSocket::register(&mut registry)?,
+            data: Data::register(&mut registry)?,
+            scenario,
+        };
+        Ok(Self {
+            registry,
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The groups as scenarios of a plan: all clients start at once, each does one iteration.
+    pub fn plan(&self) -> Vec<Part> {
+        let groups = self.shared.scenario.groups().filter(|group| group.n_clients > 0);
+        groups
+            .map(|group| {
+                let executor = Executor::PerVuIterations {
+                    vus: group.n_clients,
+                    iterations: 1,
+                    max_duration: LONGEST,
+                    graceful_stop: Duration::ZERO,
+                };
+                Part::new(&group.name, executor)
+            })
+            .collect()
+    }
+
+    /// Makes the clients.
+    pub fn factory(&self) -> Arc<dyn VuFactory> {
+        Arc::new(Factory(Arc::clone(&self.shared)))
+    }
+
+    /// What became of the clients; for when the run is over.
+    pub fn report(&self) -> Report {
+        Report(Arc::clone(&self.shared))
+    }
+}
+
+/// What became of the clients of a run.
+#[derive(Clone, Debug)]
+pub struct Report(Arc<Shared>);
+
+impl Report {
+    /// What became of them so far.
+    pub fn outcome(&self) -> Outcome {
+        let groups = self.0.scenario.groups.iter().zip(&self.0.tallies);
+        let (failures, n_further_failures) = self.0.failures.list();
+        Outcome {
+            groups: groups
+                .map(|(group, tally)| {
+                    GroupOutcome::new(group, tally.n_done.load(Relaxed), tally.n_failed.load(Relaxed))
+                })
+                .collect(),
+            failures,
+            n_further_failures,
+        }
+    }
+}
+
+/// The server, with more in its query.
+fn target(url: &str, query: &str) -> Result<Target, TargetError> {
+    let url = match url.contains("://") {
+        true => url.to_owned(),
+        false => format!("ws://{url}"),
+    };
+    let separator = match (query.is_empty(), url.contains('?')) {
+        (true, _) => "",
+        (false, true) => "&",
+        (false, false) => "?",
+    };
+    Target::parse(&format!("{url}{separator}{query}"))
+}
+
+struct Factory(Arc<Shared>);
+
+impl VuFactory for Factory {
+    fn create(&self, _: VuId) -> Result<Box<dyn Vu>, String> {
+        Ok(Box::new(ScenarioVu(Arc::clone(&self.0))))
+    }
+}
+
+struct ScenarioVu(Arc<Shared>);
+
+impl Vu for ScenarioVu {
+    fn iterate<'a>(&'a mut self, context: &'a mut IterationContext) -> Iteration<'a> {
+        let shared = &*self.0;
+        let groups = &shared.scenario.groups;
+        Box::pin(async move {
+            let group = groups
+                .iter()
+                .position(|group| group.name == context.scenario.name);
+            let Some(group) = group else {
+                return Err(IterationError::new("no group has the name of this scenario"));
+            };
+            let run = ClientRun {
+                shared,
+                group,
+                context,
+            };
+            run.run().await
+        })
+    }
+}
+
+/// One client's way through its course.
+struct ClientRun<'a> {
+    shared: &'a Shared,
+    /// The position of its group.
+    group: usize,
+    context: &'a IterationContext,
+}
+
+impl<'a> ClientRun<'a> {
+    async fn run(self) -> Result<(), IterationError> {
+        let tally = &self.shared.tallies[self.group];
+        match self.connect_and_perform().await {
+            Ok(()) => {
+                tally.n_done.fetch_add(1, Relaxed);
+                Ok(())
+            }
+            Err((step, unmet)) => {
+                tally.n_failed.fetch_add(1, Relaxed);
+                self.shared.barrier.lose(self.group);
+                let name = step.map_or("connect", |step| step.name);
+                self.tell(step, unmet);
+                Err(IterationError::new(format!(
+                    "#{name} of group {} failed",
+                    self.group().name
+                )))
+            }
+        }
+    }
+
+    async fn connect_and_perform(&self) -> Result<(), (Option<&'a Step>, Unmet)> {
+        let (metrics, websocket) = (&self.context.metrics, self.shared.websocket);
+        let traffic = Rc::new(Traffic::default());
+        let start = Instant::now();
+        metrics.count(websocket.sessions, 1);
+        let options = &self.shared.options[self.group];
+        let connected = Client::connect(self.group(), self.number(), options, &traffic).await;
+        let outcome = match connected {
+            Ok((mut client, connected)) => {
+                self.record_connect(&connected);
+                let outcome = self.perform_all(&mut client).await;
+                client.close().await;
+                let counters = client.counters();
+                metrics.count(websocket.msgs_sent, counters.n_messages_out);
+                metrics.count(websocket.msgs_received, counters.n_messages_in);
+                metrics.record(websocket.session_duration, start.elapsed());
+                outcome.map_err(|(step, unmet)| (Some(step), unmet))
+            }
+            Err(unmet) => Err((None, unmet)),
+        };
+        let (sent, received) = traffic.take();
+        metrics.count(self.shared.data.sent, sent);
+        metrics.count(self.shared.data.received, received);
+        outcome
+    }
+
+    async fn perform_all(&self, client: &mut Client<'_>) -> Result<(), (&'a Step, Unmet)> {
+        let group = self.group();
+        for turn in &group.course {
+            let step = &group.steps[turn.step as usize];
+            if !self.is_chosen(turn) {
+                continue;
+            }
+            let taken = match step.action {
+                Action::WaitAll => self.wait_all(client).await,
+                _ => client.perform(&step.action).await,
+            };
+            let duration = taken.map_err(|unmet| (step, unmet))?;
+            tracing::debug!(
+                target: "scenario",
+                "client={}_{} #{} ({duration:?})",
+                group.name,
+                self.number(),
+                step.name
+            );
+            self.record(turn.step as usize + 1, duration);
+        }
+        Ok(())
+    }
+
+    /// Whether this client is among those that take a turn.
+    fn is_chosen(&self, turn: &Turn) -> bool {
+        turn.sample.is_none_or(|sample| {
+            let n_before = self.shared.samples[self.group][sample.counter as usize].fetch_add(1, Relaxed);
+            n_before < sample.limit
+        })
+    }
+
+    async fn wait_all(&self, client: &mut Client<'_>) -> Result<Duration, Unmet> {
+        let start = Instant::now();
+        let passed = client.listen_while(self.shared.barrier.wait(self.group)).await;
+        passed.map_err(|missing| Unmet {
+            expected: "all clients".to_owned(),
+            got: missing.to_string(),
+        })?;
+        Ok(start.elapsed())
+    }
+
+    fn record_connect(&self, connected: &Connected) {
+        let connecting = self.shared.websocket.connecting;
+        self.context.metrics.record(connecting, connected.websocket);
+        self.record(0, connected.total);
+    }
+
+    fn record(&self, step: usize, duration: Duration) {
+        let timings = &self.shared.timings;
+        timings.record(&self.context.metrics, self.group, step, duration);
+    }
+
+    fn tell(&self, step: Option<&Step>, unmet: Unmet) {
+        let file = self.shared.scenario.file.as_str();
+        let failed = Failed {
+            group: &self.group().name,
+            client: self.number(),
+            step: step.map_or("connect", |step| step.name),
+            place: step.map(|step| (file, step.place, step.path.as_str())),
+        };
+        self.shared.failures.add(failed, unmet);
+    }
+
+    /// From 1 within the group, which has at most a million clients.
+    fn number(&self) -> u32 {
+        self.context.scenario_iteration as u32 + 1
+    }
+
+    fn group(&self) -> &'a Group {
+        &self.shared.scenario.groups[self.group]
+    }
+}

@@ -1,0 +1,419 @@
+// wsdirector's scenarios with `plimsoll run`: against `plimsoll serve`, and against servers on npm `ws` that do what a
+// scenario should find out.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { before, after, describe, test } from "node:test";
+import { WebSocketServer } from "ws";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { folderOf } from "./support/scripts.mjs";
+
+/** A server on a free port; `onConnection` gets each client with its request. Gives its URL. */
+async function serve(t, onConnection, options) {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0, ...options });
+  await once(server, "listening");
+  server.on("connection", onConnection);
+  t.after(() => {
+    server.clients.forEach((client) => client.terminate());
+    server.close();
+  });
+  return `ws://127.0.0.1:${server.address().port}`;
+}
+
+/** Runs a scenario; `files` besides it are for error texts. */
+async function run(t, scenario, ...args) {
+  const cwd = folderOf(t, { "scenario.yml": scenario });
+  return await plimsollIn({ cwd }, "run", "scenario.yml", "--no-summary", ...args);
+}
+
+/** The same, which must end so. */
+async function check(t, scenario, args, expected) {
+  const outcome = await run(t, scenario, ...args);
+  const { code, stdout } = expected;
+  assert.equal(outcome.stdout, stdout ?? "", outcome.stderr);
+  assert.equal(outcome.code, code, outcome.stderr);
+  for (const words of expected.stderr ?? []) assert.ok(outcome.stderr.includes(words), outcome.stderr);
+}
+
+const ECHO = `
+- client:
+    multiplier: ":scale"
+    protocol: action_cable
+    actions:
+      - subscribe: {channel: BenchmarkChannel}
+      - perform: {channel: BenchmarkChannel, action: echo, data: {payload: {n: 1}}}
+      - receive: {channel: BenchmarkChannel, data: {action: echo, payload: {n: 1}}}
+`;
+
+/** \`speakers\` is how many of the publishers publish. */
+const broadcast = (speakers) => `
+- client:
+    name: publisher
+    multiplier: ":scale"
+    protocol: action_cable
+    actions:
+      - subscribe: &benchmark {channel: BenchmarkChannel}
+      - wait_all
+      - perform: {<<: *benchmark, action: broadcast, data: {payload: {n: 1}}, sample: "${speakers}"}
+- client:
+    name: listener
+    multiplier: ":scale * 2"
+    protocol: action_cable
+    actions:
+      - subscribe: *benchmark
+      - wait_all
+      - receive: {<<: *benchmark, data: {action: broadcast, payload: {n: 1}}, multiplier: "${speakers}"}
+`;
+
+describe("against plimsoll serve", () => {
+  let server;
+  before(async () => (server = await Server.start()));
+  after(() => server.stop());
+
+  for (const scale of [10, 20, 1000]) {
+    const args = () => ["--url", server.ws("/cable"), "--scale", String(scale)];
+    test(`echo at scale ${scale}`, (t) => check(t, ECHO, args(), { code: 0, stdout: `${scale} clients, 0 failures\n` }));
+
+    // With 1,000 speakers two million messages would be delivered, which says no more than 20,000.
+    const speakers = scale > 20 ? "10" : ":scale";
+    test(`broadcast at scale ${scale}`, (t) =>
+      check(t, broadcast(speakers), args(), {
+        code: 0,
+        stdout: `Group publisher: ${scale} clients, 0 failures\nGroup listener: ${2 * scale} clients, 0 failures\n`,
+      }));
+  }
+
+  test("each step of each group has its timings", async (t) => {
+    const cwd = folderOf(t, { "scenario.yml": broadcast(":scale") });
+    const args = ["run", "scenario.yml", "-u", server.ws("/cable"), "-s", "3"];
+    const { stdout } = await plimsollIn({ cwd }, ...args);
+    const rows = stdout.split("\n").map((row) => row.trim().split(/ {2,}/));
+    assert.deepEqual(rows[3], ["count", "min", "avg", "med", "p(95)", "p(99)", "max"]);
+    const counts = rows.slice(4, -1).map(([name, count]) => `${name} ${count}`);
+    assert.deepEqual(counts, [
+      "publisher: connect 3",
+      "publisher: 1 subscribe 3",
+      "publisher: 2 wait_all 3",
+      "publisher: 3 perform 3",
+      "listener: connect 6",
+      "listener: 1 subscribe 6",
+      "listener: 2 wait_all 6",
+      "listener: 3 receive 18",
+    ]);
+
+    const { stdout: text } = await plimsollIn({ cwd }, ...args, "--format", "json");
+    const { scenario, metrics, iterations } = JSON.parse(text);
+    assert.deepEqual(
+      scenario.groups.map(({ name, clients, failures, unfinished }) => ({ name, clients, failures, unfinished })),
+      [
+        { name: "publisher", clients: 3, failures: 0, unfinished: 0 },
+        { name: "listener", clients: 6, failures: 0, unfinished: 0 },
+      ],
+    );
+    const receive = scenario.groups[1].steps.at(-1);
+    assert.equal(receive.step, "3 receive");
+    assert.equal(metrics[receive.metric].values.count, 18);
+    assert.equal(metrics.step_duration.values.count, 3 * 4 + 6 * 3 + 18);
+    assert.equal(metrics.ws_sessions.values.count, 9);
+    assert.equal(iterations.complete, 9);
+  });
+});
+
+/** Echoes, and lets the \`n\`-th message that everybody should get through to all but one. */
+function broadcaster({ drops }) {
+  const clients = [];
+  return (client) => {
+    clients.push(client);
+    client.on("message", (text) => {
+      const receivers = clients.filter((other) => other !== client);
+      receivers.slice(drops).forEach((other) => other.send(`${text}`));
+    });
+  };
+}
+
+const PLAIN_BROADCAST = `
+- client:
+    name: publisher
+    actions:
+      - wait_all
+      - send: {data: {n: 1}}
+- client:
+    name: listener
+    multiplier: ":scale"
+    actions:
+      - wait_all
+      - receive: {data: {n: 1}, timeout: 2}
+`;
+
+describe("failures", () => {
+  test("a message that one listener does not get is pointed at", async (t) => {
+    const good = await serve(t, broadcaster({ drops: 0 }));
+    const lines = (failures) => `Group publisher: 1 clients, 0 failures\nGroup listener: 20 clients, ${failures} failures\n`;
+    await check(t, PLAIN_BROADCAST, ["-u", good, "-s", "20"], { code: 0, stdout: lines(0) });
+    const bad = await serve(t, broadcaster({ drops: 1 }));
+    const { code, stdout, stderr } = await run(t, PLAIN_BROADCAST, "-u", bad, "-s", "20");
+    assert.equal(code, 1);
+    assert.match(stderr, /error: 1 of 21 clients failed/);
+    assert.equal(
+      stdout.replace(/client \d+ of/, "client N of"),
+      `${lines(1)}
+1) Action failed: #receive
+   -- expected: {"n":1}
+   ++ got: nothing within 2s
+   client N of group listener; scenario.yml:12:18, [1].client.actions[1].receive
+`,
+    );
+  });
+
+  test("nobody waits for a client that cannot come", async (t) => {
+    const scenario = `
+- client: {name: a, actions: [{receive: {data: hi, timeout: 0.1}}, wait_all]}
+- client: {name: b, multiplier: 3, actions: [wait_all, {send: {data: hi}}]}
+`;
+    const url = await serve(t, () => {});
+    const { code, stdout } = await run(t, scenario, "-u", url, "--timeout", "60");
+    assert.equal(code, 1);
+    assert.match(stdout, /^Group a: 1 clients, 1 failures\nGroup b: 3 clients, 3 failures\n/);
+    assert.match(stdout, /#wait_all\n {3}-- expected: all clients\n {3}\+\+ got: a client of group a failed before it got here/);
+  });
+
+  test("a standstill at wait_all says who is missing", async (t) => {
+    const scenario = `
+- client: {name: a, multiplier: 2, actions: [{sleep: {time: 5, sample: 1}}, wait_all]}
+- client: {name: b, multiplier: 3, actions: [wait_all]}
+`;
+    const url = await serve(t, () => {});
+    const { stdout } = await run(t, scenario, "-u", url, "--timeout", "1.5");
+    assert.match(stdout, /4 of 5 clients, and nobody else came for 1.5s; missing: 1 of 2 of group a/);
+  });
+
+  for (const [name, steps, expected, got] of [
+    ["another message", "receive: {data: {a: 1, b: {c: [1, 2]}}}", '{"a":1,"b":{"c":[1,2]}}', 'nothing within 500ms; what came was something else: {"a":1,"b":{"c":[1,3]}} (at .b.c[1]: expected 2, got 3), two, three'],
+    ["a message with more in it", "receive: {data: {a: 1}}", '{"a":1}', 'nothing within 500ms; what came was something else: {"a":1,"b":{"c":[1,3]}} (at .b: is there and was not expected), two, three'],
+    ["a partial message that lacks a key", '"receive": {"data>": {c: 1}}', 'at least {"c":1}', 'nothing within 500ms; what came was something else: {"a":1,"b":{"c":[1,3]}} (at .c: is missing), two, three'],
+    ["a text that is part of a message", "receive: {data: tw}", '"tw"', 'nothing within 500ms; what came was something else: {"a":1,"b":{"c":[1,3]}}, two, three'],
+    ["the second message first", "receive: {data: two, ordered: true}", '"two" next', '{"a":1,"b":{"c":[1,3]}}'],
+    ["an unexpected one among all", "receive_all: {messages: [{data: two}, {data: three}]}", '"two" (1 more) or "three" (1 more)', '{"a":1,"b":{"c":[1,3]}}'],
+  ]) {
+    test(name, async (t) => {
+      const url = await serve(t, (client) => {
+        for (const message of ['{"a":1,"b":{"c":[1,3]}}', "two", "three"]) client.send(message);
+      });
+      const step = steps.replace(/}$/, ", timeout: 0.5}");
+      const { code, stdout } = await run(t, `- ${step}\n`, "-u", url);
+      assert.equal(code, 1);
+      const [, , , ...lines] = stdout.split("\n");
+      assert.deepEqual(lines.slice(0, 2), [`   -- expected: ${expected}`, `   ++ got: ${got}`]);
+    });
+  }
+
+  test("too few among all", async (t) => {
+    const url = await serve(t, (client) => ["one", "two"].forEach((it) => client.send(it)));
+    const all = "receive_all: {messages: [{data: one}, {data: two, multiplier: 2}], timeout: 0.5}";
+    const { stdout } = await run(t, `- ${all}\n`, "-u", url);
+    assert.match(stdout, /expected: "two", 1 more\n.*got: nothing within 500ms\n/);
+  });
+
+  test("a server that leaves, refuses or is not there", async (t) => {
+    const scenario = "- receive: {data: hi}\n";
+    const leaving = await serve(t, (client) => client.close(4001, "enough"));
+    await check(t, scenario, ["-u", leaving], {
+      code: 1,
+      stdout: `1 clients, 1 failures
+
+1) Action failed: #receive
+   -- expected: "hi"
+   ++ got: closed by the server with code 4001: enough
+   client 1 of group default; scenario.yml:1:12, [0].receive
+`,
+    });
+    const refusing = await serve(t, () => {}, { verifyClient: (_, answer) => answer(false, 401) });
+    const refused = await run(t, scenario, "-u", refusing);
+    assert.match(refused.stdout, /#connect\n.*expected: a connection\n.*401/);
+    const absent = await run(t, scenario, "-u", "ws://127.0.0.1:1");
+    assert.match(absent.stdout, /#connect\n.*expected: a connection\n.*refused/i);
+    assert.deepEqual([refused.code, absent.code], [1, 1]);
+  });
+});
+
+describe("steps", () => {
+  test("what is not asked for stays until it is", async (t) => {
+    const url = await serve(t, (client) => ["one", '{"n":2}', "noise 7", "three", "four"].forEach((it) => client.send(it)));
+    const scenario = `
+- client:
+    ignore: /NOISE \\d/i
+    actions:
+      - receive: {data: three}
+      - receive: {data: one, ordered: true}
+      - receive: {"data>": {}}
+      - receive: {data: four, ordered: true}
+`;
+    await check(t, scenario, ["-u", url], { code: 0, stdout: "1 clients, 0 failures\n" });
+  });
+
+  test("receive without data takes any message, and receive_all its share", async (t) => {
+    const url = await serve(t, (client) => client.on("message", (text) => client.send(`${text}`)));
+    const scenario = `
+- send: {data: a, multiplier: 2}
+- send: {data: b}
+- receive: {multiplier: 2}
+- receive_all: {messages: [{data: b}]}
+- loop:
+    multiplier: 2
+    actions:
+      - send: {data: [1, {x: 2}]}
+      - receive: {data: [1, {x: 2}]}
+`;
+    await check(t, scenario, ["-u", url], { code: 0, stdout: "1 clients, 0 failures\n" });
+  });
+
+  test("what clients say when they connect", async (t) => {
+    const seen = [];
+    const url = await serve(
+      t,
+      (client, request) => {
+        const { authorization, cookie } = request.headers;
+        seen.push([request.url, authorization, cookie, client.protocol]);
+        client.send("hi");
+      },
+      { handleProtocols: (offered) => [...offered][0] },
+    );
+    const scenario = `
+- client:
+    connection_options:
+      headers: {Authorization: Bearer x}
+      cookies: {uid: a b}
+      query: {token: 1&2}
+      subprotocol: mine
+    actions: [receive]
+`;
+    await check(t, scenario, ["-u", `${url}/path?a=1`], { code: 0, stdout: "1 clients, 0 failures\n" });
+    assert.deepEqual(seen, [["/path?a=1&token=1%262", "Bearer x", "uid=a+b", "mine"]]);
+  });
+
+  test("the environment stands in for parts of the file", async (t) => {
+    const url = await serve(t, (client) => client.send("hi"));
+    const scenario = `- receive: {data: "<%= ENV['WORD'] %>", multiplier: <%= ENV["TIMES"] || 1 %>}\n`;
+    const cwd = folderOf(t, { "scenario.yml": scenario });
+    const { code, stderr } = await plimsollIn({ cwd, env: { WORD: "hi" } }, "run", "scenario.yml", "-u", url);
+    assert.equal(code, 0, stderr);
+  });
+
+  test("debug and print speak, and a scenario may stand in the command line", async (t) => {
+    const url = await serve(t, (client) => client.send("hi"));
+    const steps = [{ debug: { message: "before" } }, { receive: { data: "hi", print: true } }];
+    const { code, stdout, stderr } = await plimsollIn({}, "run", "--include", JSON.stringify(steps), "--no-summary", "-u", url);
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, "1 clients, 0 failures\n");
+    assert.match(stderr, /client=default_1 before/);
+    assert.match(stderr, /client=default_1 hi/);
+  });
+});
+
+describe("protocols", () => {
+  test("action_cable: a rejection is a failure, and pings are not seen", async (t) => {
+    const url = await serve(
+      t,
+      (client) => {
+        client.send('{"type":"welcome"}');
+        client.on("message", (text) => {
+          const { command, identifier, data } = JSON.parse(text);
+          const { channel } = JSON.parse(identifier);
+          client.send('{"type":"ping","message":1700000000}');
+          if (command === "subscribe") {
+            const type = channel === "Secret" ? "reject_subscription" : "confirm_subscription";
+            client.send(JSON.stringify({ identifier, type }));
+          }
+          if (command === "message") client.send(JSON.stringify({ identifier, message: JSON.parse(data), offset: 1, epoch: "x" }));
+        });
+      },
+      { handleProtocols: (offered) => [...offered][0] },
+    );
+    const scenario = (channel) => `
+- client:
+    protocol: action_cable
+    actions:
+      - subscribe: &it {channel: ${channel}, params: {id: 1}}
+      - perform: {<<: *it, action: speak, data: {text: hi}}
+      - receive: {<<: *it, ordered: true, offset: 1, data: {action: speak, text: hi}}
+      - unsubscribe: *it
+`;
+    await check(t, scenario("Open"), ["-u", url], { code: 0, stdout: "1 clients, 0 failures\n" });
+    const { code, stdout } = await run(t, scenario("Secret"), "-u", url);
+    assert.equal(code, 1);
+    assert.match(stdout, /#subscribe\n.*the confirmation of {"id":1,"channel":"Secret"}\n.*a rejection: .*reject_subscription/);
+  });
+
+  test("phoenix: channels are joined, spoken in and left", async (t) => {
+    const seen = [];
+    const url = await serve(t, (client, request) => {
+      seen.push(request.url);
+      client.on("message", (text) => {
+        const [join_ref, ref, topic, event, payload] = JSON.parse(text);
+        seen.push([join_ref, ref, topic, event, payload]);
+        const status = topic === "room:secret" ? "error" : "ok";
+        if (event === "new") client.send(JSON.stringify([join_ref, null, topic, "news", payload]));
+        else client.send(JSON.stringify([join_ref, ref, topic, "phx_reply", { status, response: {} }]));
+      });
+    });
+    const scenario = (topic) => `
+- client:
+    protocol: phoenix
+    actions:
+      - join: {topic: ${topic}, params: {token: x}}
+      - send: {topic: ${topic}, event: new, data: {n: 1}}
+      - receive: {topic: ${topic}, event: news, data: {n: 1}}
+      - leave: {topic: ${topic}}
+`;
+    await check(t, scenario("room:1"), ["-u", url], { code: 0, stdout: "1 clients, 0 failures\n" });
+    assert.deepEqual(seen, [
+      "/?vsn=2.0.0",
+      ["3", "3", "room:1", "phx_join", { token: "x" }],
+      ["3", "4", "room:1", "new", { n: 1 }],
+      ["3", "5", "room:1", "phx_leave", {}],
+    ]);
+    const { stdout } = await run(t, scenario("room:secret"), "-u", url);
+    assert.match(stdout, /#join\n.*a reply with the status ok.*\n.*"status":"error"/);
+  });
+});
+
+describe("what is wrong is said", () => {
+  for (const [name, scenario, args, code, ...words] of [
+    ["mistakes in the file, all at once", "- sned: {data: hi}\n- receive: {dta: 1}\n", ["-u", "localhost:1"], 104,
+      "error: scenario.yml:1:9: [0].sned: `sned` is no step; did you mean `send`?\n", "scenario.yml:2:13: [1].receive.dta: is no key here; did you mean `data`?"],
+    ["no YAML", "- receive: [\n", ["-u", "localhost:1"], 104, "scenario.yml:1:12: this is no valid YAML or JSON"],
+    ["Ruby in the file", "- send: {data: <%= 1 + 1 %>}\n- send: {data: <%= ENV['NONE_SUCH'] %>}\n", ["-u", "localhost:1"], 104,
+      "scenario.yml:1:16: expected <%= ENV", "scenario.yml:2:16: the variable NONE_SUCH is not set"],
+    ["no server", "- receive\n", [], 2, "which server? Expected --url, for example --url ws://localhost:3334/cable"],
+    ["a wrong URL", "- receive\n", ["-u", "http://localhost"], 1, "expected ws or wss"],
+    ["a wrong scale", "- receive\n", ["-u", "localhost", "-s", "0"], 2, "--scale"],
+    ["Ruby", "- receive\n", ["-u", "localhost", "-r", "p.rb"], 2, "protocols that are written in Ruby are not run"],
+  ]) {
+    test(name, (t) => check(t, scenario, args, { code, stderr: words }));
+  }
+
+  test("plimsoll check reads a file and runs nothing", async (t) => {
+    const cwd = folderOf(t, {
+      "good.yml": "- client: {multiplier: ':scale / 10', actions: [wait_all]}\n",
+      "bad.yml": "- wait_al\n- sned: {}\n",
+      "load.yml": "config: {target: ws://localhost, phases: [{duration: 1, arrivalRate: 1}]}\nscenarios: [{engine: ws, flow: [{send: hi}]}]\n",
+      "other.yml": "services: {}\n",
+    });
+    const check = async (...args) => {
+      const { code, stdout, stderr } = await plimsollIn({ cwd }, "check", ...args);
+      return [code, stdout, stderr];
+    };
+    assert.deepEqual(await check("good.yml", "--scale", "10"), [0, "good.yml: no mistakes in this wsdirector file\n", ""]);
+    assert.deepEqual(await check("load.yml"), [0, "load.yml: no mistakes in this artillery file\n", ""]);
+    const [code, , stderr] = await check("good.yml");
+    assert.deepEqual([code, /no group has a client at this scale/.test(stderr)], [104, true], stderr);
+    assert.match((await check("bad.yml"))[2], /did you mean `wait_all`\?\n.*did you mean `send`\?/);
+    assert.deepEqual((await check("other.yml"))[0], 2);
+    assert.deepEqual((await check("absent.yml"))[0], 255);
+  });
+
+  test("a file that is not there", async () => {
+    const { code, stderr } = await plimsollIn({}, "run", "--as", "wsdirector", "absent.yml", "-u", "localhost:1");
+    assert.deepEqual([code, /cannot read absent.yml/.test(stderr)], [255, true], stderr);
+  });
+});
