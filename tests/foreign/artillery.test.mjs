@@ -103,6 +103,7 @@ describe("the files of the article", () => {
     const { code, stdout, counters } = await run(t, smaller, ["-t", server.ws("/echo"), "--max-duration", "4s"]);
     assert.equal(code, 0);
     assert.equal(counters["vusers.created"], 100);
+    assert.equal(counters["vusers.interrupted"], 100);
     assert.equal(counters["vusers.completed"], undefined);
     assert.ok(counters["websocket.messages_sent"] >= 100);
     assert.match(stdout, /100 of 100 users that were due arrived; at most 100 were active at once/);

@@ -1,6 +1,13 @@
 //! `plimsoll run FILE.yml`: load tests that are written as Artillery's files.
 
-use std::{ffi::OsString, fmt::Write as _, fs, io, io::Write as _, path::Path, sync::Arc};
+use std::{
+    ffi::{OsStr, OsString},
+    fmt::Write as _,
+    fs, io,
+    io::Write as _,
+    path::Path,
+    sync::Arc,
+};
 
 use clap::Parser;
 use plimsoll_load::{
@@ -61,6 +68,15 @@ fn execute_text(options: &Options, text: &str, surroundings: &Surroundings<'_>) 
         .enable_all()
         .build()?;
     LocalSet::new().block_on(&runtime, conduct(options, text, surroundings))
+}
+
+/// Reads a file and runs nothing.
+pub(super) fn check(file: &Path, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
+    let arguments = [OsStr::new("plimsoll run"), OsStr::new("--"), file.as_os_str()];
+    let text = (surroundings.read_file)(file)?;
+    let test = read(&Options::parse_from(arguments), &text, surroundings)?;
+    test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(())
 }
 
 async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -150,7 +166,14 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         signals.received(1),
     )
     .await?;
-    let figures = reports.finish(&result);
+    let mut figures = reports.finish(&result);
+    let n_interrupted = result.iterations.n_interrupted;
+    if n_interrupted > 0 {
+        // The engine's own count, which no user can record.
+        figures
+            .counters
+            .insert("vusers.interrupted".to_owned(), n_interrupted);
+    }
     tell(options, test, &result, &figures, &reports, &activity)
 }
 
