@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { WebSocketServer } from "ws";
@@ -102,6 +103,7 @@ describe("the files of the article", () => {
     const { code, stdout, counters } = await run(t, smaller, ["-t", server.ws("/echo"), "--max-duration", "4s"]);
     assert.equal(code, 0);
     assert.equal(counters["vusers.created"], 100);
+    assert.equal(counters["vusers.interrupted"], 100);
     assert.equal(counters["vusers.completed"], undefined);
     assert.ok(counters["websocket.messages_sent"] >= 100);
     assert.match(stdout, /100 of 100 users that were due arrived; at most 100 were active at once/);
@@ -258,6 +260,130 @@ after: { engine: ws, flow: [{ send: "bye {{ token }}" }] }
     const { code, stderr } = await run(t, single(target, '  - send: "{{ token }}"\n', around));
     assert.equal(code, 0, stderr);
     assert.deepEqual(heard, ["login", "secret", "bye secret"]);
+  });
+});
+
+/** A server over HTTP; what it hears goes to `heard` as `{ line, body, headers }`. */
+async function serveHttp(t, answer) {
+  const heard = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    heard.push({ line: `${request.method} ${request.url}`, body, headers: request.headers });
+    answer(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.closeAllConnections() ?? server.close());
+  return { target: `http://127.0.0.1:${server.address().port}`, heard };
+}
+
+describe("the engine http", () => {
+  const user = (target, flow, config = "") =>
+    `config: { target: "${target}", phases: [{ duration: 1, arrivalCount: 1 }]${config} }\nscenarios:\n- flow:\n${flow}`;
+
+  test("requests, bodies, cookies, redirects and captures", async (t) => {
+    const { target, heard } = await serveHttp(t, (request, response) => {
+      if (request.url === "/login") response.setHeader("set-cookie", "session=s1");
+      if (request.url === "/old") return response.writeHead(302, { location: "/new" }).end();
+      response.setHeader("x-id", "77").setHeader("content-type", "application/json");
+      response.end('{"token": "t1", "user": {"name": "ada"}}');
+    });
+    const flow = `
+  - post: { url: /login, json: { name: ada }, capture: [{ json: $.token, as: token }, { header: x-id, as: id }] }
+  - get: { url: "/items/{{ id }}", qs: { q: "a b", n: 1 }, headers: { authorization: "Bearer {{ token }}" } }
+  - put: { url: /form, form: { a: 1, b: "x y" } }
+  - patch: { url: /text, body: "plain {{ token }}" }
+  - get: { url: /old }
+  - get: { url: /old, followRedirect: false }
+  - get: { url: /never, ifTrue: token == "t2" }
+  - get: { url: /never, probability: 0 }
+  - delete: { url: /x, auth: { user: me, pass: secret }, cookie: { extra: "1" }, match: { json: $.user.name, value: ada } }
+`;
+    const config = ", http: { defaults: { headers: { x-all: yes } } }, apdex: { threshold: 60000 }";
+    const { code, stderr, stdout, counters, summaries } = await run(t, user(target, flow, config));
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(
+      heard.map(({ line, body }) => (body ? `${line} ${body}` : line)),
+      [
+        'POST /login {"name":"ada"}',
+        "GET /items/77?q=a+b&n=1",
+        "PUT /form a=1&b=x+y",
+        "PATCH /text plain t1",
+        "GET /old",
+        "GET /new",
+        "GET /old",
+        "DELETE /x",
+      ],
+    );
+    assert.equal(heard[0].headers["content-type"], "application/json");
+    assert.equal(heard[1].headers.authorization, "Bearer t1");
+    assert.equal(heard[1].headers.cookie, "session=s1");
+    assert.equal(heard[7].headers.authorization, `Basic ${btoa("me:secret")}`);
+    assert.deepEqual(heard[7].headers.cookie.split("; ").sort(), ["extra=1", "session=s1"]);
+    assert.ok(heard.every(({ headers }) => headers["x-all"] === "yes"));
+    assert.equal(counters["vusers.completed"], 1);
+    assert.deepEqual([counters["http.requests"], counters["http.responses"]], [8, 8]);
+    assert.deepEqual([counters["http.codes.200"], counters["http.codes.302"]], [6, 2]);
+    assert.equal(summaries["http.response_time"].count, 8);
+    assert.deepEqual(
+      ["2xx", "3xx"].map((name) => summaries[`http.response_time.${name}`].count),
+      [6, 2],
+    );
+    assert.match(stdout, /Apdex score: 1.000 \(excellent\)/);
+  });
+
+  test("expectations decide about the exit code, and users go on", async (t) => {
+    const { target } = await serveHttp(t, (_, response) => {
+      response.setHeader("content-type", "application/json").end('{"a": {"b": [1]}}');
+    });
+    const flow = (more) => `
+  - get: { url: /, expect: [{ statusCode: [200, 201] }, { contentType: json }, { hasProperty: "a.b[0]" }, { hasHeader: date }${more}] }
+  - get: { url: / }
+`;
+    const good = await run(t, user(target, flow("")));
+    assert.equal(good.code, 0, good.stderr);
+    assert.equal(good.counters["plugins.expect.ok"], 4);
+    const bad = await run(t, user(target, flow(', { notStatusCode: 200 }, { matchesRegexp: "x[0-9]" }')));
+    assert.equal(bad.code, 21);
+    assert.equal(bad.counters["plugins.expect.failed"], 2);
+    assert.equal(bad.counters["plugins.expect.failed.notStatusCode"], 1);
+    assert.equal(bad.counters["http.responses"], 2);
+  });
+
+  test("what goes wrong is counted by what it was", async (t) => {
+    const { target } = await serveHttp(t, (request, response) => {
+      if (request.url === "/reset") request.socket.resetAndDestroy();
+      if (request.url === "/text") response.end("no json");
+    });
+    for (const [name, url, more, error] of [
+      ["nobody there", "http://127.0.0.1:1/", "", "ECONNREFUSED"],
+      ["no answer", "/hang", "", "ETIMEDOUT"],
+      ["a reset", "/reset", "", "ECONNRESET"],
+      ["nothing to capture", "/text", ", capture: { json: $.id, as: id }", "Failed capture or match"],
+    ]) {
+      const flow = `  - get: { url: "${url}"${more} }\n`;
+      const { code, counters, stderr } = await run(t, user(target, flow, ", http: { timeout: 0.5 }"));
+      assert.equal(code, 0, `${name}: ${stderr}`);
+      assert.equal(counters[`errors.${error}`], 1, `${name}: ${JSON.stringify(counters)}`);
+      assert.equal(counters["vusers.failed"], 1, name);
+    }
+  });
+
+  test("a quick look needs no file", async (t) => {
+    const { target, heard } = await serveHttp(t, (_, response) => response.end("ok"));
+    const overHttp = await plimsollIn({}, "quick", `${target}/x`, "-c", "3", "-n", "4");
+    assert.equal(overHttp.code, 0, overHttp.stderr);
+    assert.deepEqual(
+      heard.map(({ line }) => line),
+      Array(12).fill("GET /x"),
+    );
+    assert.match(overHttp.stdout, /http.codes.200: \.+ 12\n/);
+    let n_heard = 0;
+    const sockets = await serve(t, (socket) => socket.on("message", () => (n_heard += 1)));
+    const overWebSocket = await plimsollIn({}, "quick", sockets, "-c", "2", "-n", "5");
+    assert.equal(overWebSocket.code, 0, overWebSocket.stderr);
+    assert.equal(n_heard, 10);
   });
 });
 

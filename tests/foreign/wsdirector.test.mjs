@@ -291,6 +291,14 @@ describe("steps", () => {
     assert.deepEqual(seen, [["/path?a=1&token=1%262", "Bearer x", "uid=a+b", "mine"]]);
   });
 
+  test("the environment stands in for parts of the file", async (t) => {
+    const url = await serve(t, (client) => client.send("hi"));
+    const scenario = `- receive: {data: "<%= ENV['WORD'] %>", multiplier: <%= ENV["TIMES"] || 1 %>}\n`;
+    const cwd = folderOf(t, { "scenario.yml": scenario });
+    const { code, stderr } = await plimsollIn({ cwd, env: { WORD: "hi" } }, "run", "scenario.yml", "-u", url);
+    assert.equal(code, 0, stderr);
+  });
+
   test("debug and print speak, and a scenario may stand in the command line", async (t) => {
     const url = await serve(t, (client) => client.send("hi"));
     const steps = [{ debug: { message: "before" } }, { receive: { data: "hi", print: true } }];
@@ -374,6 +382,8 @@ describe("what is wrong is said", () => {
     ["mistakes in the file, all at once", "- sned: {data: hi}\n- receive: {dta: 1}\n", ["-u", "localhost:1"], 104,
       "error: scenario.yml:1:9: [0].sned: `sned` is no step; did you mean `send`?\n", "scenario.yml:2:13: [1].receive.dta: is no key here; did you mean `data`?"],
     ["no YAML", "- receive: [\n", ["-u", "localhost:1"], 104, "scenario.yml:1:12: this is no valid YAML or JSON"],
+    ["Ruby in the file", "- send: {data: <%= 1 + 1 %>}\n- send: {data: <%= ENV['NONE_SUCH'] %>}\n", ["-u", "localhost:1"], 104,
+      "scenario.yml:1:16: expected <%= ENV", "scenario.yml:2:16: the variable NONE_SUCH is not set"],
     ["no server", "- receive\n", [], 2, "which server? Expected --url, for example --url ws://localhost:3334/cable"],
     ["a wrong URL", "- receive\n", ["-u", "http://localhost"], 1, "expected ws or wss"],
     ["a wrong scale", "- receive\n", ["-u", "localhost", "-s", "0"], 2, "--scale"],
@@ -381,6 +391,26 @@ describe("what is wrong is said", () => {
   ]) {
     test(name, (t) => check(t, scenario, args, { code, stderr: words }));
   }
+
+  test("plimsoll check reads a file and runs nothing", async (t) => {
+    const cwd = folderOf(t, {
+      "good.yml": "- client: {multiplier: ':scale / 10', actions: [wait_all]}\n",
+      "bad.yml": "- wait_al\n- sned: {}\n",
+      "load.yml": "config: {target: ws://localhost, phases: [{duration: 1, arrivalRate: 1}]}\nscenarios: [{engine: ws, flow: [{send: hi}]}]\n",
+      "other.yml": "services: {}\n",
+    });
+    const check = async (...args) => {
+      const { code, stdout, stderr } = await plimsollIn({ cwd }, "check", ...args);
+      return [code, stdout, stderr];
+    };
+    assert.deepEqual(await check("good.yml", "--scale", "10"), [0, "good.yml: no mistakes in this wsdirector file\n", ""]);
+    assert.deepEqual(await check("load.yml"), [0, "load.yml: no mistakes in this artillery file\n", ""]);
+    const [code, , stderr] = await check("good.yml");
+    assert.deepEqual([code, /no group has a client at this scale/.test(stderr)], [104, true], stderr);
+    assert.match((await check("bad.yml"))[2], /did you mean `wait_all`\?\n.*did you mean `send`\?/);
+    assert.deepEqual((await check("other.yml"))[0], 2);
+    assert.deepEqual((await check("absent.yml"))[0], 255);
+  });
 
   test("a file that is not there", async () => {
     const { code, stderr } = await plimsollIn({}, "run", "--as", "wsdirector", "absent.yml", "-u", "localhost:1");

@@ -8,7 +8,7 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    bench, completion, controller, demo,
+    bench, check, completion, controller, demo,
     exit::{Failure, Status},
     new, run,
     serve::{
@@ -33,7 +33,9 @@ enum Command {
     Ab(Box<bench::AbOptions>),
     Serve(Box<serve::Options>),
     Run(Box<run::Options>),
+    Quick(run::QuickOptions),
     Inspect(run::InspectOptions),
+    Check(check::Options),
     New(new::Options),
     Status(controller::StatusOptions),
     Pause(controller::PauseOptions),
@@ -90,7 +92,9 @@ fn execute(
         Command::Ab(options) => options.execute(),
         Command::Serve(options) => options.execute(warnings),
         Command::Run(options) => options.execute(surroundings),
+        Command::Quick(options) => options.execute(surroundings),
         Command::Inspect(options) => options.execute(surroundings),
+        Command::Check(options) => options.execute(surroundings),
         Command::New(options) => options.execute(),
         Command::Status(options) => options.execute(),
         Command::Pause(options) => options.execute(),

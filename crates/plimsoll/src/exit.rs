@@ -33,6 +33,8 @@ pub(crate) enum Failure {
 pub(crate) enum TestFailure {
     /// A check of an Artillery file does not hold; the code is Artillery's.
     ChecksFailed = 1,
+    /// Expectations of an Artillery file were not met; the code is Artillery's.
+    ExpectationsFailed = 21,
     /// A signal ended the run of an Artillery file; the code is Artillery's.
     SignalEnded = 130,
     /// A threshold does not hold.

@@ -21,13 +21,13 @@ mod variables;
 mod verdict;
 mod wsdirector;
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::Path};
 
 use plimsoll_scenario::dialect::Dialect;
 use tokio::task::LocalSet;
 
 pub(crate) use self::{
-    inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS,
+    artillery::QuickOptions, inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS,
     unsupported::command as unsupported, variables::with_variables,
 };
 use crate::{
@@ -49,6 +49,24 @@ pub(crate) fn other_dialect(
         Dialect::Artillery => artillery::execute(&arguments, surroundings),
         Dialect::Wsdirector => wsdirector::execute(&arguments, surroundings),
     })
+}
+
+/// Reads the file of another tool and runs nothing; gives whose it is. `named` is what the user says of that.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check(
+    file: &Path,
+    named: Option<&str>,
+    scale: u32,
+    surroundings: &Surroundings<'_>,
+) -> Result<Dialect, Failure> {
+    let dialect = dialect::of_file(file, named, surroundings)?;
+    match dialect {
+        Dialect::Artillery => artillery::check(file, surroundings)?,
+        Dialect::Wsdirector => wsdirector::check(file, scale, surroundings)?,
+    }
+    Ok(dialect)
 }
 
 impl Options {

@@ -98,6 +98,20 @@ impl Figures {
         summary_figure(self.summaries.get(name)?, figure)
     }
 
+    /// The Apdex score with its rank, when answers were counted for one.
+    pub fn apdex(&self) -> Option<(f64, &'static str)> {
+        let [satisfied, tolerated, frustrated] = ["satisfied", "tolerated", "frustrated"]
+            .map(|name| self.counter(&format!("apdex.{name}")) as f64);
+        let n_total = satisfied + tolerated + frustrated;
+        if n_total == 0.0 {
+            return None;
+        }
+        let score = (satisfied + tolerated / 2.0) / n_total;
+        let ranks = [(0.94, "excellent"), (0.85, "good"), (0.7, "fair"), (0.49, "poor")];
+        let rank = ranks.iter().find(|(least, _)| score >= *least);
+        Some((score, rank.map_or("unacceptable", |&(_, rank)| rank)))
+    }
+
     fn is_empty(&self) -> bool {
         self.counters.is_empty() && self.summaries.is_empty()
     }

@@ -11,6 +11,7 @@ mod ensure;
 mod failure;
 mod file;
 mod flow;
+mod http;
 mod metrics;
 mod payload;
 mod phase;

@@ -16,6 +16,7 @@ mod phoenix;
 mod reading;
 mod scenario;
 mod steps;
+mod template;
 mod timings;
 mod users;
 
@@ -23,6 +24,7 @@ pub use self::{
     failure::Failure,
     outcome::{GroupOutcome, Outcome, TimedStep},
     scenario::{Group, Scenario},
+    template::fill_in,
     users::{Connect, Report, Users, UsersError},
 };
 

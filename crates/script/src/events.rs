@@ -126,10 +126,8 @@ impl Events {
             pending.extend(added);
             match pending.poll_next_unpin(cx) {
                 Poll::Ready(Some(Ok((id, callback)))) => {
-                    // One that was cancelled in this very poll does not happen.
-                    if self.handles.borrow_mut().remove(&id).is_some() {
-                        return Poll::Ready(Some(callback));
-                    }
+                    self.handles.borrow_mut().remove(&id);
+                    return Poll::Ready(Some(callback));
                 }
                 Poll::Ready(Some(Err(Aborted))) => {}
                 Poll::Ready(None) | Poll::Pending => {

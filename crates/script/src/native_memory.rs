@@ -51,3 +51,29 @@ impl Drop for Held {
         self.all.set(self.all.get() - self.n_bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rquickjs::{Context, Runtime};
+
+    use super::*;
+
+    #[test]
+    fn what_is_given_back_can_be_held_again() {
+        let context = Context::full(&Runtime::new().unwrap()).unwrap();
+        context.with(|ctx| {
+            let memory = NativeMemory::default();
+            let hold = |n_bytes| memory.hold(&ctx, n_bytes, "pages");
+            let most = hold(MAX_BYTES - 10).unwrap();
+            let rest = hold(10).unwrap();
+            for n_bytes in [1, usize::MAX] {
+                assert!(hold(n_bytes).is_err());
+                assert!(format!("{:?}", ctx.catch()).contains("pages"));
+            }
+            drop(rest);
+            assert!(hold(10).is_ok());
+            drop(most);
+            assert!(hold(MAX_BYTES).is_ok());
+        });
+    }
+}

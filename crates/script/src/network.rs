@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use plimsoll_clients::{
     dial::{Dialer, HostPattern, Network as Block, Overrides, Resolver, SourceAddresses},
-    tls::{Believe, Identity, Tls, TlsOptions, TlsVersion, Versions},
+    tls::{Believe, Identity, Tls, TlsError, TlsOptions, TlsVersion, Versions},
 };
 use plimsoll_load::plan::{Options, OptionsError, parse_duration};
 use serde_json::Value;
@@ -144,7 +144,16 @@ fn tls<'a>(get: &impl Fn(&'static str) -> Option<&'a Value>) -> Result<Tls, Netw
         cipher_suites: suites.map(|_| texts(get("tlsCipherSuites")).map(str::to_owned).collect()),
         identities: identities.map(identity).collect::<Result<_, _>>()?,
     };
-    Tls::new(options).map_err(of("tls…"))
+    Tls::new(options).map_err(|error| of(option_of(&error))(error))
+}
+
+/// Which option an error of TLS is about.
+fn option_of(error: &TlsError) -> &'static str {
+    match error {
+        TlsError::Version(_) | TlsError::Range(_) | TlsError::TooOld(_) => "tlsVersion",
+        TlsError::CipherSuite { .. } | TlsError::NoCipherSuite => "tlsCipherSuites",
+        TlsError::Identity { .. } => "tlsAuth",
+    }
 }
 
 /// One text for both ends, or `{ min, max }`.
@@ -262,12 +271,18 @@ mod tests {
         check(json!({ "dns": "nonsense" }), "`nonsense` is none of");
         check(json!({ "dns": { "select": "last" } }), "\"last\" is no `select`");
         check(json!({ "localIPs": "x" }), "option `localIPs`: ");
-        check(json!({ "tlsVersion": "tls1.1" }), "tls1.1 is not supported");
+        check(
+            json!({ "tlsVersion": "tls1.1" }),
+            "option `tlsVersion`: tls1.1 is not supported",
+        );
         check(
             json!({ "tlsVersion": { "min": "ssl3.0" } }),
             "\"ssl3.0\" is no version",
         );
         check(json!({ "tlsAuth": [{ "password": "x" }] }), "openssl pkey");
-        check(json!({ "tlsCipherSuites": ["x"] }), "\"x\" is not supported");
+        check(
+            json!({ "tlsCipherSuites": ["x"] }),
+            "option `tlsCipherSuites`: the cipher suite \"x\"",
+        );
     }
 }

@@ -47,3 +47,36 @@ impl Recorders {
         with_tags
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use plimsoll_load::metrics::{MetricSet, Registry, Selector};
+
+    use super::*;
+
+    #[test]
+    fn a_recorder_is_known_by_its_base_and_its_tags() {
+        let mut registry = Registry::new();
+        registry.rate("own").unwrap();
+        let metric = registry.find("own").unwrap();
+        registry.sub_metric(
+            metric,
+            &Selector::new([("page".to_owned(), "home".to_owned())].into()),
+        );
+        let user = Recorder::new(MetricSet::new(Arc::new(registry)));
+        let (one, other) = (
+            user.with_tags([("scenario", "a")]),
+            user.with_tags([("scenario", "b")]),
+        );
+        let recorders = Recorders::default();
+        let tags = |page: &str| BTreeMap::from([("page".to_owned(), page.to_owned())]);
+        let home = recorders.with_tags(&one, &tags("home"));
+        assert!(recorders.with_tags(&one, &tags("home")).is_same(&home));
+        assert!(!recorders.with_tags(&one, &tags("away")).is_same(&home));
+        assert!(!recorders.with_tags(&other, &tags("home")).is_same(&home));
+        (0..=MAX_KNOWN).for_each(|n| drop(recorders.with_tags(&one, &tags(&n.to_string()))));
+        assert!(!recorders.with_tags(&one, &tags("home")).is_same(&home));
+    }
+}

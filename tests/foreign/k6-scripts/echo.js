@@ -16,7 +16,6 @@ export default function () {
   const answer = ws.connect(`${BASE}/echo`, { headers: { "X-Mine": "1" }, tags: { kind: "echo" } }, (socket) => {
     socket.on("open", () => {
       for (let i = 0; i < ECHOES; i++) socket.send(`text ${i}`);
-      socket.setTimeout(() => socket.ping(), 20);
     });
     socket.on("message", (text) => {
       check(text, { "text comes back": (text) => text === `text ${texts}` });
@@ -25,6 +24,7 @@ export default function () {
     });
     socket.on("binaryMessage", (bytes) => {
       check(bytes, { "bytes come back": (bytes) => bytes.byteLength === 3 && new Uint8Array(bytes)[2] === 3 });
+      socket.setTimeout(() => socket.ping(), 20);
     });
     socket.on("pong", () => socket.close(1000));
     socket.on("close", (code) => {

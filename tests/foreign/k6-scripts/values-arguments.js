@@ -27,7 +27,6 @@ const add = (name, value) => {
 for (const [name, argument] of Object.entries(ARGUMENTS)) {
   const isTime = typeof argument === "number" || typeof argument === "string" || argument === true;
   if (!isTime) add(`sleep ${name}`, () => sleep(argument) === undefined);
-  add(`group ${name}`, () => group(argument, () => 1));
   add(`group of ${name}`, () => group("x", argument));
   add(`check ${name}`, () => check(argument, { yes: (value) => !!value }));
   add(`check that is ${name}`, () => check(1, { is: argument }));
@@ -43,7 +42,10 @@ for (const [name, argument] of Object.entries(ARGUMENTS)) {
   add(`trend ${name}`, () => trend.add(argument));
   add(`counter ${name}`, () => counter.add(argument));
   // How functions and dates look as text is the engine's business.
-  if (name !== "function" && name !== "date") add(`page ${name}`, () => parseHTML(argument).text());
+  if (name !== "function" && name !== "date") {
+    add(`group ${name}`, () => group(argument, () => 1));
+    add(`page ${name}`, () => parseHTML(argument).text());
+  }
   add(`user ${name}`, () => users[argument]);
   add(`tag ${name}`, () => {
     exec.vu.metrics.tags.own = argument;

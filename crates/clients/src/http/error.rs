@@ -196,10 +196,18 @@ fn http2_words(error: &h2::Error) -> Cow<'static, str> {
         error if error.is_reset() => "stream error",
         _ => "connection error",
     };
+    if error.get_io().is_some_and(|error| is_end(error.kind())) {
+        return "unexpected EOF".into();
+    }
     match error.reason() {
         Some(reason) => format!("http2: {what} with http2 ErrCode {reason:?}").into(),
         None => format!("http2: {error}").into(),
     }
+}
+
+/// Whether the server ended the connection: the library calls that a broken pipe.
+fn is_end(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof)
 }
 
 /// The number of a GOAWAY without a known reason.
@@ -212,12 +220,10 @@ fn http2(error: &h2::Error) -> u16 {
         error if error.is_go_away() => GO_AWAY,
         error if error.is_reset() => 1630,
         error if error.is_io() => {
-            return error.get_io().map_or(1600, |error| {
-                if error.kind() == io::ErrorKind::ConnectionReset {
-                    1220
-                } else {
-                    1200
-                }
+            return error.get_io().map_or(1600, |error| match error.kind() {
+                io::ErrorKind::ConnectionReset => 1220,
+                kind if is_end(kind) => 1000,
+                _ => 1200,
             });
         }
         _ => 1650,

@@ -6,7 +6,6 @@
 use std::{
     cell::RefCell,
     future::{Future, poll_fn},
-    io,
     net::SocketAddr,
     pin::{Pin, pin},
     sync::{Arc, Mutex, PoisonError},
@@ -193,14 +192,8 @@ impl Http2 {
 
     /// Why the connection ended, where a stream knows only that it did.
     fn explained(&self, error: HttpError) -> HttpError {
-        let kind = match &error {
-            HttpError::Http2(error) => error.get_io().map(io::Error::kind),
-            _ => None,
-        };
-        match kind {
-            Some(io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof) => {
-                self.last_words().map_or(HttpError::Ended, HttpError::GoAway)
-            }
+        match &error {
+            HttpError::Http2(ended) if ended.is_io() => self.last_words().map_or(error, HttpError::GoAway),
             _ => error,
         }
     }

@@ -2,4 +2,5 @@
 
 mod http2;
 mod peer;
+mod repeater;
 mod scripted;

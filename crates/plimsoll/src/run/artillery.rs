@@ -1,6 +1,13 @@
 //! `plimsoll run FILE.yml`: load tests that are written as Artillery's files.
 
-use std::{ffi::OsString, fmt::Write as _, fs, io, io::Write as _, path::Path, sync::Arc};
+use std::{
+    ffi::{OsStr, OsString},
+    fmt::Write as _,
+    fs, io,
+    io::Write as _,
+    path::Path,
+    sync::Arc,
+};
 
 use clap::Parser;
 use plimsoll_load::{
@@ -30,9 +37,11 @@ use crate::{
 };
 
 mod options;
+mod quick;
 mod reports;
 
-pub(super) use self::options::Options;
+use self::options::Options;
+pub(crate) use self::quick::Options as QuickOptions;
 use self::reports::Reports;
 
 /// The names of everything that a report of Artillery's shows.
@@ -47,16 +56,33 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
         .into_iter()
         .chain(arguments.iter().skip(2).cloned());
     let options = Options::parse_from(arguments);
+    let path = &options.file;
+    let unreadable = |error| io::Error::other(format!("cannot read {}: {error}", path.display()));
+    let text = (surroundings.read_file)(path).map_err(unreadable)?;
+    execute_text(&options, &text, surroundings)
+}
+
+/// Runs a file with this text.
+fn execute_text(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    LocalSet::new().block_on(&runtime, conduct(&options, surroundings))
+    LocalSet::new().block_on(&runtime, conduct(options, text, surroundings))
 }
 
-async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+/// Reads a file and runs nothing.
+pub(super) fn check(file: &Path, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
+    let arguments = [OsStr::new("plimsoll run"), OsStr::new("--"), file.as_os_str()];
+    let text = (surroundings.read_file)(file)?;
+    let test = read(&Options::parse_from(arguments), &text, surroundings)?;
+    test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(())
+}
+
+async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     options.refuse_unsupported().map_err(Failure::Usage)?;
     start_log(options)?;
-    let test = read(options, surroundings)?;
+    let test = read(options, text, surroundings)?;
     for warning in test.warnings() {
         tracing::warn!("{warning}");
     }
@@ -84,11 +110,9 @@ fn start_log(options: &Options) -> io::Result<()> {
     log.start().map(drop)
 }
 
-fn read(options: &Options, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
+fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
     let path = &options.file;
-    let unreadable = |error| io::Error::other(format!("cannot read {}: {error}", path.display()));
-    let text = (surroundings.read_file)(path).map_err(unreadable)?;
-    let document = Document::read(&path.display().to_string(), &text)?;
+    let document = Document::read(&path.display().to_string(), text)?;
     let mut system: std::collections::BTreeMap<_, _> = surroundings
         .environment
         .iter()
@@ -142,7 +166,14 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         signals.received(1),
     )
     .await?;
-    let figures = reports.finish(&result);
+    let mut figures = reports.finish(&result);
+    let n_interrupted = result.iterations.n_interrupted;
+    if n_interrupted > 0 {
+        // The engine's own count, which no user can record.
+        figures
+            .counters
+            .insert("vusers.interrupted".to_owned(), n_interrupted);
+    }
     tell(options, test, &result, &figures, &reports, &activity)
 }
 
@@ -173,13 +204,19 @@ fn tell(
         most_active: activity.peak(),
         n_interrupted: result.iterations.n_interrupted,
     };
-    let latency = figures.summaries.get("websocket.response_time");
-    let latency = latency.map(|histogram| plimsoll_report::percentile(histogram, 95.0));
+    let latencies = ["websocket.response_time", "http.response_time"].iter();
+    let latencies = latencies.filter_map(|name| figures.summaries.get(*name));
+    let latency = latencies
+        .map(|histogram| plimsoll_report::percentile(histogram, 95.0))
+        .min();
     let health = generator::judge(&result.generator, result.schedule, latency);
     let mut text = format!("\n{}", arrivals.text(&health));
     for notice in &result.notices {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {notice}");
+    }
+    if let Some((score, rank)) = figures.apdex() {
+        let _ = writeln!(text, "\nApdex score: {score:.3} ({rank})");
     }
     let verdicts = test.ensure().judge(&|name| figures.figure(name));
     text.push_str(&checks(&verdicts));
@@ -195,6 +232,11 @@ fn tell(
     }
     if result.end == RunEnd::Shutdown {
         return Err(interrupted("the run was interrupted by a signal"));
+    }
+    let n_unexpected = figures.counter("plugins.expect.failed");
+    if n_unexpected > 0 {
+        let message = format!("{n_unexpected} expectations of `expect` were not met");
+        return Err(TestFailure::ExpectationsFailed.because(message));
     }
     let n_failed = verdicts
         .iter()

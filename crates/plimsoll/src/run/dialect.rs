@@ -5,7 +5,10 @@ use std::{ffi::OsString, path::Path};
 
 use plimsoll_scenario::dialect::Dialect;
 
-use crate::{exit::Failure, surroundings::Surroundings};
+use crate::{
+    exit::{Failure, TestFailure},
+    surroundings::Surroundings,
+};
 
 /// Extensions of scripts, and of files in YAML or JSON.
 const SCRIPTS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
@@ -19,14 +22,7 @@ pub(super) fn of_arguments(
 ) -> Result<Option<Dialect>, Failure> {
     let arguments: Vec<_> = arguments.iter().skip(2).filter_map(|it| it.to_str()).collect();
     if let Some(name) = named(&arguments) {
-        return match name {
-            "k6" => Ok(None),
-            "artillery" => Ok(Some(Dialect::Artillery)),
-            "wsdirector" => Ok(Some(Dialect::Wsdirector)),
-            _ => Err(Failure::Usage(format!(
-                "--as {name}: expected k6, artillery or wsdirector"
-            ))),
-        };
+        return of_name(name);
     }
     // wsdirector's scenario in the command line itself.
     if arguments
@@ -46,6 +42,42 @@ pub(super) fn of_arguments(
     let file = arguments.iter().find(|argument| has(argument, &DOCUMENTS));
     let text = file.and_then(|file| (surroundings.read_file)(Path::new(file)).ok());
     Ok(text.and_then(|text| Dialect::of_text(&text)))
+}
+
+/// The dialect of a file; `named` is the value of `--as`.
+pub(super) fn of_file(
+    file: &Path,
+    named: Option<&str>,
+    surroundings: &Surroundings<'_>,
+) -> Result<Dialect, Failure> {
+    let path = file.display();
+    let dialect = match named {
+        Some(name) => of_name(name)?,
+        None => {
+            let text = (surroundings.read_file)(file);
+            let text =
+                text.map_err(|error| TestFailure::NoFile.because(format!("cannot read {path}: {error}")))?;
+            Dialect::of_text(&text)
+        }
+    };
+    dialect.ok_or_else(|| {
+        Failure::Usage(format!(
+            "{path} is no file of Artillery or wsdirector: expected a map with config and scenarios, or a list of \
+             steps or clients; --as says whose it is"
+        ))
+    })
+}
+
+/// The dialect of a name; `None` stands for scripts.
+fn of_name(name: &str) -> Result<Option<Dialect>, Failure> {
+    match name {
+        "k6" => Ok(None),
+        "artillery" => Ok(Some(Dialect::Artillery)),
+        "wsdirector" => Ok(Some(Dialect::Wsdirector)),
+        _ => Err(Failure::Usage(format!(
+            "--as {name}: expected k6, artillery or wsdirector"
+        ))),
+    }
 }
 
 /// The arguments without `--as` and its value, which a dialect's own flags do not have.

@@ -14,7 +14,7 @@ use plimsoll_outputs::Outputs;
 use plimsoll_report::{Summary, percentile, summary::Parts};
 use plimsoll_scenario::{
     document::Document,
-    wsdirector::{Connect, Outcome, Report, Scenario, Users},
+    wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
 };
 use plimsoll_script::Redaction;
 use serde_json::json;
@@ -46,12 +46,17 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
     LocalSet::new().block_on(&runtime, conduct(&options, surroundings))
 }
 
+/// Reads a file and runs nothing.
+pub(super) fn check(file: &Path, scale: u32, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
+    read(&Source::File(file.to_owned()), scale, surroundings).map(drop)
+}
+
 async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     let (source, url) = options.source_and_url().map_err(Failure::Usage)?;
     let (screen, is_drawable) = Screen::stderr();
     let screen = Arc::new(screen);
     start_log(options, &screen)?;
-    let scenario = read(&source, options, surroundings)?;
+    let scenario = read(&source, options.clients.scale, surroundings)?;
     let users = Users::new(scenario, &connect(options, url)?).await?;
     let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
     let outputs = Outputs::parse(&options.out, &variable)
@@ -94,13 +99,15 @@ fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<
     log.start().map(drop)
 }
 
-fn read(source: &Source, options: &Options, surroundings: &Surroundings<'_>) -> Result<Scenario, Failure> {
+fn read(source: &Source, scale: u32, surroundings: &Surroundings<'_>) -> Result<Scenario, Failure> {
     let (name, text) = match source {
         Source::Text(text) => ("--include".to_owned(), text.clone()),
         Source::File(path) => (path.display().to_string(), read_file(path, surroundings)?),
     };
-    Document::read(&name, &text)
-        .and_then(|document| Scenario::read(&document, options.clients.scale))
+    let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
+    fill_in(&name, &text, &variable)
+        .and_then(|text| Document::read(&name, &text))
+        .and_then(|document| Scenario::read(&document, scale))
         .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))
 }
 

@@ -287,3 +287,22 @@ fn what_the_generator_reached_is_told() {
     "#]]
     .assert_eq(&kept.text(&Health::default()));
 }
+
+#[test]
+fn answers_have_an_apdex_score() {
+    for (counts, expected) in [
+        ([94, 0, 6], Some((0.94, "excellent"))),
+        ([80, 10, 10], Some((0.85, "good"))),
+        ([0, 1, 1], Some((0.25, "unacceptable"))),
+        ([0, 0, 0], None),
+    ] {
+        let mut metrics = metrics();
+        for (name, n) in ["satisfied", "tolerated", "frustrated"].iter().zip(counts) {
+            if n > 0 {
+                metrics.tally(&format!("apdex.{name}"), n);
+            }
+        }
+        let figures = Figures::new(start(), MS(1), &metrics, &NAMES);
+        assert_eq!(figures.apdex(), expected, "{counts:?}");
+    }
+}

@@ -78,7 +78,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    fn json(&self) -> &Value {
+    /// The body as JSON, or as one text.
+    pub(crate) fn json(&self) -> &Value {
         let text = || Value::String(String::from_utf8_lossy(self.body).into_owned());
         self.json
             .get_or_init(|| serde_json::from_slice(self.body).unwrap_or_else(|_| text()))

@@ -1,6 +1,6 @@
 //! Why a virtual user failed, under the names that Artillery's users know.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io};
 
 use plimsoll_clients::{
     cause::Cause,
@@ -23,6 +23,11 @@ impl Failure {
     /// No answer in time.
     pub(crate) fn timeout() -> Self {
         Self::new("response timeout")
+    }
+
+    /// An error of the operating system.
+    pub(crate) fn of_io(error: &io::Error) -> Self {
+        Self::of_cause(&Cause::of_io(error))
     }
 
     /// Node's code for a cause where it has one, because those are what people search for.

@@ -22,6 +22,7 @@ mod message;
 mod payloads;
 mod phases;
 mod reader;
+mod request;
 mod scenarios;
 
 use self::{config::Settings, reader::Reader};
@@ -107,6 +108,8 @@ impl Reader<'_> {
             globals: Arc::new(self.globals(&settings)),
             extended: OnceLock::new(),
             timeout: settings.websocket_timeout(),
+            http: Arc::new(Settings::http(&opening)),
+            defaults: settings.defaults(),
             phases: self.phases(&settings),
             payloads: settings.payloads,
             opening,
@@ -118,7 +121,6 @@ impl Reader<'_> {
             program: Arc::new(program),
             registry,
             ensure: settings.ensure,
-            apdex: settings.apdex,
             max_duration: self.surroundings.max_duration,
             warnings: self.take_warnings(),
         })

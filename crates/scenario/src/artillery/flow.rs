@@ -8,6 +8,7 @@ use super::{
     capture::{Capture, Match},
     condition::Condition,
     duration,
+    http::Request,
     template::{JsonTemplate, Template},
     variables::Variables,
 };
@@ -39,6 +40,7 @@ pub(crate) enum Step {
     Send(Box<Sending>),
     Wait(Box<Wait>),
     Receive(Box<Receive>),
+    Request(Box<Request>),
 }
 
 /// A pause.

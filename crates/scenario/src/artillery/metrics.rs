@@ -16,6 +16,14 @@ pub const NAMES: &[(&str, &str)] = &[
     ("vusers_skipped", "vusers.skipped"),
     ("vusers_session_length", "vusers.session_length"),
     ("vusers_lateness", "vusers.lateness"),
+    ("http_reqs", "http.requests"),
+    ("http_responses", "http.responses"),
+    ("http_downloaded", "http.downloaded_bytes"),
+    ("http_response_time", "http.response_time"),
+    ("http_response_time_2xx", "http.response_time.2xx"),
+    ("http_response_time_3xx", "http.response_time.3xx"),
+    ("http_response_time_4xx", "http.response_time.4xx"),
+    ("http_response_time_5xx", "http.response_time.5xx"),
     ("ws_msgs_sent", "websocket.messages_sent"),
     ("ws_msgs_received", "websocket.messages_received"),
     ("ws_connecting", "websocket.connect_time"),
@@ -26,6 +34,7 @@ pub const NAMES: &[(&str, &str)] = &[
 
 /// Counters that have a rate besides, under its name.
 pub const RATES: &[(&str, &str)] = &[
+    ("http_reqs", "http.request_rate"),
     ("ws_msgs_sent", "websocket.send_rate"),
     ("ws_msgs_received", "websocket.receive_rate"),
 ];
@@ -47,6 +56,8 @@ pub(crate) struct Metrics {
     pub(crate) data: Data,
     /// How long after its moment a user arrived: the generator's own doing.
     pub(crate) lateness: TrendId,
+    /// Requests over HTTP.
+    pub(crate) http: Http,
     /// WebSockets.
     pub(crate) websocket: WebSocket,
     /// From sending a message to the answer: the first one that was waited for, or the same message coming back.
@@ -55,6 +66,41 @@ pub(crate) struct Metrics {
     pub(crate) untimed: CounterId,
     /// Messages that a full inbox lost.
     pub(crate) inbox_dropped: CounterId,
+}
+
+/// Handles of the engine `http`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Http {
+    /// Requests that were sent, those that follow redirects included.
+    pub(crate) requests: CounterId,
+    /// Those that were answered.
+    pub(crate) responses: CounterId,
+    /// Bytes of bodies, without their content codings.
+    pub(crate) downloaded_bytes: CounterId,
+    /// From the begin of sending to the first byte of the answer.
+    pub(crate) response_time: TrendId,
+    /// The same by the first digit of the status, from 2 to 5.
+    by_class: [TrendId; 4],
+}
+
+impl Http {
+    fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
+        let mut of_class = |class| registry.trend(&format!("http_response_time_{class}xx"));
+        let by_class = [of_class(2)?, of_class(3)?, of_class(4)?, of_class(5)?];
+        Ok(Self {
+            requests: registry.counter("http_reqs", Contains::Default)?,
+            responses: registry.counter("http_responses", Contains::Default)?,
+            downloaded_bytes: registry.counter("http_downloaded", Contains::Data)?,
+            response_time: registry.trend("http_response_time")?,
+            by_class,
+        })
+    }
+
+    /// The distribution of answers with such a status.
+    pub(crate) fn of_class(&self, status: u16) -> Option<TrendId> {
+        let class = usize::from(status / 100).checked_sub(2)?;
+        self.by_class.get(class).copied()
+    }
 }
 
 impl Metrics {
@@ -72,6 +118,7 @@ impl Metrics {
             lateness: registry.trend("vusers_lateness")?,
             response_time: registry.trend("ws_response_time")?,
             data: Data::register(registry)?,
+            http: Http::register(registry)?,
             websocket: WebSocket::register(registry)?,
         })
     }

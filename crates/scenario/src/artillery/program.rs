@@ -6,10 +6,12 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_clients::http::Settings as HttpSettings;
 use serde_json::Value;
 
 use super::{
     flow::Flow,
+    http::Defaults,
     metrics::Metrics,
     payload::Payload,
     phase::Phase,
@@ -31,6 +33,9 @@ pub(crate) struct Program {
     pub(crate) choices: BTreeMap<String, Vec<Value>>,
     pub(crate) payloads: Vec<Payload>,
     pub(crate) opening: Opening,
+    pub(crate) http: Arc<HttpSettings>,
+    /// What all requests have in common.
+    pub(crate) defaults: Defaults,
     pub(crate) metrics: Metrics,
     /// How long an answer may take.
     pub(crate) timeout: Duration,
@@ -57,6 +62,7 @@ pub(crate) struct ScenarioFlow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     WebSocket,
+    Http,
 }
 
 impl Engine {
@@ -64,6 +70,7 @@ impl Engine {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::WebSocket => "ws",
+            Self::Http => "http",
         }
     }
 }

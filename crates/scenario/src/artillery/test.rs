@@ -26,7 +26,6 @@ pub struct Test {
     pub(super) program: Arc<Program>,
     pub(super) registry: Registry,
     pub(super) ensure: Ensure,
-    pub(super) apdex: Option<Duration>,
     pub(super) max_duration: Option<Duration>,
     pub(super) warnings: Vec<String>,
 }
@@ -62,11 +61,6 @@ impl Test {
     /// What must hold at the end.
     pub fn ensure(&self) -> &Ensure {
         &self.ensure
-    }
-
-    /// Up to this an answer satisfies; `None` when nobody asked for an Apdex score.
-    pub fn apdex(&self) -> Option<Duration> {
-        self.apdex
     }
 
     /// When who arrives.

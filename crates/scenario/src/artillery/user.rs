@@ -18,6 +18,7 @@ use tokio::{task::coop, time::sleep};
 use super::{
     failure::Failure,
     flow::{Bounds, Flow, Loop, LoopKind, Payload, Step, Think},
+    http::Visitor,
     program::{Engine, Program, ScenarioFlow},
     variables::Variables,
     websocket::Session,
@@ -129,6 +130,7 @@ pub(crate) struct User<'a> {
     scenario: &'a Flow,
     pub(crate) variables: Variables,
     session: Option<Session>,
+    visitor: Option<Visitor>,
     recorder: Recorder,
     /// The loops that it is in, the innermost last.
     loops: Vec<Round>,
@@ -150,6 +152,7 @@ impl<'a> User<'a> {
             scenario: &scenario.flow,
             variables: program.variables_for(scenario),
             session: None,
+            visitor: None,
             recorder,
             loops: Vec::new(),
         }
@@ -157,8 +160,12 @@ impl<'a> User<'a> {
 
     /// Does all steps.
     pub(crate) async fn act(&mut self, scenario: &'a ScenarioFlow) -> Result<(), Failure> {
-        if scenario.engine == Engine::WebSocket {
-            self.session = Some(Box::pin(self.connect()).await?);
+        match scenario.engine {
+            Engine::WebSocket => self.session = Some(Box::pin(self.connect()).await?),
+            Engine::Http => {
+                let Program { http, metrics, .. } = self.program;
+                self.visitor = Some(Visitor::new(Arc::clone(http), *metrics, self.recorder.clone()));
+            }
         }
         self.follow().await
     }
@@ -204,6 +211,14 @@ impl<'a> User<'a> {
                         false => position + 1,
                     }
                 }
+                Step::Request(request) => {
+                    if let Some(visitor) = &self.visitor {
+                        let defaults = &self.program.defaults;
+                        // Large, and only of users of this engine.
+                        Box::pin(visitor.visit(request, defaults, &mut self.variables)).await?;
+                    }
+                    position + 1
+                }
                 step => {
                     self.take(step).await?;
                     position + 1
@@ -240,7 +255,12 @@ impl<'a> User<'a> {
             (Step::Receive(receive), Some(session)) => session.receive(&receive.0, variables).await?,
             // The front end gives these steps to no other engine, and `follow` walks loops.
             (
-                Step::Send(_) | Step::Wait(_) | Step::Receive(_) | Step::Loop { .. } | Step::Repeat { .. },
+                Step::Send(_)
+                | Step::Wait(_)
+                | Step::Receive(_)
+                | Step::Request(_)
+                | Step::Loop { .. }
+                | Step::Repeat { .. },
                 _,
             ) => {}
         }

@@ -27,7 +27,7 @@ const MOST_SHOWN: usize = 100;
 
 impl Mistakes {
     /// The mistakes of a file, in the order in which they stand there.
-    pub(super) fn new(file: &str, mut list: Vec<Mistake>) -> Self {
+    pub(crate) fn new(file: &str, mut list: Vec<Mistake>) -> Self {
         list.sort_by_key(|mistake| mistake.place);
         Self {
             file: file.to_owned(),

@@ -316,7 +316,7 @@ fn all_mistakes_of_a_file_are_told() {
         &expect![[r#"
             test.yml:2:9: [0].send: `data` is missing: expected what to send, for example data: hi
             test.yml:2:10: [0].send.daat: is no key here; did you mean `data`?
-            test.yml:3:9: [1].send: `data` is missing: expected what to send, for example data: hi
+            test.yml:3:9: [1].send: expected a map, found "hi"
             test.yml:4:31: [2].receive.data>: expected either data, which is all of it, or data>, which is a part of it
             test.yml:5:22: [3].receive.ordered: expected true or false, found "yes"
             test.yml:5:36: [3].receive.timeout: expected seconds from 0 to 86400, for example 0.5, found "soon"

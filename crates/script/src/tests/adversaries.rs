@@ -115,7 +115,6 @@ async fn what_scripts_keep_is_bounded_wherever_it_is() {
         "crypto.randomBytes(2 ** 22)",
         "encoding.b64decode('A'.repeat(2 ** 22))",
         "new URL('http://host/' + 'a'.repeat(2 ** 20))",
-        "parseHTML('<p>'.repeat(2 ** 17))",
         "new TextEncoder().encode('a'.repeat(2 ** 22))",
     ];
     for hoard in hoards {
@@ -123,22 +122,11 @@ async fn what_scripts_keep_is_bounded_wherever_it_is() {
             "const all = [];
              const error = thrown(() => {{ for (let i = 0; i < 100; i++) all.push({hoard}) }});
              all.length = 0;
-             expect(/out of memory|take more than/.test(error));
+             expect(/out of memory/.test(error));
              expect(parseHTML('<p>again').find('p').text() === 'again');"
         ))
         .await;
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn pages_that_only_garbage_refers_to_are_no_burden() {
-    check_survival(
-        "for (let i = 0; i < 20; i++) {
-           const cycle = { page: parseHTML('<p>'.repeat(2 ** 17)) };
-           cycle.self = cycle;
-         }",
-    )
-    .await;
 }
 
 #[tokio::test(start_paused = true)]

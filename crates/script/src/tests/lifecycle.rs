@@ -56,6 +56,17 @@ async fn modules_of_both_kinds_work_together() {
     let mut trial = Trial::new(program_of(&files));
     trial.iterate(2).await.unwrap();
     assert_eq!(trial.recorded(), ["checks=4/4"]);
+    let cycle = [
+        (
+            "script.js",
+            "exports.early = 'early'; exports.default = function () { require('k6').check(require('./other.js'), { cycle: (o) => o.seen === 'early' }) }; require('./other.js')",
+            true,
+        ),
+        ("other.js", "exports.seen = require('./script.js').early", true),
+    ];
+    let mut trial = Trial::new(program_of(&cycle));
+    trial.iterate(1).await.unwrap();
+    assert_eq!(trial.recorded(), ["checks=1/1"]);
     let entry = [(
         "script.js",
         "exports.default = function () { require('k6').check(1, { ok: true }) }; exports.options = { vus: 2 }",

@@ -260,3 +260,47 @@ async fn classes_of_the_web_are_ordinary_globals() {
     )
     .await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn groups_are_left_however_they_end() {
+    check(
+        "import exec from 'k6/execution'; import { check, group } from 'k6';
+         const now = () => exec.vu.tags.group;
+         export default () => {
+           group('a', () => group('b', () => check(now(), { inner: (g) => g === '::a::b' })) && check(now(), { outer: (g) => g === '::a' }));
+           try { group('c', () => { throw 'away' }) } catch (e) { check(e, { thrown: (e) => e === 'away' }) }
+           check(now(), { left: (g) => g === '' });
+         }",
+        &["checks=4/4", "group_duration=#3"],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rejection_that_is_handled_in_time_is_none() {
+    check(
+        "export default async () => {
+           const promise = Promise.reject(new Error('handled'));
+           await null;
+           await promise.catch(() => {});
+         }",
+        &[],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interval_does_not_make_up_for_ticks_that_it_missed() {
+    check(
+        "import { check, sleep } from 'k6';
+         export default async () => {
+           let ticks = 0;
+           const interval = setInterval(() => { if ((ticks += 1) === 1) sleep(0.1) }, 10);
+           await new Promise((resolve) => setTimeout(resolve, 145));
+           clearInterval(interval);
+           check(ticks, { 'at 10, twice at 110, and three more': (n) => n === 6 });
+         }",
+        &["checks=1/1"],
+    )
+    .await;
+}

@@ -147,3 +147,90 @@ impl Tally {
         self.failures.total() - self.failures.of(Kind::Length)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_clients::http::{HttpError, Timings};
+
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    /// A request that started 100 ms after `begin`, connected in 10 ms, and had its answer 20 ms later.
+    fn attempt(begin: Instant, status: u16, n_body_bytes: u64) -> Attempt {
+        Attempt {
+            timings: Timings {
+                started: begin + MS(100),
+                ended: begin + MS(130),
+                blocked: MS(10),
+                connecting: MS(10),
+                tls_handshaking: MS(0),
+                sending: MS(1),
+                waiting: MS(15),
+                receiving: MS(4),
+            },
+            is_connected: true,
+            is_reused: false,
+            is_repeated: false,
+            outcome: Ok(Reply {
+                status,
+                n_body_bytes,
+                is_persistent: false,
+                details: None,
+            }),
+        }
+    }
+
+    fn times(tally: &Tally) -> [u128; 5] {
+        let phases = [
+            &tally.queueing,
+            &tally.connect,
+            &tally.processing,
+            &tally.waiting,
+            &tally.total,
+        ];
+        phases.map(|phase| phase.histogram.max().as_millis())
+    }
+
+    #[test]
+    fn times_count_from_when_a_request_was_due() {
+        let begin = Instant::now();
+        let check = |due, expected| {
+            let mut tally = Tally::default();
+            let ticket = Ticket { due, counts: true };
+            tally.record(ticket, &attempt(begin, 200, 5), None);
+            assert_eq!(times(&tally), expected);
+        };
+        check(None, [0, 10, 20, 15, 30]);
+        check(Some(begin), [100, 10, 20, 15, 130]);
+    }
+
+    #[test]
+    fn what_is_complete_and_what_has_failed_add_up() {
+        let (begin, ticket) = (
+            Instant::now(),
+            Ticket {
+                due: None,
+                counts: true,
+            },
+        );
+        let mut tally = Tally::default();
+        for (status, n_body_bytes) in [(200, 5), (204, 5), (302, 5), (500, 7)] {
+            tally.record(ticket, &attempt(begin, status, n_body_bytes), Some(5));
+        }
+        let broken = Attempt {
+            outcome: Err(HttpError::Ended),
+            ..attempt(begin, 200, 5)
+        };
+        tally.record(ticket, &broken, Some(5));
+        let mut twice = tally.clone();
+        twice.merge(tally);
+        assert_eq!(
+            (twice.n_started, twice.n_complete, twice.n_incomplete()),
+            (10, 8, 2)
+        );
+        assert_eq!((twice.n_non_2xx, twice.n_body_bytes), (4, 44));
+        assert_eq!((twice.failures.of(Kind::Length), twice.failures.total()), (2, 4));
+        assert_eq!(twice.total.histogram.count(), 8);
+    }
+}

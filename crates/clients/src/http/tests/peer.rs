@@ -60,6 +60,12 @@ impl Peer {
     }
 }
 
+/// Reads a request and answers it.
+pub(super) async fn answer(stream: &mut TcpStream, text: &str) {
+    read_request(stream).await;
+    stream.write_all(text.as_bytes()).await.unwrap();
+}
+
 /// Head and body; the body as long as the head says.
 pub(super) async fn read_request(stream: &mut TcpStream) -> String {
     let mut text = String::new();

@@ -93,6 +93,11 @@ pub(super) enum SummaryMode {
 }
 
 impl Options {
+    /// Those of a file without flags.
+    pub(super) fn of_file(name: &str) -> Self {
+        Self::parse_from(["plimsoll", name])
+    }
+
     /// The variables of the command line.
     pub(super) fn variables(&self) -> Result<BTreeMap<String, Value>, Failure> {
         let Some(text) = &self.variables else {

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use plimsoll_clients::{
     dial::Dialer,
+    http::Settings as HttpSettings,
     tls::{Believe, Tls, TlsOptions},
 };
 use serde_json::Value;
@@ -14,6 +15,7 @@ use crate::{
         duration,
         ensure::Ensure,
         flow::{Connect, Jitter},
+        http::Defaults,
         payload::Payload,
         phase::{Kind, Phase},
         template::{JsonTemplate, Template},
@@ -24,6 +26,9 @@ use crate::{
 
 /// Artillery's default for answers.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Artillery's default for the Apdex score.
+const APDEX_THRESHOLD: Duration = Duration::from_millis(500);
 
 /// The configuration, with the chosen environment over it.
 #[derive(Debug, Default)]
@@ -37,7 +42,10 @@ pub(super) struct Settings {
     is_insecure: bool,
     timeout: Option<Duration>,
     websocket_timeout: Option<Duration>,
+    pub(super) http_timeout: Option<Duration>,
     connect: Connect,
+    headers: Vec<(String, Template)>,
+    cookies: Vec<(String, Template)>,
     /// The engine of scenarios that name none.
     pub(super) engine: Option<String>,
     pub(super) jitter: Option<Jitter>,
@@ -180,6 +188,9 @@ impl<'a> Reader<'a> {
         if let Some(part) = fields.get("ws") {
             self.read_websocket(&part, settings);
         }
+        if let Some(part) = fields.get("http") {
+            self.read_http(&part, settings);
+        }
         if let Some(part) = fields.get("defaults") {
             self.read_defaults(&part, settings);
         }
@@ -234,11 +245,25 @@ impl<'a> Reader<'a> {
         fields.finish();
     }
 
-    fn read_defaults(&self, part: &Part<'a>, settings: &mut Settings) {
+    /// `config.defaults` and `config.http.defaults`.
+    pub(super) fn read_defaults(&self, part: &Part<'a>, settings: &mut Settings) {
         let Some(mut fields) = part.fields() else { return };
         if let Some(mut think) = fields.get("think").and_then(|part| part.fields()) {
             settings.jitter = think.get("jitter").and_then(|part| self.read_jitter(&part));
             think.finish();
+        }
+        if let Some(part) = fields.get("headers") {
+            settings.headers = self.templates(Some(part));
+        }
+        if let Some(part) = fields.get("cookie") {
+            settings.cookies = self.templates(Some(part));
+        }
+        if let Some(part) = fields.get("strictCapture")
+            && part.boolean() == Some(false)
+        {
+            part.mistake(
+                "this default is not supported; write `strict: false` at each `capture` that may fail",
+            );
         }
         fields.finish();
     }
@@ -254,7 +279,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(mut apdex) = of_plugin("apdex").and_then(|part| part.fields()) {
             let threshold = apdex.get("threshold").and_then(|part| part.whole());
-            settings.apdex = threshold.map(Duration::from_millis);
+            settings.apdex = Some(threshold.map_or(APDEX_THRESHOLD, Duration::from_millis));
             apdex.finish();
         }
         let Some(mut plugins) = plugins else { return };
@@ -263,7 +288,6 @@ impl<'a> Reader<'a> {
             "publish-metrics",
             "slack",
             "memory-inspector",
-            "expect",
         ] {
             if let Some(part) = plugins.get(name) {
                 self.warn(
@@ -271,6 +295,22 @@ impl<'a> Reader<'a> {
                     "has no effect: this plugin is not supported; the load is the same without it",
                 );
             }
+        }
+        if let Some(mut expect) = plugins.get("expect").and_then(|part| part.fields()) {
+            for key in [
+                "outputFormat",
+                "reportFailuresAsErrors",
+                "expectDefault200",
+                "useOnlyRequestNames",
+            ] {
+                if let Some(part) = expect.get(key) {
+                    self.warn(
+                        &part,
+                        "has no effect: expectations are counted, and decide about the exit code",
+                    );
+                }
+            }
+            expect.finish();
         }
         if let Some(part) = plugins.find("fake-data") {
             part.mistake("the plugin is not supported; take values from a `payload` or from $randomString()");
@@ -357,6 +397,22 @@ impl Settings {
             tls: Arc::new(tls),
             deadline: self.websocket_timeout(),
         })
+    }
+
+    /// Settings of all users' HTTP clients, with the same TLS as their WebSockets.
+    pub(super) fn http(opening: &Opening) -> HttpSettings {
+        HttpSettings::new(Arc::clone(&opening.dialer), Arc::clone(&opening.tls))
+    }
+
+    /// What all requests have in common.
+    pub(super) fn defaults(&self) -> Defaults {
+        Defaults {
+            target: self.target.clone().unwrap_or_default(),
+            headers: self.headers.clone(),
+            cookies: self.cookies.clone(),
+            timeout: self.timeout.or(self.http_timeout).unwrap_or(DEFAULT_TIMEOUT),
+            apdex: self.apdex,
+        }
     }
 
     /// The phases; without any, one user arrives.

@@ -45,6 +45,7 @@ impl<'a> Reader<'a> {
         let Some(mut fields) = part.fields() else { return };
         let own = match engine {
             Engine::WebSocket => &WEBSOCKET[..],
+            Engine::Http => &HTTP[..],
         };
         let known = || COMMON.iter().chain(own).copied();
         let keys: Vec<_> = fields.all().map(|(key, _)| key).collect();
@@ -99,7 +100,11 @@ impl<'a> Reader<'a> {
                 flow.has_inbox = true;
                 self.read_receive(&part)
             }
-            _ => None,
+            "parallel" => {
+                part.mistake("requests at the same time are not supported; write them one after another");
+                None
+            }
+            method => self.read_request(method, &part),
         };
         flow.steps.extend(step);
     }

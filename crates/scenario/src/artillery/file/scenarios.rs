@@ -142,6 +142,7 @@ impl<'a> Reader<'a> {
 fn engine(part: &Part<'_>, name: &str) -> Option<Engine> {
     match name {
         "ws" => Some(Engine::WebSocket),
+        "http" => Some(Engine::Http),
         _ => {
             let is_here = matches!(&part.node().value, Value::Text(_));
             let of = if is_here {
@@ -150,7 +151,7 @@ fn engine(part: &Part<'_>, name: &str) -> Option<Engine> {
                 ", which is meant where none is named,"
             };
             part.mistake(format!(
-                "the engine `{name}`{of} is not supported; expected engine: ws"
+                "the engine `{name}`{of} is not supported; expected http or ws"
             ));
             None
         }

@@ -80,6 +80,9 @@ impl<'js> Condition<'js> {
         while all.len() < n {
             let left = match patience {
                 Patience::Idle(_) => patience,
+                // A function may be slower than what arrives: what it has not seen by then stays for later. A window
+                // without length is for what is there.
+                Patience::Window(window) if !window.is_zero() && begin.elapsed() >= window => break,
                 Patience::Window(window) => Patience::Window(window.saturating_sub(begin.elapsed())),
             };
             let mut search = search(1, &Matcher::Any, left);

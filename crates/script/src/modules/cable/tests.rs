@@ -226,6 +226,9 @@ async fn conditions_choose_messages() {
          ok('all', channel.receiveAll(0.1).length === 6);
          channel.perform('say', { messages });
          ok('some', channel.receiveAll(0.1, (m) => m && m.to).length === 3);
+         const more = () => { sleep(0.02); channel.perform('say', { messages: [{ to: 'y' }] }); return true };
+         ok('window', (more(), channel.receiveAll(0.1, more).length) <= 6, 'as long as something comes');
+         channel.receiveAll(0.1);
          ok('none', channel.receiveN(0).length === 0 && channel.receiveN(1).length === 0);
          ok('bad', throws(() => channel.receive(7)).includes('the condition is 7'));
          ok('thrown', (channel.perform('x'), throws(() => channel.receive(() => { throw new Error('mine') }))).includes('mine'));")
@@ -259,6 +262,17 @@ async fn a_callback_can_wait_itself() {
          channel.perform('ask', { n: 1 });
          channel.perform('ask', { n: 2 });
          ok('answers', (channel.receiveN(4).length, answers.join()) === '1,2', answers);")
+    .await;
+}
+
+#[tokio::test]
+async fn a_callback_that_waits_is_not_interrupted_by_others() {
+    run("const channel = room();
+         let inside = 0, told = 0, deepest = 0;
+         channel.onMessage(() => { told++; deepest = Math.max(deepest, ++inside); sleep(0.02); inside-- });
+         channel.perform('say', { messages: ['a', 'b', 'c'] });
+         while (told < 3) sleep(0.01);
+         ok('one at a time', deepest === 1, deepest);")
     .await;
 }
 

@@ -330,3 +330,12 @@ async fn an_interrupted_session_is_measured_and_the_server_is_told() {
     let closes: Vec<_> = log.iter().filter(|entry| entry.starts_with("Close")).collect();
     assert_eq!(closes.len(), 2, "{log:?}");
 }
+
+#[tokio::test(flavor = "local")]
+async fn what_comes_after_the_own_close_is_not_told() {
+    let body = "const socket = open('/');
+        socket.onopen = () => { socket.send('one'); socket.send('two'); socket.ping() };
+        socket.onmessage = ({ data }) => { log.push(data); sleep(0.05); socket.close() };
+        socket.onpong = () => log.push('pong');";
+    check(body, "one").await;
+}

@@ -1,0 +1,62 @@
+//! `plimsoll quick`: a look at a server without a file.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueHint};
+use serde_json::json;
+
+use super::options;
+use crate::{
+    exit::{Failure, Status},
+    surroundings::Surroundings,
+};
+
+/// What users say to a WebSocket server.
+const MESSAGE: &str = "hello";
+
+/// Send a few users to a server: requests over HTTP, or messages over a WebSocket.
+#[derive(Debug, Parser)]
+pub(crate) struct Options {
+    /// The server: http, https, ws or wss.
+    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
+    url: String,
+    /// Users, who arrive within a second.
+    #[arg(long, short, value_name = "N", default_value_t = 10)]
+    count: u32,
+    /// Requests or messages of each.
+    #[arg(long, short, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    num: u32,
+    /// Write Artillery's JSON report to this file.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Believe any certificate.
+    #[arg(long, short = 'k')]
+    insecure: bool,
+    /// Print no reports.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Options {
+    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        let text = self.file().to_string();
+        let mut options = options::Options::of_file("quick");
+        options.output = self.output;
+        options.insecure = self.insecure;
+        options.quiet = self.quiet;
+        super::execute_text(&options, &text, surroundings)
+    }
+
+    /// The file that asks for the same.
+    fn file(&self) -> serde_json::Value {
+        let is_websocket = self.url.starts_with("ws");
+        let (engine, step) = match is_websocket {
+            true => ("ws", json!({ "send": MESSAGE })),
+            false => ("http", json!({ "get": { "url": self.url } })),
+        };
+        json!({
+            "config": { "target": self.url, "phases": [{ "duration": 1, "arrivalCount": self.count }] },
+            "scenarios": [{ "engine": engine, "flow": [{ "loop": [step], "count": self.num }] }],
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! The steps of the engine `http`.
+
+use plimsoll_clients::http::Method;
+use regex::bytes::RegexBuilder;
+
+use super::{
+    config::{Settings, one_or_more},
+    reader::Reader,
+};
+use crate::{
+    artillery::{
+        flow::{Step, Wanted},
+        http::{Body, Expectation, Request},
+        template::{JsonTemplate, Template},
+    },
+    document::{Fields, Part},
+};
+
+/// Keys that are not supported, with what to do.
+const REFUSED: [(&str, &str); 3] = [
+    (
+        "formData",
+        "forms in several parts are not supported; send `form`, `json` or `body`",
+    ),
+    (
+        "beforeRequest",
+        "there are no functions to call: a `processor` is not supported",
+    ),
+    (
+        "afterResponse",
+        "there are no functions to call: a `processor` is not supported",
+    ),
+];
+
+impl<'a> Reader<'a> {
+    pub(super) fn read_request(&self, method: &str, part: &Part<'a>) -> Option<Step> {
+        let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).ok()?;
+        let mut fields = part.fields()?;
+        let url = fields.require("url", "where it goes, for example url: /login");
+        let url = url.and_then(|part| self.template(&part));
+        // It only names the endpoint in reports that there are none of.
+        fields.known(&["name", "setContentLengthHeader"]);
+        for (key, reason) in REFUSED {
+            if let Some(part) = fields.get(key) {
+                part.mistake(reason);
+            }
+        }
+        let wanted = Wanted {
+            captures: fields
+                .get("capture")
+                .map(|part| self.read_captures(&part))
+                .unwrap_or_default(),
+            matches: fields
+                .get("match")
+                .map(|part| self.read_matches(&part))
+                .unwrap_or_default(),
+        };
+        let credentials = fields.get("auth").and_then(|part| self.credentials(&part));
+        let switch = |part: Option<Part<'a>>| part.and_then(|part| part.boolean()).unwrap_or(true);
+        let probability = fields.get("probability").and_then(|part| {
+            let percent = part.number()?;
+            if !(0.0..=100.0).contains(&percent) {
+                part.unexpected("a share in percent, 0 to 100");
+            }
+            Some(percent / 100.0)
+        });
+        let request = Request {
+            headers: self.templates(fields.get("headers")),
+            query: self.values(fields.get("qs")),
+            cookies: self.templates(fields.get("cookie")),
+            body: self.body(&mut fields),
+            follows_redirects: switch(fields.get("followRedirect")),
+            accepts_codings: switch(fields.get("gzip")),
+            expectations: fields
+                .get("expect")
+                .map(|part| self.expectations(&part))
+                .unwrap_or_default(),
+            condition: fields.get("ifTrue").and_then(|part| self.condition(&part)),
+            url: url.clone().unwrap_or_else(|| Template::constant_of("/")),
+            method,
+            credentials,
+            wanted,
+            probability,
+        };
+        fields.finish();
+        url.map(|_| Step::Request(Box::new(request)))
+    }
+
+    /// `config.http`.
+    pub(super) fn read_http(&self, part: &Part<'a>, settings: &mut Settings) {
+        let Some(mut fields) = part.fields() else { return };
+        if let Some(part) = fields.get("timeout") {
+            settings.http_timeout = self.duration(&part, &settings.variables);
+        }
+        if let Some(part) = fields.get("defaults") {
+            self.read_defaults(&part, settings);
+        }
+        for key in [
+            "pool",
+            "maxSockets",
+            "cookieJarOptions",
+            "distributedTracing",
+            "extendedMetrics",
+        ] {
+            if let Some(part) = fields.get(key) {
+                self.warn(
+                    &part,
+                    "has no effect: each user has connections and cookies of its own",
+                );
+            }
+        }
+        fields.finish();
+    }
+
+    /// Texts by name, such as header fields.
+    pub(super) fn templates(&self, part: Option<Part<'a>>) -> Vec<(String, Template)> {
+        let fields = part.and_then(|part| part.fields());
+        let entries = fields.iter().flat_map(Fields::all);
+        entries
+            .filter_map(|(name, part)| Some((name.to_owned(), self.template(&part)?)))
+            .collect()
+    }
+
+    fn values(&self, part: Option<Part<'a>>) -> Vec<(String, JsonTemplate)> {
+        let fields = part.and_then(|part| part.fields());
+        let entries = fields.iter().flat_map(Fields::all);
+        entries
+            .filter_map(|(name, part)| Some((name.to_owned(), self.json(&part)?)))
+            .collect()
+    }
+
+    fn credentials(&self, part: &Part<'a>) -> Option<(Template, Template)> {
+        let mut fields = part.fields()?;
+        let [user, password] = ["user", "pass"].map(|key| {
+            let part = fields.require(key, "a text")?;
+            self.template(&part)
+        });
+        fields.finish();
+        Some((user?, password?))
+    }
+
+    fn body(&self, fields: &mut Fields<'a>) -> Body {
+        let [json, body, form] = ["json", "body", "form"].map(|key| fields.get(key));
+        let body = match (json, body, form) {
+            (None, None, None) => Some(Body::Nothing),
+            (Some(part), None, None) => self.json(&part).map(Body::Json),
+            (None, Some(part), None) => self.template(&part).map(Body::Text),
+            (None, None, Some(part)) => Some(Body::Form(self.values(Some(part)))),
+            _ => {
+                fields
+                    .part()
+                    .mistake("`json`, `body` and `form` are each the whole body; keep one of them");
+                None
+            }
+        };
+        body.unwrap_or_default()
+    }
+
+    fn expectations(&self, part: &Part<'a>) -> Vec<Expectation> {
+        let mut all = Vec::new();
+        for part in one_or_more(part) {
+            let Some(mut fields) = part.fields() else { continue };
+            let list = |part: Option<Part<'a>>| -> Option<Vec<JsonTemplate>> {
+                Some(
+                    one_or_more(&part?)
+                        .iter()
+                        .filter_map(|part| self.json(part))
+                        .collect(),
+                )
+            };
+            let mut text = |key| fields.get(key).and_then(|part| self.template(&part));
+            let texts = [
+                text("contentType").map(Expectation::ContentType),
+                text("hasProperty").map(Expectation::HasProperty),
+                text("notHasProperty").map(Expectation::NotHasProperty),
+                text("hasHeader").map(Expectation::HasHeader),
+            ];
+            all.extend(texts.into_iter().flatten());
+            all.extend(list(fields.get("statusCode")).map(Expectation::StatusCode));
+            all.extend(list(fields.get("notStatusCode")).map(Expectation::NotStatusCode));
+            all.extend(list(fields.get("equals")).map(Expectation::Equals));
+            all.extend(
+                fields
+                    .get("headerEquals")
+                    .and_then(|part| self.header_equals(&part)),
+            );
+            all.extend(fields.get("matchesRegexp").and_then(|part| matches_regexp(&part)));
+            for key in ["cdnHit", "jmespath", "jpath"] {
+                if let Some(part) = fields.get(key) {
+                    part.mistake("this expectation is not supported; say it with `capture`, `match` or `matchesRegexp`");
+                }
+            }
+            fields.finish();
+        }
+        all
+    }
+
+    fn header_equals(&self, part: &Part<'a>) -> Option<Expectation> {
+        let parts: Vec<_> = part.list()?.collect();
+        let [name, value] = parts.as_slice() else {
+            part.unexpected("a name and a value, for example [content-type, text/html]");
+            return None;
+        };
+        Some(Expectation::HeaderEquals(
+            self.template(name)?,
+            self.template(value)?,
+        ))
+    }
+}
+
+fn matches_regexp(part: &Part<'_>) -> Option<Expectation> {
+    let regex = RegexBuilder::new(part.text()?).size_limit(1 << 20).build();
+    let regex = regex.inspect_err(|_| part.unexpected("a regular expression, for example \"id=[0-9]+\""));
+    Some(Expectation::MatchesRegexp(regex.ok()?))
+}

@@ -1,0 +1,117 @@
+//! What an answer is expected to be: Artillery's plugin `expect`. A user goes on whatever comes of it; the run's exit code
+//! tells.
+
+use plimsoll_clients::http::Response;
+use regex::bytes::Regex;
+use serde_json::Value;
+
+use super::text_of;
+use crate::artillery::{
+    capture::Answer,
+    condition::are_equal,
+    template::{JsonTemplate, Template},
+    variables::Variables,
+};
+
+/// One expectation.
+#[derive(Clone, Debug)]
+pub(crate) enum Expectation {
+    /// One of these.
+    StatusCode(Vec<JsonTemplate>),
+    /// None of these.
+    NotStatusCode(Vec<JsonTemplate>),
+    /// `json`, or a media type.
+    ContentType(Template),
+    HasProperty(Template),
+    NotHasProperty(Template),
+    /// All of these are equal.
+    Equals(Vec<JsonTemplate>),
+    HasHeader(Template),
+    HeaderEquals(Template, Template),
+    MatchesRegexp(Regex),
+}
+
+impl Expectation {
+    /// Artillery's name of it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::StatusCode(_) => "statusCode",
+            Self::NotStatusCode(_) => "notStatusCode",
+            Self::ContentType(_) => "contentType",
+            Self::HasProperty(_) => "hasProperty",
+            Self::NotHasProperty(_) => "notHasProperty",
+            Self::Equals(_) => "equals",
+            Self::HasHeader(_) => "hasHeader",
+            Self::HeaderEquals(..) => "headerEquals",
+            Self::MatchesRegexp(_) => "matchesRegexp",
+        }
+    }
+
+    pub(crate) fn holds(&self, response: &Response, answer: &Answer<'_>, variables: &Variables) -> bool {
+        let header = |name: &Template| response.headers.text(&name.render(variables)).map(str::to_owned);
+        let is_status = |codes: &[JsonTemplate]| {
+            let status = Value::from(response.status);
+            codes
+                .iter()
+                .any(|code| are_equal(&code.value(variables), &status))
+        };
+        match self {
+            Self::StatusCode(codes) => is_status(codes),
+            Self::NotStatusCode(codes) => !is_status(codes),
+            Self::ContentType(wanted) => {
+                let found = response.headers.text("content-type").unwrap_or_default();
+                match &*wanted.render(variables) {
+                    "json" => found.starts_with("application/json"),
+                    wanted => found.eq_ignore_ascii_case(wanted),
+                }
+            }
+            Self::HasProperty(path) => has_property(answer.json(), &path.render(variables)),
+            Self::NotHasProperty(path) => !has_property(answer.json(), &path.render(variables)),
+            Self::Equals(values) => {
+                let values: Vec<_> = values
+                    .iter()
+                    .map(|value| text_of(&value.value(variables)))
+                    .collect();
+                values.windows(2).all(|pair| pair[0] == pair[1])
+            }
+            Self::HasHeader(name) => header(name).is_some(),
+            Self::HeaderEquals(name, value) => {
+                header(name).is_some_and(|found| found == value.render(variables))
+            }
+            Self::MatchesRegexp(regex) => regex.is_match(&response.body),
+        }
+    }
+}
+
+/// Whether there is something at the end of a path such as `user.ids[0]`.
+fn has_property(value: &Value, path: &str) -> bool {
+    let keys = path.split(['.', '[', ']']).filter(|key| !key.is_empty());
+    let found = keys.into_iter().try_fold(value, |value, key| match value {
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        value => value.get(key.trim_matches(['\'', '"'])),
+    });
+    found.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn properties_are_found_by_their_paths() {
+        let value = json!({"a": {"b": [1, {"c": null}]}});
+        for (path, expected) in [
+            ("a", true),
+            ("a.b[0]", true),
+            ("a.b[1].c", true),
+            ("a['b'][1]", true),
+            ("a.b[2]", false),
+            ("a.x", false),
+            ("a.b.0", true),
+        ] {
+            assert_eq!(has_property(&value, path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! One request as a file has it.
+
+use std::time::Duration;
+
+use plimsoll_clients::http::Method;
+use serde_json::Value;
+
+use super::{Expectation, text_of};
+use crate::artillery::{
+    condition::Condition,
+    flow::Wanted,
+    template::{JsonTemplate, Template},
+    variables::Variables,
+};
+
+/// What all requests have in common.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Defaults {
+    /// What stands before a URL that begins with `/`.
+    pub(crate) target: String,
+    pub(crate) headers: Vec<(String, Template)>,
+    pub(crate) cookies: Vec<(String, Template)>,
+    /// How long a request may take, redirects included.
+    pub(crate) timeout: Duration,
+    /// Up to this an answer satisfies, when somebody asked for an Apdex score.
+    pub(crate) apdex: Option<Duration>,
+}
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Template,
+    pub(crate) headers: Vec<(String, Template)>,
+    pub(crate) query: Vec<(String, JsonTemplate)>,
+    pub(crate) cookies: Vec<(String, Template)>,
+    /// User and password.
+    pub(crate) credentials: Option<(Template, Template)>,
+    pub(crate) body: Body,
+    pub(crate) follows_redirects: bool,
+    /// Whether answers may be compressed.
+    pub(crate) accepts_codings: bool,
+    pub(crate) wanted: Wanted,
+    pub(crate) expectations: Vec<Expectation>,
+    /// It takes place only while this holds.
+    pub(crate) condition: Option<Condition>,
+    /// It takes place this often, 0 to 1.
+    pub(crate) probability: Option<f64>,
+}
+
+/// What is sent with a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Body {
+    #[default]
+    Nothing,
+    Text(Template),
+    Json(JsonTemplate),
+    /// As HTML forms send it.
+    Form(Vec<(String, JsonTemplate)>),
+}
+
+impl Request {
+    /// Whether this user sends it now.
+    pub(crate) fn takes_place(&self, variables: &Variables) -> bool {
+        let holds = |condition: &Condition| condition.holds(&|name| variables.get_path(name));
+        self.condition.as_ref().is_none_or(holds)
+            && self
+                .probability
+                .is_none_or(|probability| fastrand::f64() < probability)
+    }
+}
+
+impl Body {
+    /// The bytes for one user, and their media type where it follows from the kind.
+    pub(crate) fn for_user(&self, variables: &Variables) -> (Vec<u8>, Option<&'static str>) {
+        match self {
+            Self::Nothing => (Vec::new(), None),
+            Self::Text(template) => (template.render(variables).into_owned().into_bytes(), None),
+            Self::Json(template) => {
+                let value: Value = template.value(variables);
+                (value.to_string().into_bytes(), Some("application/json"))
+            }
+            Self::Form(fields) => {
+                let mut form = form_urlencoded::Serializer::new(String::new());
+                for (name, value) in fields {
+                    form.append_pair(name, &text_of(&value.value(variables)));
+                }
+                (
+                    form.finish().into_bytes(),
+                    Some("application/x-www-form-urlencoded"),
+                )
+            }
+        }
+    }
+}
