@@ -9,6 +9,7 @@ use crate::{host::Host, loading, modules::timers, program::Program};
 
 mod console;
 mod crypto;
+mod deferred;
 mod encoding;
 mod open;
 mod url;
@@ -28,7 +29,7 @@ pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
     globals.set("require", loading::require_from(ctx, &host.program.entry)?)?;
     globals.set("crypto", crypto::build(ctx)?)?;
     encoding::install(&globals)?;
-    url::install(ctx, &globals)?;
+    url::install(&globals)?;
     timers::install(ctx, &globals)
 }
 

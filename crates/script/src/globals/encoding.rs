@@ -1,15 +1,22 @@
 //! `TextEncoder` and `TextDecoder` (WHATWG Encoding), UTF-8 only.
 
 use rquickjs::{
-    Class, Ctx, Exception, JsLifetime, Object, Result, TypedArray, Value, class::Trace, function::Opt,
+    Class, Ctx, Error, Exception, JsLifetime, Object, Result, TypedArray, Value,
+    class::{JsClass, Trace},
+    function::{Constructor, Opt},
 };
 
+use super::deferred;
 use crate::{arguments::Text, bytes, modules::is_truthy};
 
 /// Installs both.
 pub(super) fn install(globals: &Object<'_>) -> Result<()> {
-    Class::<TextEncoder>::define(globals)?;
-    Class::<TextDecoder>::define(globals)
+    deferred::define(globals, "TextEncoder", make::<TextEncoder>)?;
+    deferred::define(globals, "TextDecoder", make::<TextDecoder>)
+}
+
+fn make<'js, C: JsClass<'js>>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
+    Class::<C>::create_constructor(ctx)?.ok_or(Error::Unknown)
 }
 
 #[derive(Trace, JsLifetime)]

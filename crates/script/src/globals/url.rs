@@ -1,18 +1,39 @@
 //! `URL` and `URLSearchParams` (WHATWG URL).
 
-use std::cell::RefCell;
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use rquickjs::{
-    Array, Class, Coerced, Ctx, Exception, Function, IntoJs as _, JsLifetime, Object, Result, Value,
-    class::{Trace, Tracer},
-    function::{Opt, This},
+    Array, Class, Coerced, Ctx, Error, Exception, Function, IntoJs as _, JsLifetime, Object, Result, Value,
+    class::{JsClass, Trace, Tracer},
+    function::{Constructor, Opt, This},
     object::Accessor,
 };
 
-/// Installs both.
-pub(super) fn install<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> Result<()> {
-    Class::<Url<'_>>::define(globals)?;
-    Class::<UrlSearchParams<'_>>::define(globals)?;
+use super::deferred;
+
+/// Installs both. As the parameters of a URL lead from one to the other, both are made when a script asks for either.
+pub(super) fn install<'js>(globals: &Object<'js>) -> Result<()> {
+    let are_made = Rc::new(Cell::new(false));
+    let make = Rc::clone(&are_made);
+    deferred::define(globals, "URL", move |ctx| {
+        make_once(ctx, &make)?;
+        constructor::<Url<'js>>(ctx)
+    })?;
+    deferred::define(globals, "URLSearchParams", move |ctx| {
+        make_once(ctx, &are_made)?;
+        constructor::<UrlSearchParams<'js>>(ctx)
+    })
+}
+
+fn make_once<'js>(ctx: &Ctx<'js>, are_made: &Cell<bool>) -> Result<()> {
+    if are_made.replace(true) {
+        return Ok(());
+    }
+    Class::<Url<'_>>::create_constructor(ctx)?;
+    Class::<UrlSearchParams<'_>>::create_constructor(ctx)?;
     if let Some(prototype) = Class::<Url<'_>>::prototype(ctx)? {
         let params = |this: This<Class<'js, Url<'js>>>| UrlSearchParams { url: this.0 };
         prototype.prop("searchParams", Accessor::new_get(params).configurable())?;
@@ -24,6 +45,12 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> Result<()> 
         prototype.set(iterator, entries)?;
     }
     Ok(())
+}
+
+/// The constructor that a class was made with.
+fn constructor<'js, C: JsClass<'js>>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
+    let prototype = Class::<C>::prototype(ctx)?.ok_or(Error::Unknown)?;
+    prototype.get("constructor")
 }
 
 /// An address as text, in the engine's heap, so that it counts as the script's memory.

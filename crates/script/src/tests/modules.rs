@@ -239,6 +239,29 @@ async fn the_usual_globals_of_the_web_are_there() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn classes_of_the_web_are_ordinary_globals() {
+    check(
+        "import { check } from 'k6';
+         const descriptor = (name) => Object.getOwnPropertyDescriptor(globalThis, name);
+         const listed = Object.keys(globalThis).includes('URLSearchParams') && 'TextDecoder' in globalThis;
+         const params = new URL('https://example.com/?q=1').searchParams;
+         const shared = URL;
+         TextEncoder = 1;
+         delete globalThis.TextDecoder;
+         export default () => check(null, {
+           listed: listed,
+           kind: typeof URL === 'function' && URL.name === 'URL' && URL === shared,
+           related: params instanceof URLSearchParams && params.constructor === URLSearchParams && [...params].length === 1,
+           property: descriptor('URL').value === URL && descriptor('URL').writable && descriptor('URL').enumerable,
+           replaced: TextEncoder === 1 && descriptor('TextEncoder').value === 1,
+           deleted: typeof TextDecoder === 'undefined',
+         })",
+        &["checks=6/6"],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn groups_are_left_however_they_end() {
     check(
         "import exec from 'k6/execution'; import { check, group } from 'k6';
