@@ -63,15 +63,16 @@ async fn run_for_real(
 #[tokio::test]
 async fn users_are_spread_over_real_workers_and_interrupted_at_the_end() {
     let users = Waiting::default();
-    let config = config(5, Duration::from_millis(20));
-    let result = run_for_real(config, users.clone(), std::future::pending()).await;
+    // Long enough for the threads of a busy machine to begin.
+    let duration = Duration::from_millis(500);
+    let result = run_for_real(config(5, duration), users.clone(), std::future::pending()).await;
     assert_eq!(
         (result.iterations.n_complete, result.iterations.n_interrupted),
         (0, 5)
     );
     assert_eq!((result.max_vus, result.failures.count()), (5, 0));
     assert_eq!(result.end, RunEnd::Complete);
-    assert!(result.duration >= Duration::from_millis(20));
+    assert!(result.duration >= duration);
     assert!(!result.generator.lateness.is_empty());
     let mut threads = users.threads.lock().unwrap().clone();
     threads.sort_unstable();

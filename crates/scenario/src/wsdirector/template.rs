@@ -33,7 +33,8 @@ pub fn fill_in(
             path: String::new(),
             problem,
         };
-        let Some(end) = tag.find("%>") else {
+        // Behind `<%`, so that the `%` of `<%>` does not end it.
+        let Some(end) = tag[2..].find("%>").map(|end| end + 2) else {
             mistakes.push(mistake(format!("`<%` without `%>`: {EXPECTED}")));
             rest = "";
             break;
@@ -160,6 +161,12 @@ mod tests {
             test.yml:3:3: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby is not run
             test.yml:3:19: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby is not run
             test.yml:4:3: `<%` without `%>`: expected <%= ENV["NAME"] %>, <%= ENV["NAME"] || "default" %> or <%= ENV.fetch("NAME", "default") %>; Ruby is not run"#]].assert_eq(&fill_in("test.yml", text, &known).unwrap_err().to_string());
+    }
+
+    #[test]
+    fn a_tag_does_not_end_within_its_own_beginning() {
+        let error = fill_in("test.yml", "<%>", &known).unwrap_err().to_string();
+        assert!(error.contains("`<%` without `%>`"), "{error}");
     }
 
     proptest! {

@@ -1,3 +1,5 @@
+//! The allocator under many sizes and orders, and an engine that runs on it.
+
 use proptest::prelude::*;
 use rquickjs::allocator::Allocator as _;
 
