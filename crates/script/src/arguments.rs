@@ -1,6 +1,10 @@
-//! Texts as scripts pass them. k6's functions are written in Go, where a text is expected and anything is taken for one.
+//! Texts and lists as scripts pass them. k6's functions are written in Go, where a text is expected and anything is taken
+//! for one.
 
-use rquickjs::{Coerced, Ctx, FromJs, Function, Object, Result, Value, function::This};
+use rquickjs::{Array, Coerced, Ctx, Exception, FromJs, Function, Object, Result, Value, function::This};
+
+/// The longest list that is read. A script can make one of four billion items that takes no memory.
+const MAX_ITEMS: f64 = (1_u32 << 26) as f64;
 
 /// What JavaScript makes of a value as a text; of undefined and null an empty one, as in k6.
 pub(crate) struct Text(pub(crate) String);
@@ -32,4 +36,18 @@ fn well_formed<'js>(text: &rquickjs::String<'js>) -> Result<rquickjs::String<'js
     let prototype: Object<'js> = strings.get("prototype")?;
     let to_well_formed: Function<'js> = prototype.get("toWellFormed")?;
     to_well_formed.call((This(text.clone()),))
+}
+
+/// The items of a list.
+///
+/// # Errors
+/// A RangeError when there are too many; what reading an item throws.
+pub(crate) fn items<'js, T: FromJs<'js>>(list: &Array<'js>) -> Result<impl Iterator<Item = Result<T>>> {
+    let list = list.as_object().clone();
+    let length: f64 = list.get("length")?;
+    if length > MAX_ITEMS {
+        let text = format!("a list of {length} items is too long; expected at most {MAX_ITEMS}");
+        return Err(Exception::throw_range(list.ctx(), &text));
+    }
+    Ok((0..length as u32).map(move |index| list.get(index)))
 }

@@ -71,7 +71,11 @@ impl<'js> Inspector<'js> {
             self.text
                 .push_str(exception.message().as_deref().unwrap_or("Error"));
         } else if let Some(array) = object.as_array() {
-            self.items(array.iter::<Value<'js>>().map_while(Result::ok));
+            // Not as a list: one of four billion holes is shown as far as anything is.
+            let length: f64 = array.as_object().get("length").unwrap_or_default();
+            let items =
+                (0..length as u32).map_while(|index| array.as_object().get::<_, Value<'js>>(index).ok());
+            self.items(items);
         } else if let Some(buffer) = ArrayBuffer::from_value(object.as_value().clone()) {
             self.bytes(&bytes::copy(buffer.as_value()).unwrap_or_default());
         } else if let Some(date) = iso_date(object) {
@@ -168,4 +172,39 @@ fn typed_array(object: &Object<'_>) -> Option<String> {
         .get("name")
         .ok()
         .filter(|name: &String| name.ends_with("Array"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rquickjs::{Context, Runtime};
+
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_a_value_has_an_end() {
+        let context = Context::full(&Runtime::new().unwrap()).unwrap();
+        context.with(|ctx| {
+            let check = |value: &str, begins: &str, n_bytes: usize| {
+                let shown = inspect(&ctx.eval::<Value<'_>, _>(format!("({value})")).unwrap());
+                assert!(shown.starts_with(begins), "{value} is {shown:.100}");
+                assert!(
+                    (n_bytes..n_bytes + 1_000).contains(&shown.len()),
+                    "{value}: {} bytes",
+                    shown.len()
+                );
+            };
+            check("new Array(2 ** 32 - 1)", "[ undefined, undefined", MAX_CHARS);
+            let own = "{ length: 1e15, buffer: new ArrayBuffer(8), constructor: { name: 'OwnArray' } }";
+            check(own, "OwnArray(1000000000000000) [ undefined, ", MAX_CHARS);
+            check("['x'.repeat(2 ** 24)]", "[ \"xxx", MAX_CHARS);
+            check("Array.from({ length: 1e5 }, (_, i) => i)", "[ 0, 1, 2", MAX_CHARS);
+            let object = "Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => ['key' + i, i]))";
+            check(object, "{ key0: 0, key1: 1", MAX_CHARS);
+            check(
+                "{ toJSON() { throw 2 }, a: '\\ud800' }",
+                "{ toJSON: [object Function], a: \"\u{fffd}\"",
+                0,
+            );
+        });
+    }
 }

@@ -13,6 +13,7 @@ use rquickjs::{
 };
 
 use super::deferred;
+use crate::arguments::items;
 
 /// Installs both. As the parameters of a URL lead from one to the other, both are made when a script asks for either.
 pub(super) fn install<'js>(globals: &Object<'js>) -> Result<()> {
@@ -395,7 +396,7 @@ fn pairs_of(object: &Object<'_>) -> Result<Vec<(String, String)>> {
                 pair.get::<Coerced<String>>(1)?.0,
             ))
         };
-        return array.iter::<Array<'_>>().map(pair).collect();
+        return items::<Array<'_>>(array)?.map(pair).collect();
     }
     let properties = object.props::<String, Coerced<String>>();
     properties

@@ -6,7 +6,7 @@ use rquickjs::{Array, Ctx, Exception, Function, IntoJs as _, Object, Result, Val
 
 use super::{Module, same};
 use crate::{
-    arguments::Text,
+    arguments::{Text, items},
     host::{Host, Stage},
     program::SharedItems,
 };
@@ -58,8 +58,7 @@ fn items_of<'js>(ctx: &Ctx<'js>, name: &str, make: &Function<'js>) -> Result<Vec
         return Err(refuse("a promise"));
     }
     let array: &Array<'js> = made.as_array().ok_or_else(|| refuse(made.type_name()))?;
-    array
-        .iter::<Value<'js>>()
+    items::<Value<'js>>(array)?
         .map(|item| {
             let json = ctx
                 .json_stringify(item?)?

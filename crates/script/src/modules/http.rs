@@ -30,7 +30,7 @@ pub(super) use self::names::canonical;
 pub(crate) use self::run_settings::RunSettings;
 use self::session::Session;
 use super::{Api, K6, Module, differs, same};
-use crate::host::Host;
+use crate::{arguments::items, host::Host};
 
 pub(super) const MODULE: Module = Module {
     id: "k6/http",
@@ -224,7 +224,7 @@ fn url<'js>(ctx: Ctx<'js>, parts: Value<'js>, values: Rest<Coerced<String>>) -> 
         return Err(Exception::throw_type(&ctx, text));
     };
     let (mut url, mut name) = (String::new(), String::new());
-    for (position, part) in parts.iter::<String>().enumerate() {
+    for (position, part) in items::<String>(parts)?.enumerate() {
         if position > 0 {
             name.push_str("${}");
             url.push_str(values.get(position - 1).map_or("", |value| value.0.as_str()));

@@ -80,12 +80,15 @@ impl Metric {
     }
 }
 
-/// What JavaScript makes of it as a number: truth values are 1 and 0, texts and dates are read.
+/// What JavaScript makes of it as a number; what is 0 as a number and true as a condition is 1, as in k6.
 fn number<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<f64>> {
     if value.is_null() || value.is_undefined() {
         return Ok(None);
     }
-    let number = Coerced::<f64>::from_js(ctx, value.clone())?.0;
+    let number = match Coerced::<f64>::from_js(ctx, value.clone())?.0 {
+        0.0 if is_truthy(value) => 1.0,
+        number => number,
+    };
     Ok(Some(number).filter(|number| !number.is_nan()))
 }
 

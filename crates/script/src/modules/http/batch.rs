@@ -13,7 +13,7 @@ use super::{
     send::{perform, refuse, respond},
     session::Session,
 };
-use crate::host::Host;
+use crate::{arguments::items, host::Host};
 
 /// How many requests one batch may have; each holds its arguments and its response.
 const MAX_REQUESTS: usize = 10_000;
@@ -66,8 +66,8 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> Result<Value<'j
 
 fn entries<'js>(ctx: &Ctx<'js>, requests: &Value<'js>) -> Result<Vec<Entry<'js>>> {
     let entries: Vec<Entry<'js>> = if let Some(array) = requests.as_array() {
-        let named = array
-            .iter()
+        let named = items(array)?
+            .take(MAX_REQUESTS + 1)
             .enumerate()
             .map(|(index, entry)| Ok((index.to_string(), entry?)));
         named.collect::<Result<_>>()?

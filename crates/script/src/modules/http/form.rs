@@ -6,7 +6,7 @@ use plimsoll_clients::http::Request;
 use rquickjs::{Class, Coerced, Ctx, Exception, FromJs as _, Result, Value};
 
 use super::file::FileData;
-use crate::bytes;
+use crate::{arguments::items, bytes};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -60,7 +60,7 @@ fn urlencoded<'js>(ctx: &Ctx<'js>, mut fields: Vec<(String, Value<'js>)>) -> Res
     let mut text = String::new();
     for (name, value) in fields {
         let values = match value.as_array() {
-            Some(values) => values.iter().collect::<Result<Vec<Value<'js>>>>()?,
+            Some(values) => items(values)?.collect::<Result<Vec<Value<'js>>>>()?,
             None => vec![value],
         };
         for value in values {

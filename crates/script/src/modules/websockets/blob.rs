@@ -6,7 +6,7 @@ use rquickjs::{
 };
 
 use crate::{
-    arguments::{Text, utf8},
+    arguments::{Text, items, utf8},
     bytes,
 };
 
@@ -38,7 +38,7 @@ impl<'js> Blob<'js> {
                 );
                 return Err(Exception::throw_type(&ctx, &text));
             };
-            for part in parts.iter::<Value<'js>>() {
+            for part in items::<Value<'js>>(parts)? {
                 append(&ctx, &part?, &mut all)?;
                 if all.len() > MAX_BYTES {
                     let text = format!("a Blob has {MAX_BYTES} bytes at most");

@@ -19,7 +19,7 @@ use super::{
     listeners::{Kind, Listeners},
 };
 use crate::{
-    arguments::utf8,
+    arguments::{items, utf8},
     bytes,
     host::Host,
     websocket::{Dial, Flavour, Opened, Params, Session},
@@ -124,8 +124,9 @@ fn protocols<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<String>> {
         return Ok(Vec::new());
     }
     if let Some(list) = value.as_array() {
-        let names = list.iter::<Coerced<String>>();
-        return names.map(|name| name.map(|name| name.0)).collect();
+        return items::<Coerced<String>>(list)?
+            .map(|name| name.map(|name| name.0))
+            .collect();
     }
     Ok(vec![Coerced::<String>::from_js(ctx, value.clone())?.0])
 }
