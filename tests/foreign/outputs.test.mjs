@@ -81,7 +81,7 @@ describe("files", () => {
     for (const [out, status, expected] of [
       ["jsno", 104, /did you mean `json`.*json, csv, prometheus-rw, opentelemetry/s],
       ["influxdb=http://localhost:8086/k6", 104, /`influxdb` is not built into Plimsoll/],
-      ["csv=nowhere/samples.csv", 1, /cannot write to `nowhere\/samples.csv`/],
+      ["csv=nowhere/samples.csv", 255, /cannot write to `nowhere\/samples.csv`/],
     ]) {
       const { code, stdout, stderr } = await run(t, [out]);
       assert.equal(code, status, out);
