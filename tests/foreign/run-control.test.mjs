@@ -6,7 +6,7 @@ import { createServer, request } from "node:http";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { within } from "./support/deadline.mjs";
-import { plimsoll, startPlimsollIn } from "./support/plimsoll.mjs";
+import { plimsoll, plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
@@ -27,6 +27,8 @@ export default function () { console.log(\`user \${__VU}\`); sleep(1000); }
 /** A run that goes on, with what it says. */
 class Run {
   #child;
+  /** When it has ended and everything that it said has arrived. */
+  #closed;
   #lines = [];
   #stdout = "";
 
@@ -35,6 +37,7 @@ class Run {
     const cwd = folderOf(t, { "script.js": script });
     run.#child = startPlimsollIn({ cwd }, "run", "--quiet", ...args, "script.js");
     t.after(() => run.#child.kill("SIGKILL"));
+    run.#closed = once(run.#child, "close");
     run.#child.stdout.setEncoding("utf8").on("data", (text) => (run.#stdout += text));
     createInterface({ input: run.#child.stderr }).on("line", (line) => run.#lines.push(line));
     return run;
@@ -67,7 +70,7 @@ class Run {
   }
 
   async code() {
-    const { code, signal } = await within(this.#child.exited, `the run to end, which said: ${this.stderr}`);
+    const [code, signal] = await within(this.#closed, `the run to end, which said: ${this.stderr}`);
     assert.equal(signal, null);
     return code;
   }
@@ -171,10 +174,7 @@ describe("the REST interface", () => {
       [`127.0.0.1:${taken.address().port}`, "cannot listen"],
       ["6565", "expected a host and a port"],
     ]) {
-      const child = startPlimsollIn({ cwd }, "run", "--quiet", "--address", address, "script.js");
-      let stderr = "";
-      child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
-      const { code } = await within(child.exited, "the refusal");
+      const { code, stderr } = await plimsollIn({ cwd }, "run", "--quiet", "--address", address, "script.js");
       assert.equal(code, 106, stderr);
       assert.ok(stderr.includes(said), `${said} in ${stderr}`);
     }
