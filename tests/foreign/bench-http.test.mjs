@@ -283,6 +283,18 @@ describe("failures", () => {
     }
   });
 
+  test("a server that is gone is asked less and less often, until the time is up", async (t) => {
+    let n = 0;
+    const good = answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    const url = await raw(t, (socket) => (++n === 1 ? good(socket) : socket.destroy()));
+    const { code, report } = await plimsollJson("bench", "http", "-r", "--duration", "1s", url);
+    assert.deepEqual([code, report.complete], [3, 1]);
+    // Two at once, then after 10, 20, 40 … ms: nine are a second. A slow machine makes fewer.
+    assert.ok(report.failed >= 2 && report.failed <= 9, `${report.failed} failed`);
+    assert.equal(report.held_back, report.failed - 1);
+    assert.match(report.notes.join(), /a place waited with its next request, up to 1 s/);
+  });
+
   test("a connection that the server closes between requests is replaced", async (t) => {
     let n_connections = 0;
     const url = await raw(t, (socket) => {

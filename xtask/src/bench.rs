@@ -29,7 +29,7 @@ use std::{env, io, num::NonZeroUsize, path::PathBuf};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use crate::{BoxedError, command, repository};
+use crate::{BoxedError, command, debian, repository};
 use budget::Verdict;
 use sheet::Sheet;
 
@@ -218,6 +218,8 @@ enum Error {
     Announcement(String),
     #[error("the application did not build")]
     Build(#[source] command::Error),
+    #[error(transparent)]
+    Debian(#[from] debian::Error),
     #[error("cannot start {program}")]
     Start { program: String, source: io::Error },
     #[error("`{line}` failed ({status})")]

@@ -9,6 +9,7 @@
 
 mod bench;
 mod command;
+mod debian;
 mod fuzz;
 mod repository;
 mod test;

@@ -10,6 +10,7 @@
 
 pub mod built_in;
 mod check;
+mod emerging;
 mod outgoing;
 mod place;
 mod recorder;

@@ -56,8 +56,16 @@ impl Figures {
             width,
             counters: metrics.tallies().map(|(name, n)| (name.to_owned(), n)).collect(),
             rates: BTreeMap::new(),
-            summaries: BTreeMap::new(),
+            summaries: metrics
+                .distributions()
+                .map(|(name, distribution)| (name.to_owned(), distribution.clone()))
+                .collect(),
         };
+        if !width.is_zero() {
+            let events = metrics.events();
+            let rates = events.map(|(name, n)| (name.to_owned(), n as f64 / width.as_secs_f64()));
+            figures.rates.extend(rates);
+        }
         for (definition, value) in metrics.iter() {
             let find = |names: &[(&str, &'static str)]| {
                 let found = names

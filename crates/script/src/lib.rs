@@ -32,6 +32,7 @@ mod recorders;
 mod rejections;
 mod script;
 mod secrets;
+mod setup_data;
 pub mod source;
 mod tags;
 mod task;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, rc::Rc, sync::Arc};
 
 use rquickjs::{Coerced, Ctx, Error, Exception, Function, Object, Result, Value, function::IntoArgs};
 
-use crate::{bytes, error::ScriptError, host::Host, rejections};
+use crate::{bytes, error::ScriptError, host::Host, rejections, setup_data};
 
 /// One thing to do.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Task {
             }
             Self::Setup => {
                 let returned = call(ctx, host, exports, "setup", ())?;
-                Ok(Output::Data(setup_data(ctx, returned)?))
+                Ok(Output::Data(setup_data::to_json(ctx, returned)?))
             }
             Self::Teardown { data: json } => {
                 let data = read_once(ctx, data, json.as_deref())?;
@@ -200,20 +200,6 @@ fn read_once<'js>(ctx: &Ctx<'js>, known: &mut Option<Value<'js>>, json: Option<&
         None => Value::new_undefined(ctx.clone()),
     };
     Ok(known.insert(value).clone())
-}
-
-/// What `setup` returned, as JSON. Below the top, undefined is null and stays there, as in k6.
-fn setup_data<'js>(ctx: &Ctx<'js>, returned: Value<'js>) -> Result<Option<String>> {
-    let or_null = Function::new(ctx.clone(), |ctx: Ctx<'js>, key: String, value: Value<'js>| {
-        if value.is_undefined() && !key.is_empty() {
-            Value::new_null(ctx)
-        } else {
-            value
-        }
-    })?;
-    ctx.json_stringify_replacer(returned, or_null)?
-        .map(|json| json.to_string())
-        .transpose()
 }
 
 /// A value as JSON; `None` for what JSON cannot say.

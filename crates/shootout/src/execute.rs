@@ -6,6 +6,7 @@ use std::{
     path::PathBuf,
 };
 
+use plimsoll_clients::http::HttpError;
 use tokio::{runtime::Builder, signal::ctrl_c, sync::mpsc};
 
 use crate::{
@@ -89,7 +90,9 @@ impl Error {
     /// 2 for wrong usage, 1 for a run that could not be done.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::HttpUsage(_) => 2,
+            Self::Usage(_)
+            | Self::HttpUsage(_)
+            | Self::Http(HttpRunError::Request(HttpError::Field(_), _)) => 2,
             Self::Run(_) | Self::Http(_) | Self::Ended { .. } | Self::Output { .. } => 1,
         }
     }

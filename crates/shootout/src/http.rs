@@ -5,6 +5,7 @@
 //! worker's lanes claim requests from the one `schedule` that all share, and note in its `tally` what became of them. An
 //! [`HttpOutcome`] comes out, and `report` writes it.
 
+mod backoff;
 mod board;
 mod document;
 mod execute;

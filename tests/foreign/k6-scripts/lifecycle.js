@@ -22,7 +22,8 @@ export const options = {
 
 export function setup() {
   check(null, { "setup is no user": () => __VU === 0 && exec.vu.idInTest === 0 });
-  return { token: "abc", list: [1, 2, { deep: true }], nothing: null, missing: undefined, gaps: [undefined] };
+  const kinds = [new Map([["a", new Set([1])], ["b", undefined]]), new Uint8Array([1, 2]), new Uint16Array([3]), 10n, Symbol("x")];
+  return { token: "abc", list: [1, 2, { deep: true }], nothing: null, missing: undefined, gaps: [undefined], kinds };
 }
 
 export default function (data) {

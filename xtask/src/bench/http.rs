@@ -14,7 +14,7 @@ use super::{
     sheet::Sheet,
     usage::measured,
 };
-use crate::{command, repository};
+use crate::{command, debian, debian::Need, repository};
 
 /// What the direction's figures of wrk and ab were taken with.
 const CONNECTIONS: [usize; 1] = [100];
@@ -28,13 +28,26 @@ const SECONDS: &str = "5";
 /// ab wants a number of requests; more than it can make in the time.
 const MANY: &str = "100000000";
 
+/// `wrk` says its version and how it is used, which it takes for a failure.
+const PEERS: [Need; 2] = [
+    Need {
+        probes: &[&["sh", "-c", "command -v wrk"]],
+        packages: &["wrk"],
+    },
+    Need {
+        probes: &[&["ab", "-V"]],
+        packages: &["apache2-utils"],
+    },
+];
+
 const WRK: &str = "wrk µs";
 const AB: &str = "ab µs";
 const PLIMSOLL: &str = "plimsoll µs";
 const RATIO: &str = "× wrk";
 
-/// Measures at every connection count.
+/// Installs the peers where they are missing, and measures at every connection count.
 pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
+    debian::install(&PEERS)?;
     let mut outcome = Outcome::default();
     for n_connections in plan.connections(&CONNECTIONS, MAX_CONNECTIONS)? {
         let title = format!("http: client CPU per request, {n_connections} kept connections");
@@ -88,10 +101,10 @@ fn foreign(words: &[&str], field: &'static str, bad: &[&str]) -> Result<f64, Err
     }
 }
 
-/// What a program wrote. They are in Debian's packages `wrk` and `apache2-utils`.
+/// What a program wrote.
 fn read(program: &mut Command) -> Result<String, Error> {
     let output = program.output().map_err(|source| Error::Start {
-        program: format!("{} (apt-get install wrk apache2-utils)", command::line(program)),
+        program: command::line(program),
         source,
     })?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

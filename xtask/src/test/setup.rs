@@ -1,12 +1,11 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
 //! Debian packages bring Node.js, a browser, Redis, openssl for certificates, a real Action Cable and gRPC for Ruby, npm
-//! packages the foreign clients and what the Node.js example needs. On another system the programs have to be there
-//! already; the error names them.
+//! packages the foreign clients and what the Node.js example needs.
 
-use std::{fs, io, process::Command};
+use std::{fs, io};
 
-use crate::{command, repository};
+use crate::{command, debian, debian::Need, repository};
 
 /// Where the tests against foreign peers live, relative to the root of the repository.
 pub(super) const FOREIGN_TESTS: &str = "tests/foreign";
@@ -23,13 +22,7 @@ const MIN_GO_MINOR: u32 = 25;
 /// A copy of the lock file that `node_modules` was installed from: equal means up to date.
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
-/// Something that tests start, and the Debian packages that bring it.
-struct Need {
-    /// Commands of which one succeeds where it is installed.
-    probes: &'static [&'static [&'static str]],
-    packages: &'static [&'static str],
-}
-
+/// What tests start.
 const NEEDS: [Need; 10] = [
     Need {
         probes: &[&["node", "--version"]],
@@ -80,15 +73,8 @@ const NEEDS: [Need; 10] = [
 /// Why the tests cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error(
-        "the tests need {missing}, and this system has no apt-get: install the programs and run `cargo xtask test` again"
-    )]
-    NoAptGet { missing: String },
-    #[error(
-        "the tests need the Debian packages {missing}, and this user is neither root nor may use sudo: \
-         run `apt-get install {missing}` as root and start again"
-    )]
-    NotRoot { missing: String },
+    #[error(transparent)]
+    Debian(#[from] debian::Error),
     #[error("the tests need Node.js {MIN_NODE_MAJOR} or newer, `node --version` says `{found}`")]
     OldNode { found: String },
     #[error(
@@ -104,63 +90,10 @@ pub(crate) enum Error {
 
 /// Installs what is missing and says what is there.
 pub(super) fn run() -> Result<(), Error> {
-    install_debian_packages(&missing_packages())?;
+    debian::install(&NEEDS)?;
     check_node_version()?;
     check_go_version()?;
     NPM_FOLDERS.into_iter().try_for_each(install_npm_packages)
-}
-
-impl Need {
-    fn is_installed(&self) -> bool {
-        self.probes
-            .iter()
-            .any(|probe| command::succeeds(probe[0], &probe[1..]))
-    }
-}
-
-fn missing_packages() -> Vec<&'static str> {
-    let missing = NEEDS.iter().filter(|need| !need.is_installed());
-    missing.flat_map(|need| need.packages.iter().copied()).collect()
-}
-
-fn install_debian_packages(missing: &[&str]) -> Result<(), Error> {
-    if missing.is_empty() {
-        println!("Debian packages: nothing missing");
-        return Ok(());
-    }
-    let names = missing.join(" ");
-    if !command::succeeds("apt-get", &["--version"]) {
-        return Err(Error::NoAptGet { missing: names });
-    }
-    let Some(prefix) = root_prefix() else {
-        return Err(Error::NotRoot { missing: names });
-    };
-    command::run(as_root(prefix, &["update"]).arg("-qq"))?;
-    command::run(as_root(prefix, &["install", "--yes", "-qq", "--no-install-recommends"]).args(missing))?;
-    Ok(())
-}
-
-/// What to put before a command so that it runs as root: nothing for root, sudo where it asks no password.
-fn root_prefix() -> Option<&'static [&'static str]> {
-    let is_root = rustix::process::geteuid().is_root();
-    let prefix: &[_] = if is_root {
-        &[]
-    } else {
-        &["sudo", "--non-interactive"]
-    };
-    (is_root || command::succeeds("sudo", &["--non-interactive", "true"])).then_some(prefix)
-}
-
-fn as_root(prefix: &[&str], arguments: &[&str]) -> Command {
-    let words: Vec<&str> = [
-        prefix,
-        &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"],
-        arguments,
-    ]
-    .concat();
-    let mut command = repository::command(words[0]);
-    command.args(&words[1..]);
-    command
 }
 
 fn check_node_version() -> Result<(), Error> {
@@ -237,14 +170,5 @@ mod tests {
         ] {
             assert_eq!(go_minor(version), expected, "{version}");
         }
-    }
-
-    #[test]
-    fn sudo_goes_before_the_environment() {
-        let command = as_root(&["sudo", "-n"], &["update"]);
-        assert_eq!(
-            command::line(&command),
-            "sudo -n env DEBIAN_FRONTEND=noninteractive apt-get update"
-        );
     }
 }

@@ -163,6 +163,16 @@ impl Recorder {
         self.sheet.set.borrow_mut().tally(name, n);
     }
 
+    /// Adds `n` to events that were not registered before the run; see [`MetricSet::event`].
+    pub fn event(&self, name: &str, n: u64) {
+        self.sheet.set.borrow_mut().event(name, n);
+    }
+
+    /// Adds a number to a distribution that was not registered before the run; see [`MetricSet::observe`].
+    pub fn observe(&self, name: &str, number: f64) {
+        self.sheet.set.borrow_mut().observe(name, number);
+    }
+
     /// Notes that a group was entered, so that reports list it even when nothing else happens in it. Its path is
     /// `::outer::inner`.
     pub fn group(&self, path: &str) {

@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, mem, sync::Arc, time::Duration};
 
 use super::{
     Check, CheckId, CheckName, Contains, CounterId, Definition, GaugeId, Kind, MetricId, Place, RateId,
-    Registry, TrendId,
+    Registry, TrendId, emerging::Emerging,
 };
 use crate::histogram::Histogram;
 
 /// Values for every metric and check of a registry. Its size is fixed by the registry, except that a trend gets
-/// its histogram with the first sample, and that up to 1,000 checks and as many groups may appear during the run.
+/// its histogram with the first sample, and that a bounded number of names may appear during the run.
 #[derive(Clone, Debug)]
 pub struct MetricSet {
     registry: Arc<Registry>,
@@ -19,8 +19,8 @@ pub struct MetricSet {
     trends: Vec<Option<Box<Histogram>>>,
     checks: Vec<Check>,
     named_checks: BTreeMap<CheckName, NamedCheck>,
-    /// Counters that appeared during the run.
-    tallies: BTreeMap<Box<str>, u64>,
+    /// What appeared during the run.
+    emerging: Emerging,
     /// Paths of groups, with how many appeared before each.
     groups: BTreeMap<String, usize>,
     /// Empty when the registry is not broken down, and in the sets of places themselves.
@@ -39,9 +39,6 @@ struct NamedCheck {
 /// memory grow with the run. Answers to further ones count in the rate `checks` and under [`FURTHER_CHECKS`].
 const MAX_NAMED_CHECKS: usize = 1_000;
 
-/// Tallies that may appear during a run. Reason: as for checks; a name often ends in a server's own words.
-const MAX_TALLIES: usize = 1_000;
-
 /// Groups that are listed. Reason: as for checks; what happens in further ones is counted all the same.
 const MAX_GROUPS: usize = 1_000;
 
@@ -51,9 +48,6 @@ const MAX_PLACES: usize = 50;
 
 /// Stands for all checks beyond [`MAX_NAMED_CHECKS`].
 const FURTHER_CHECKS: &str = "(further checks)";
-
-/// Stands for all tallies beyond [`MAX_TALLIES`].
-const FURTHER_TALLIES: &str = "(further)";
 
 /// The latest value of a gauge and the range of all its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +92,7 @@ impl MetricSet {
             trends: vec![None; registry.n_of_kind(Kind::Trend)],
             checks: vec![Check::default(); registry.checks().len()],
             named_checks: BTreeMap::new(),
-            tallies: BTreeMap::new(),
+            emerging: Emerging::default(),
             groups: BTreeMap::new(),
             places: BTreeMap::new(),
             registry,
@@ -190,14 +184,19 @@ impl MetricSet {
     /// Adds `n` to a counter that was not registered before the run. The name is any text; beyond 1,000 names all
     /// further ones are counted together.
     pub fn tally(&mut self, name: &str, n: u64) {
-        let known = self.tallies.get_mut(name);
-        if let Some(tally) = known {
-            *tally += n;
-            return;
-        }
-        let is_full = self.tallies.len() >= MAX_TALLIES;
-        let name = if is_full { FURTHER_TALLIES } else { name };
-        *self.tallies.entry(name.into()).or_default() += n;
+        self.emerging.tally(name, n);
+    }
+
+    /// Adds `n` to events that were not registered before the run, of which people want to know how many there were per
+    /// second. Names as for [`Self::tally`].
+    pub fn event(&mut self, name: &str, n: u64) {
+        self.emerging.event(name, n);
+    }
+
+    /// Adds a number to a distribution that was not registered before the run, at a resolution of 0.001; negative ones
+    /// count as zero. The name is any text; beyond 100 names, samples are only counted, as `(further samples)`.
+    pub fn observe(&mut self, name: &str, number: f64) {
+        self.emerging.observe(name, number);
     }
 
     /// Lists a group, with its path: `::outer::inner`.
@@ -273,9 +272,7 @@ impl MetricSet {
         for (name, theirs) in later.named_checks_in_order() {
             self.named_check(name.clone()).merge(theirs);
         }
-        for (name, &n) in &later.tallies {
-            self.tally(name, n);
-        }
+        self.emerging.merge(&later.emerging);
         for path in later.groups() {
             self.group(path);
         }
@@ -297,7 +294,8 @@ impl MetricSet {
         Self::new(Arc::clone(&self.registry))
     }
 
-    /// What was recorded after `earlier`, an older state of this very set: counters, rates, trends and tallies. Gauges
+    /// What was recorded after `earlier`, an older state of this very set: counters, rates, trends and what
+    /// appeared. Gauges
     /// keep their latest value; checks, groups and places are left out.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
@@ -321,18 +319,23 @@ impl MetricSet {
                 (now, _) => now.clone(),
             };
         }
-        for (name, &n) in &self.tallies {
-            let grown = n - earlier.tallies.get(name).copied().unwrap_or_default();
-            if grown > 0 {
-                later.tallies.insert(name.clone(), grown);
-            }
-        }
+        later.emerging = self.emerging.since(&earlier.emerging);
         later
     }
 
     /// The counters that appeared during the run, in the order of their names.
     pub fn tallies(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.tallies.iter().map(|(name, &n)| (&**name, n))
+        self.emerging.tallies()
+    }
+
+    /// The events that appeared during the run, in the order of their names.
+    pub fn events(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.emerging.events()
+    }
+
+    /// The distributions that appeared during the run, in the order of their names. Plain numbers are milliseconds.
+    pub fn distributions(&self) -> impl Iterator<Item = (&str, &Histogram)> {
+        self.emerging.distributions()
     }
 
     /// The sum of a counter, without its fraction.

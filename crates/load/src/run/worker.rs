@@ -51,7 +51,7 @@ pub(super) enum Report {
     /// The worker cannot take part.
     Failed(RunError),
     /// What happened since the worker's last delta.
-    Delta(Delta),
+    Delta(Box<Delta>),
 }
 
 /// Make another virtual user while the run goes on.
@@ -135,7 +135,7 @@ impl Worker {
             None => account.take(),
         };
         health.abort();
-        drop(reports.send(Report::Delta(delta)).await);
+        drop(reports.send(Report::Delta(Box::new(delta))).await);
     }
 
     /// Every `n_workers`-th user by index, so that all workers ramp up and down alike; fewer when the run is to stop.
@@ -208,7 +208,7 @@ async fn attend(mut tasks: JoinSet<()>, shift: &Rc<Shift>, factory: &dyn VuFacto
             _ = seconds.tick() => {
                 // When the queue is full, the delta stays here and grows until there is room again.
                 if let Ok(room) = wires.reports.try_reserve() {
-                    room.send(Report::Delta(shift.account.take()));
+                    room.send(Report::Delta(Box::new(shift.account.take())));
                 }
             }
             () = wait_for_stop(&mut wires.commands) => {

@@ -113,9 +113,9 @@ fn find(ctx: &Ctx<'_>, name: &str) -> Result<&'static Algorithm> {
         })
 }
 
-/// The output encodings of k6 (spec §2.7).
+/// The output encodings of k6 (spec §2.7), which has no default.
 fn encoded<'js>(ctx: &Ctx<'js>, digest: &[u8], encoding: Option<&Text>) -> Result<Value<'js>> {
-    match encoding.map_or("hex", |encoding| &encoding.0) {
+    match encoding.map_or("", |encoding| &encoding.0) {
         "hex" => hex(digest).into_js(ctx),
         "base64" => encoding::encode_standard(digest).into_js(ctx),
         "base64url" => encoding::encode_url(digest).into_js(ctx),

@@ -111,6 +111,50 @@ async fn setup_data_reaches_everybody() {
     );
 }
 
+/// What users get of what `setup` returns; JSON, or a part of the error.
+async fn check_setup(returned: &str, expected: Result<&str, &str>) {
+    let text = format!("export function setup() {{ return {returned} }}; export default () => {{}}");
+    let mut trial = Trial::new(program(&text));
+    let (recorder, run) = (trial.recorder.clone(), trial.run.clone());
+    let outcome = trial.users.stages.setup(recorder, run).await;
+    let data = trial.users.stages.setup_data();
+    match (outcome, expected) {
+        (Ok(()), Ok(json)) => assert_eq!(data.as_deref(), Some(json), "{returned}"),
+        (Err(failure), Err(part)) => assert!(failure.to_string().contains(part), "{returned}: {failure}"),
+        (outcome, _) => panic!("{returned}: {outcome:?}, {data:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn setup_data_has_the_shapes_of_k6() {
+    for (returned, expected) in [
+        (
+            "{ a: undefined, b: [undefined, null] }",
+            Ok(r#"{"a":null,"b":[null,null]}"#),
+        ),
+        (
+            "new Map([['a', new Set([1])], ['b', undefined]])",
+            Ok(r#"[["a",[1]],["b",null]]"#),
+        ),
+        (
+            "[new Uint8Array([1, 2]), new Float32Array([1.5])]",
+            Ok(r#"["AQI=",[1.5]]"#),
+        ),
+        ("[10n, Symbol('x'), -0, '<&>']", Ok(r#"[10,"x",0,"<&>"]"#)),
+        (
+            "[new Date(0), new Error('x'), /x/]",
+            Ok(r#"["1970-01-01T00:00:00.000Z",{},{}]"#),
+        ),
+        ("{ a: [NaN] }", Err("returned the number NaN at `0`")),
+        ("-Infinity", Err("returned the number -inf;")),
+        ("{ f() {} }", Err("returned a function at `f`")),
+        ("class {}", Err("returned a function;")),
+        ("10n ** 400n", Err("returned the number inf;")),
+    ] {
+        check_setup(returned, expected).await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_dropped_iteration_has_ended_and_the_user_goes_on() {
     for body in [

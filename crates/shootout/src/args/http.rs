@@ -33,26 +33,26 @@ pub struct HttpArgs {
     #[arg(value_name = "URL")]
     pub(crate) url: String,
     /// How many requests to make [default: 1; with -t 50000; with --duration no limit]
-    #[arg(short = 'n', long, value_name = "N", value_parser = whole)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole, allow_negative_numbers = true)]
     pub(crate) requests: Option<u64>,
     /// How many requests are under way at the same time [default: 1; with --rate 100, as the most]
-    #[arg(short, long, value_name = "N", value_parser = at_least_one)]
+    #[arg(short, long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) concurrency: Option<usize>,
     /// ab's time limit in seconds: at most -n requests (50000 without -n) in this time
-    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "duration")]
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "duration", allow_negative_numbers = true)]
     pub(crate) timelimit: Option<Duration>,
     /// Make requests for this long, for example 30s; those under way at the end are waited for
-    #[arg(long, value_name = "DURATION", value_parser = span)]
+    #[arg(long, value_name = "DURATION", value_parser = span, allow_hyphen_values = true)]
     pub(crate) duration: Option<Duration>,
     /// Start so many requests per second whatever the answers do (open model), for example 500, 0.5 or 30/m; times
     /// then count from when a request was to start
-    #[arg(long, value_name = "N[/UNIT]")]
+    #[arg(long, value_name = "N[/UNIT]", allow_hyphen_values = true)]
     pub(crate) rate: Option<Rate>,
     /// Make requests for this long before those that count
-    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = span)]
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = span, allow_hyphen_values = true)]
     pub(crate) warm_up: Duration,
     /// Seconds that one request may take, connecting included
-    #[arg(short = 's', long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    #[arg(short = 's', long, value_name = "SECONDS", default_value = "30", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) timeout: Duration,
     /// Keep connections open between requests
     #[arg(short, long)]

@@ -222,11 +222,14 @@ fn url(text: &str) -> Result<Url, HttpUsageError> {
         url: text.to_owned(),
         reason: reason.to_owned(),
     };
-    let whole = if text.contains("://") {
-        text.to_owned()
-    } else {
-        format!("http://{text}")
+    let (whole, rest) = match text.split_once("://") {
+        Some((_, rest)) => (text.to_owned(), rest),
+        None => (format!("http://{text}"), text),
     };
+    // The parser would take the first folder for the host.
+    if rest.starts_with('/') {
+        return Err(error("it names no host"));
+    }
     let url: Url = whole.parse().map_err(|reason| error(&format!("{reason}")))?;
     match url.scheme() {
         "http" | "https" => {}

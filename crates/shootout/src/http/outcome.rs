@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use plimsoll_clients::http::{Url, Version};
 use plimsoll_load::generator::Health;
 
-use super::{document::Document, rate::Rate, tally::Tally, threshold::Finding};
+use super::{backoff, document::Document, rate::Rate, tally::Tally, threshold::Finding};
 use crate::meter::Period;
 
 /// A whole run.
@@ -96,6 +96,13 @@ impl HttpOutcome {
                 "{} requests went out twice, because the server closed a kept connection at that moment; it may have \
                  counted them twice",
                 tally.n_repeated
+            ));
+        }
+        if tally.n_held_back > 0 {
+            remarks.push(format!(
+                "{} times a place waited with its next request, up to {} s, because its last ones had failed",
+                tally.n_held_back,
+                backoff::LONGEST.as_secs()
             ));
         }
         if tally.n_warm_up_failed > 0 {

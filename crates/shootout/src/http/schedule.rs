@@ -109,6 +109,12 @@ impl Schedule {
         Some(n_counted.min(self.extent.n_requests.unwrap_or(u64::MAX)))
     }
 
+    /// When the time is up, where nothing but that keeps a server that fails from being asked without a pause: a rate
+    /// paces the requests, and a number of them comes to its end.
+    pub(crate) fn only_end(&self) -> Option<Instant> {
+        self.until.filter(|_| self.extent.rate.is_none())
+    }
+
     /// Nothing is claimed any more.
     pub(crate) fn stop(&self, now: Instant) {
         // Only the first time has a meaning.
@@ -217,6 +223,22 @@ mod tests {
         schedule.stop(started + MS(99));
         assert_eq!(schedule.n_due(started + MS(500)), Some(5));
         assert_eq!(Schedule::new(ENDLESS, started).n_due(started), None);
+    }
+
+    #[test]
+    fn a_closed_model_with_a_time_limit_may_have_to_hold_back() {
+        let started = Instant::now();
+        let check = |rate: Option<&str>, duration, expected| {
+            let extent = Extent {
+                rate: rate.map(|rate| rate.parse().unwrap()),
+                duration,
+                ..ENDLESS
+            };
+            assert_eq!(Schedule::new(extent, started).only_end(), expected);
+        };
+        check(None, None, None);
+        check(None, Some(MS(5)), Some(started + MS(5)));
+        check(Some("9"), Some(MS(5)), None);
     }
 
     #[test]

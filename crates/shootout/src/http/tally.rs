@@ -26,6 +26,8 @@ pub(crate) struct Tally {
     pub(crate) n_body_bytes: u64,
     /// Requests that went out twice, because the server closed the connection.
     pub(crate) n_repeated: u64,
+    /// Requests that were held back, because those before them failed; the warm-up's, too.
+    pub(crate) n_held_back: u64,
     /// Complete requests of the warm-up.
     pub(crate) n_warm_up: u64,
     /// Failed requests of the warm-up.
@@ -125,6 +127,7 @@ impl Tally {
         self.n_kept_alive += other.n_kept_alive;
         self.n_body_bytes += other.n_body_bytes;
         self.n_repeated += other.n_repeated;
+        self.n_held_back += other.n_held_back;
         self.n_warm_up += other.n_warm_up;
         self.n_warm_up_failed += other.n_warm_up_failed;
         self.n_bytes_sent += other.n_bytes_sent;

@@ -1,5 +1,7 @@
 //! A failure in words for the person who started the run: what happened, and what to do next.
 
+use std::io::ErrorKind;
+
 use plimsoll_clients::{
     dial::DialError,
     http::{HttpError, Url},
@@ -19,8 +21,15 @@ pub(crate) fn hint(error: &HttpError, url: &Url) -> &'static str {
     let is_tls = url.scheme() == "https";
     match error {
         HttpError::Dial(DialError::NoSuchHost(_)) => "; check the spelling of the host, or use an IP address",
+        HttpError::Dial(DialError::Connect { source, .. })
+            if source.kind() == ErrorKind::AddrNotAvailable =>
+        {
+            "; -B takes an address of this machine; without -B it has no free port left: -k keeps connections"
+        }
         HttpError::Dial(DialError::Connect { .. }) => "; is the server running, and is this its address?",
-        HttpError::Handshake(HandshakeError::NotTls) => "; write http:// for a server without TLS",
+        HttpError::Handshake(HandshakeError::NotTls | HandshakeError::Ended | HandshakeError::Lost(_)) => {
+            "; write http:// for a server without TLS"
+        }
         HttpError::Handshake(
             HandshakeError::UnknownAuthority | HandshakeError::WrongHost | HandshakeError::Certificate(_),
         ) => "; --insecure takes any certificate, SSL_CERT_FILE names the authorities that are believed",

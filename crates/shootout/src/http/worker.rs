@@ -27,6 +27,7 @@ use tokio::{
 };
 
 use super::{
+    backoff::Backoff,
     board::Board,
     document::Document,
     pacer::Pacer,
@@ -208,6 +209,7 @@ impl Shared {
     }
 
     async fn lane(self: Rc<Self>, repeater: Repeater) {
+        let mut backoff = Backoff::default();
         while let Some(ticket) = self.schedule.claim(Instant::now()) {
             if let Some(due) = ticket.due
                 && !self.pacer.until(due).await
@@ -218,7 +220,23 @@ impl Shared {
             let wants_details = self.setup.document.get().is_none();
             let attempt = repeater.send(wants_details).await;
             self.n_under_way.set(self.n_under_way.get() - 1);
+            let next = backoff.note(attempt.outcome.is_err(), attempt.timings.started);
             self.note(ticket, attempt);
+            if let (Some(next), Some(end)) = (next, self.schedule.only_end()) {
+                // Rare and large.
+                Box::pin(self.hold_back(next.min(end))).await;
+            }
+        }
+    }
+
+    /// Waits until `next`, or until nothing starts any more.
+    async fn hold_back(&self, next: Instant) {
+        self.tally.borrow_mut().n_held_back += u64::from(next > Instant::now());
+        let mut stage = self.setup.stage.subscribe();
+        tokio::select! {
+            () = sleep_until(next.into()) => {}
+            // The sender outlives the workers.
+            _ = stage.wait_for(|stage| *stage >= Stage::Finishing) => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::{
     env, io,
+    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
     sync::mpsc::{self, RecvTimeoutError},
@@ -100,6 +101,8 @@ impl Runner {
     /// Without what the environment says about load tests.
     fn command(&self, script: &Script<'_>) -> Command {
         let mut command = repository::command(&self.program);
+        // A report has its command line; where this machine has its builds is nobody's business.
+        command.arg0(self.program.file_name().unwrap_or_default());
         command.args(self.arguments);
         for (name, value) in script.variables {
             command.args(["-e", &format!("{name}={value}")]);
@@ -149,6 +152,20 @@ mod tests {
         let child = Command::new("sleep").arg("1").spawn().unwrap();
         let (output, max_rss_bytes) = watch(child);
         assert!(output.unwrap().status.success() && max_rss_bytes > 0);
+    }
+
+    #[test]
+    fn a_program_does_not_learn_where_it_lies() {
+        let runner = Runner {
+            program: "/bin/sh".into(),
+            arguments: &["-c", "cat /proc/$$/cmdline; true"],
+        };
+        let script = Script {
+            file: "x.js",
+            variables: &[],
+        };
+        let arguments = runner.run(&script).unwrap().stdout;
+        assert!(arguments.starts_with(b"sh\0"), "{arguments:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::metrics::Contains;
+use crate::metrics::emerging::{FURTHER, FURTHER_SAMPLES, MAX_DISTRIBUTIONS, MAX_NAMES};
 
 struct Metrics {
     registry: Arc<Registry>,
@@ -197,16 +198,45 @@ fn tallies_appear_and_merge() {
 }
 
 #[test]
-fn tallies_without_end_do_not_grow() {
+fn distributions_and_events_appear_and_merge() {
+    let registry = metrics().registry;
+    let (mut total, mut delta) = (MetricSet::new(Arc::clone(&registry)), MetricSet::new(registry));
+    total.observe("size", 2.5);
+    let earlier = total.clone();
+    delta.observe("size", 7.5);
+    delta.observe("other", -1.0);
+    delta.event("hits", 2);
+    total.merge(&delta);
+    let figures = |set: &MetricSet| {
+        let all = set.distributions();
+        let all = all.map(|(name, it)| (name.to_owned(), it.count(), it.max().as_micros()));
+        all.collect::<Vec<_>>()
+    };
+    let (other, size) = ("other".to_owned(), "size".to_owned());
+    assert_eq!(figures(&total), [(other.clone(), 1, 0), (size.clone(), 2, 7_500)]);
+    let later = total.since(&earlier);
+    assert_eq!(figures(&later).len(), 2);
+    assert_eq!(figures(&later)[1].1, 1);
+    assert_eq!(later.events().collect::<Vec<_>>(), [("hits", 2)]);
+    assert!(total.since(&total.clone()).distributions().next().is_none());
+}
+
+#[test]
+fn names_without_end_do_not_grow() {
     let mut set = MetricSet::new(metrics().registry);
-    for n in 0..2 * MAX_TALLIES {
-        set.tally(&n.to_string(), 1);
+    for n in 0..2 * MAX_NAMES {
+        let name = n.to_string();
+        set.tally(&name, 1);
+        set.event(&name, 1);
+        set.observe(&name, 1.0);
     }
-    assert_eq!(set.tallies().count(), MAX_TALLIES + 1);
-    assert!(
-        set.tallies()
-            .any(|tally| tally == (FURTHER_TALLIES, MAX_TALLIES as u64))
-    );
+    let n_untold = (2 * MAX_NAMES - MAX_DISTRIBUTIONS) as u64;
+    assert_eq!(set.distributions().count(), MAX_DISTRIBUTIONS);
+    let of = |name| set.tallies().find(|tally| tally.0 == name).map(|tally| tally.1);
+    assert_eq!(set.events().count(), MAX_NAMES + 1);
+    assert!(set.tallies().count() <= MAX_NAMES + 1);
+    assert_eq!(of(FURTHER_SAMPLES), Some(n_untold));
+    assert_eq!(of(FURTHER), Some(MAX_NAMES as u64 + 1));
 }
 
 #[test]

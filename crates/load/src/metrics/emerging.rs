@@ -1,0 +1,117 @@
+//! What appears during a run under names that nobody registered before it: a name may hold a status, an error in the
+//! server's own words, or be made up by a script.
+//!
+//! Nothing here has tags or goes to outputs as single samples.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::histogram::Histogram;
+
+/// Names of counters, and of events, that may appear. Reason: more than a person reads; a name with an id in it must
+/// not make memory grow with the run.
+pub(super) const MAX_NAMES: usize = 1_000;
+
+/// Distributions that may appear. Reason: as for names, and each takes up to 440 KiB in each worker and in the total.
+pub(super) const MAX_DISTRIBUTIONS: usize = 100;
+
+/// Stands for all names beyond [`MAX_NAMES`].
+pub(super) const FURTHER: &str = "(further)";
+
+/// Counts the samples of distributions beyond [`MAX_DISTRIBUTIONS`].
+pub(super) const FURTHER_SAMPLES: &str = "(further samples)";
+
+/// Counters, events and distributions by their names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Emerging {
+    tallies: BTreeMap<Box<str>, u64>,
+    events: BTreeMap<Box<str>, u64>,
+    distributions: BTreeMap<Box<str>, Histogram>,
+}
+
+impl Emerging {
+    pub(super) fn tally(&mut self, name: &str, n: u64) {
+        add(&mut self.tallies, name, n);
+    }
+
+    pub(super) fn event(&mut self, name: &str, n: u64) {
+        add(&mut self.events, name, n);
+    }
+
+    pub(super) fn observe(&mut self, name: &str, number: f64) {
+        // Thousandths, as histograms of numbers have them; what a duration cannot hold is beyond their range, too.
+        let number = Duration::try_from_secs_f64(number.max(0.0) / 1e3).unwrap_or(Duration::MAX);
+        match self.distribution(name) {
+            Some(distribution) => distribution.record(number),
+            None => self.tally(FURTHER_SAMPLES, 1),
+        }
+    }
+
+    /// `None` when it would be one too many.
+    fn distribution(&mut self, name: &str) -> Option<&mut Histogram> {
+        if !self.distributions.contains_key(name) {
+            if self.distributions.len() >= MAX_DISTRIBUTIONS {
+                return None;
+            }
+            self.distributions.insert(name.into(), Histogram::of_numbers());
+        }
+        self.distributions.get_mut(name)
+    }
+
+    pub(super) fn merge(&mut self, later: &Self) {
+        for (name, &n) in &later.tallies {
+            self.tally(name, n);
+        }
+        for (name, &n) in &later.events {
+            self.event(name, n);
+        }
+        for (name, theirs) in &later.distributions {
+            match self.distribution(name) {
+                Some(ours) => ours.merge(theirs),
+                None => self.tally(FURTHER_SAMPLES, theirs.count()),
+            }
+        }
+    }
+
+    /// What was added after `earlier`, an older state of this very one.
+    pub(super) fn since(&self, earlier: &Self) -> Self {
+        let distributions = self.distributions.iter().map(|(name, now)| {
+            let grown = earlier.distributions.get(name).map(|before| now.since(before));
+            (name.clone(), grown.unwrap_or_else(|| now.clone()))
+        });
+        Self {
+            tallies: grown(&self.tallies, &earlier.tallies),
+            events: grown(&self.events, &earlier.events),
+            distributions: distributions.filter(|(_, grown)| !grown.is_empty()).collect(),
+        }
+    }
+
+    pub(super) fn tallies(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.tallies.iter().map(|(name, &n)| (&**name, n))
+    }
+
+    pub(super) fn events(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.events.iter().map(|(name, &n)| (&**name, n))
+    }
+
+    pub(super) fn distributions(&self) -> impl Iterator<Item = (&str, &Histogram)> {
+        let all = self.distributions.iter();
+        all.map(|(name, distribution)| (&**name, distribution))
+    }
+}
+
+fn add(counts: &mut BTreeMap<Box<str>, u64>, name: &str, n: u64) {
+    if let Some(count) = counts.get_mut(name) {
+        *count = count.saturating_add(n);
+        return;
+    }
+    let name = if counts.len() >= MAX_NAMES { FURTHER } else { name };
+    let count = counts.entry(name.into()).or_default();
+    *count = count.saturating_add(n);
+}
+
+fn grown(now: &BTreeMap<Box<str>, u64>, before: &BTreeMap<Box<str>, u64>) -> BTreeMap<Box<str>, u64> {
+    let grown = now
+        .iter()
+        .map(|(name, &n)| (name.clone(), n - before.get(name).copied().unwrap_or_default()));
+    grown.filter(|&(_, n)| n > 0).collect()
+}
