@@ -158,7 +158,7 @@ fn all_mistakes_are_told_at_once() {
             test.yml:7:5: config.phases[3]: nobody arrives in a `pause`; write the arrivals as a phase of their own
             test.yml:8:9: config.mode: expected uniform or poisson, found "gauss"
             test.yml:9:14: config.processor: functions in JavaScript are not run for Artillery's files; say it with templates, `capture` and `whileTrue`, or write the test as a script (`plimsoll new`)
-            test.yml:13:11: scenarios[1].engine: the engine `socketio` is not supported; expected http or ws
+            test.yml:13:11: scenarios[1].engine: the engine `socketio` is not supported; expected http or ws, or the test as a script (`plimsoll new`)
             test.yml:16:19: scenarios[2].beforeScenario: there are no functions to call: a `processor` is not supported
             test.yml:18:5: scenarios[2].flow[0]: there is no step `sned` in the engine `ws`; did you mean `send`?
             test.yml:19:5: scenarios[2].flow[1]: there is no step `get` in the engine `ws`; it belongs to another engine
@@ -316,6 +316,27 @@ fn what_has_no_effect_is_said() {
         test.yml:4:27: config.ws.perMessageDeflate: has no effect: options of Node's client are not those of this one
         test.yml:5:20: config.plugins.slack: has no effect: this plugin is not supported; the load is the same without it
         test.yml:3:18: config.statsInterval: has no effect, as in Artillery: a report is about 10 seconds"#]].assert_eq(&read_text(text).unwrap().warnings().join("\n"));
+}
+
+#[test]
+fn proxies_are_named() {
+    let text = "config: {target: http://h}\nscenarios:\n- {flow: [{get: {url: /}}]}\n";
+    let with_proxy = |text: &str| {
+        read_with(text, |surroundings| {
+            let proxy = ("HTTP_PROXY".to_owned(), "http://proxy:3128".to_owned());
+            surroundings.system.extend([proxy]);
+        })
+    };
+    let warnings = with_proxy(text).unwrap().warnings().join("\n");
+    expect!["the environment's HTTP_PROXY is not used: requests go to the server itself, so that no proxy is measured"].assert_eq(&warnings);
+    let sockets = text.replace("{flow: [{get: {url: /}}]}", "{engine: ws, flow: [{think: 1}]}");
+    assert_eq!(with_proxy(&sockets).unwrap().warnings(), [String::new(); 0]);
+    check_error(
+        "config: {target: http://h, http: {proxy: 'http://p'}, ws: {proxy: {url: 'http://p'}}}\nscenarios:\n- {flow: [{get: {url: /}}]}\n",
+        &expect![[r#"
+            test.yml:1:42: config.http.proxy: a proxy is not supported; connect to the server itself
+            test.yml:1:67: config.ws.proxy: a proxy is not supported; connect to the server itself"#]],
+    );
 }
 
 #[test]
