@@ -91,6 +91,7 @@ impl Test {
 
     /// How many users are to have arrived until `elapsed` after the start; those of closed phases are never due.
     pub fn n_due(&self, elapsed: Duration) -> u64 {
+        let elapsed = elapsed.min(self.max_duration.unwrap_or(elapsed));
         let (mut start, mut n_due) = (Duration::ZERO, 0);
         for phase in self.phases() {
             if let Ok(Some(arrivals)) = phase.arrivals() {
