@@ -402,6 +402,40 @@ describe("the engine http", () => {
     }
   });
 
+  test("each endpoint has figures of its own", async (t) => {
+    const server = createServer((request, response) => {
+      response.writeHead(request.url.startsWith("/lost") ? 404 : 200, { "server-timing": "total;dur=12.5" }).end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => server.close());
+    const target = `http://127.0.0.1:${server.address().port}`;
+    const file = `config:
+  target: "${target}"
+  phases: [{ duration: 1, arrivalCount: 2 }]
+  variables: { ids: [1, 2] }
+  plugins: { metrics-by-endpoint: { stripQueryString: true } }
+  ensure: { thresholds: [{ "plugins.metrics-by-endpoint.response_time./users/{{ ids }}.p95": 10000 }] }
+scenarios:
+- flow:
+  - get: { url: "/users/{{ ids }}?page=1" }
+  - get: { url: "/lost", name: missing }
+  - get: { url: "http://127.0.0.1:1/refused" }
+`;
+    // A report that is not there yet may stand before the file.
+    const cwd = folderOf(t, { "test.yml": file });
+    const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", "--out", "report.json", "test.yml");
+    assert.equal(code, 0, stderr);
+    const { counters, summaries } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")).aggregate;
+    const prefix = "plugins.metrics-by-endpoint";
+    assert.equal(counters[`${prefix}./users/{{ ids }}.codes.200`], 2);
+    assert.equal(counters[`${prefix}./lost (missing).codes.404`], 2);
+    assert.equal(counters[`${prefix}.:1/refused.errors.ECONNREFUSED`], 2);
+    assert.equal(summaries[`${prefix}.response_time./users/{{ ids }}`].count, 2);
+    assert.equal(summaries[`${prefix}.server-timing./lost (missing)`].max, 12.5);
+    assert.match(stdout, /^plugins\.metrics-by-endpoint\.response_time\.\/users\/\{\{ ids \}\}:$/m);
+    assert.match(stdout, /^ok: plugins\.metrics-by-endpoint/m);
+  });
+
   test("a quick look needs no file", async (t) => {
     const { target, heard } = await serveHttp(t, (_, response) => response.end("ok"));
     const overHttp = await plimsollIn({}, "quick", `${target}/x`, "-c", "3", "-n", "4");

@@ -105,8 +105,19 @@ fn is_distribution(artillery: &str) -> bool {
         || artillery.contains("response_time.")
 }
 
+/// A figure of a distribution of one endpoint.
+fn is_of_endpoint(name: &str) -> bool {
+    let distributions = ["response_time.", "server-timing."];
+    let below = name.strip_prefix("plugins.metrics-by-endpoint.");
+    let is_distribution = below.is_some_and(|it| distributions.iter().any(|prefix| it.starts_with(prefix)));
+    is_distribution
+        && name
+            .rsplit_once('.')
+            .is_some_and(|(_, figure)| FIGURES.contains(&figure))
+}
+
 fn is_counter(name: &str) -> bool {
-    OPEN_NAMES.iter().any(|prefix| name.starts_with(prefix))
+    OPEN_NAMES.iter().any(|prefix| name.starts_with(prefix)) && !is_of_endpoint(name)
         || NAMES
             .iter()
             .any(|&(_, artillery)| artillery == name && !is_distribution(artillery))
@@ -126,7 +137,7 @@ pub(super) fn is_metric(name: &str) -> Result<(), String> {
     let names: Vec<_> = figures
         .chain(others.map(|&(_, artillery)| artillery.to_owned()))
         .collect();
-    if is_counter(name) || names.iter().any(|known| known == name) {
+    if is_counter(name) || is_of_endpoint(name) || names.iter().any(|known| known == name) {
         return Ok(());
     }
     Err(match nearest(name, names.iter().map(String::as_str)) {
@@ -199,6 +210,8 @@ mod tests {
         assert!(holds("errors.ECONNREFUSED == 0"));
         assert!(!holds("websocket.response_time.p95 < 100"));
         assert!(!holds("websocket.response_time.p95 > 100"));
+        assert!(!holds("'plugins.metrics-by-endpoint.response_time./a.p95' < 100"));
+        assert!(holds("'plugins.metrics-by-endpoint./a.codes.500' == 0"));
     }
 
     #[test]
@@ -209,6 +222,7 @@ mod tests {
             "websocket.response_time.p99",
             "websocket.send_rate",
             "vusers.session_length.median",
+            "plugins.metrics-by-endpoint.response_time./users/{{ id }}.p95",
         ] {
             assert_eq!(is_metric(name), Ok(()), "{name}");
         }

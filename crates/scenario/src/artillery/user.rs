@@ -289,7 +289,7 @@ impl<'a> User<'a> {
             LoopKind::Forever | LoopKind::While(_) => None,
             LoopKind::Count(bounds) => Some(*bounds),
             LoopKind::CountOf(template) => {
-                Bounds::read(&template.value(&self.variables)).map_err(|()| invalid())?
+                Bounds::rendered(&template.value(&self.variables)).map_err(|()| invalid())?
             }
             LoopKind::Over(template) => match template.value(&self.variables) {
                 Value::Array(elements) => {

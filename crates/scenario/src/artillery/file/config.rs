@@ -15,7 +15,7 @@ use crate::{
         duration,
         ensure::Ensure,
         flow::{Connect, Jitter},
-        http::Defaults,
+        http::{Defaults, Grouping},
         payload::Payload,
         phase::{Kind, Phase, Spacing},
         template::{JsonTemplate, Template},
@@ -53,6 +53,8 @@ pub(super) struct Settings {
     pub(super) jitter: Option<Jitter>,
     pub(super) ensure: Ensure,
     pub(super) apdex: Option<Duration>,
+    /// How requests are told apart, when somebody asked for it.
+    pub(super) endpoints: Option<Grouping>,
 }
 
 /// Keys of Artillery's that are not supported, with why.
@@ -131,6 +133,9 @@ impl<'a> Reader<'a> {
             );
         }
         settings.is_insecure |= self.surroundings.is_insecure;
+        if let Some(grouping) = &mut settings.endpoints {
+            grouping.target = settings.target.clone().unwrap_or_default();
+        }
         Some(settings)
     }
 
@@ -286,12 +291,10 @@ impl<'a> Reader<'a> {
             apdex.finish();
         }
         let Some(mut plugins) = plugins else { return };
-        for name in [
-            "metrics-by-endpoint",
-            "publish-metrics",
-            "slack",
-            "memory-inspector",
-        ] {
+        if let Some(part) = plugins.get("metrics-by-endpoint") {
+            settings.endpoints = self.read_endpoints(&part);
+        }
+        for name in ["publish-metrics", "slack", "memory-inspector"] {
             if let Some(part) = plugins.get(name) {
                 self.warn(
                     &part,
