@@ -7,5 +7,4 @@
 pub mod artillery;
 pub mod dialect;
 pub mod document;
-pub mod nearest;
 pub mod wsdirector;

@@ -1,7 +1,7 @@
 //! The keys of one map, of which a reader must know all.
 
 use super::{Entry, Part, Value};
-use crate::nearest::nearest;
+use plimsoll_load::nearest::nearest;
 
 /// The fields of a map; each key that is asked for becomes a known one.
 ///

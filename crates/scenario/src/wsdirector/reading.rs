@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_load::nearest::nearest;
 use regex::{Regex, RegexBuilder};
 
 use super::{
@@ -10,10 +11,7 @@ use super::{
     scenario::{Action, Connecting, Group, Protocol, Scenario},
     steps::Steps,
 };
-use crate::{
-    document::{Document, Fields, Mistakes, Node, Part, Value},
-    nearest::nearest,
-};
+use crate::document::{Document, Fields, Mistakes, Node, Part, Value};
 
 /// Protocols by their names in files.
 pub(super) const PROTOCOLS: [(&str, Protocol); 3] = [
