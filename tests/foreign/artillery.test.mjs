@@ -231,6 +231,36 @@ scenarios: [{ engine: ws, flow: [{ think: 5 }] }]
     assert.match(stdout, /6 were turned away by maxVusers/);
   });
 
+  test("a phase may hold a number of users, each followed by another one", async (t) => {
+    const target = await serve(t, (socket) => socket.on("message", (data) => socket.send(data)));
+    const file = `config: { target: "${target}", phases: [{ users: 4, duration: 2 }, { users: 2, rampTo: 1, duration: 1 }] }
+scenarios: [{ engine: ws, flow: [{ send: { payload: a, capture: { json: $, as: x, strict: false } } }, { think: 0.1 }] }]
+`;
+    const { code, counters, summaries, stdout, stderr } = await run(t, file);
+    assert.equal(code, 0, stderr);
+    assert.ok(counters["vusers.created"] > 4, `${counters["vusers.created"]} users`);
+    assert.equal(counters["vusers.completed"], counters["vusers.created"]);
+    assert.equal(counters["vusers.interrupted"], undefined);
+    // The last ones of the first phase may still be there in the second.
+    assert.match(stdout, /at most [456] were active at once/);
+    assert.equal(summaries["vusers.lateness"], undefined);
+    assert.match(stdout, /0 of 0 users that were due arrived/);
+    assert.match(stdout, new RegExp(`${counters["vusers.created"]} followed each other in phases that hold a number of users`));
+  });
+
+  test("users may arrive at random, and all that were due are there", async (t) => {
+    const target = await serve(t, () => {});
+    const file = `config: { target: "${target}", mode: poisson, phases: [{ duration: 1, arrivalRate: 100 }] }
+scenarios: [{ engine: ws, flow: [{ think: 0 }] }]
+`;
+    const { code, counters, stdout, stderr } = await run(t, file);
+    assert.equal(code, 0, stderr);
+    const n = counters["vusers.created"];
+    // Six standard deviations around the mean.
+    assert.ok(n > 40 && n < 160, `${n} users`);
+    assert.match(stdout, new RegExp(`${n} of ${n} users that were due arrived`));
+  });
+
   test("rows of a table and weights", async (t) => {
     const heard = [];
     const target = await serve(t, (socket) => socket.on("message", (data) => heard.push(data.toString())));
@@ -372,6 +402,40 @@ describe("the engine http", () => {
     }
   });
 
+  test("each endpoint has figures of its own", async (t) => {
+    const server = createServer((request, response) => {
+      response.writeHead(request.url.startsWith("/lost") ? 404 : 200, { "server-timing": "total;dur=12.5" }).end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => server.close());
+    const target = `http://127.0.0.1:${server.address().port}`;
+    const file = `config:
+  target: "${target}"
+  phases: [{ duration: 1, arrivalCount: 2 }]
+  variables: { ids: [1, 2] }
+  plugins: { metrics-by-endpoint: { stripQueryString: true } }
+  ensure: { thresholds: [{ "plugins.metrics-by-endpoint.response_time./users/{{ ids }}.p95": 10000 }] }
+scenarios:
+- flow:
+  - get: { url: "/users/{{ ids }}?page=1" }
+  - get: { url: "/lost", name: missing }
+  - get: { url: "http://127.0.0.1:1/refused" }
+`;
+    // A report that is not there yet may stand before the file.
+    const cwd = folderOf(t, { "test.yml": file });
+    const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", "--out", "report.json", "test.yml");
+    assert.equal(code, 0, stderr);
+    const { counters, summaries } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")).aggregate;
+    const prefix = "plugins.metrics-by-endpoint";
+    assert.equal(counters[`${prefix}./users/{{ ids }}.codes.200`], 2);
+    assert.equal(counters[`${prefix}./lost (missing).codes.404`], 2);
+    assert.equal(counters[`${prefix}.:1/refused.errors.ECONNREFUSED`], 2);
+    assert.equal(summaries[`${prefix}.response_time./users/{{ ids }}`].count, 2);
+    assert.equal(summaries[`${prefix}.server-timing./lost (missing)`].max, 12.5);
+    assert.match(stdout, /^plugins\.metrics-by-endpoint\.response_time\.\/users\/\{\{ ids \}\}:$/m);
+    assert.match(stdout, /^ok: plugins\.metrics-by-endpoint/m);
+  });
+
   test("a quick look needs no file", async (t) => {
     const { target, heard } = await serveHttp(t, (_, response) => response.end("ok"));
     const overHttp = await plimsollIn({}, "quick", `${target}/x`, "-c", "3", "-n", "4");
@@ -403,6 +467,19 @@ describe("the end", () => {
     assert.equal(bad.code, 1);
     assert.match(bad.stdout, /fail: vusers.completed < 1\n/);
     assert.match(bad.stderr, /1 of 1 checks of `ensure` failed/);
+  });
+
+  test("a check may end the run", async (t) => {
+    const target = await serve(t, (socket) => socket.close());
+    const ensure = "ensure: { thresholds: [{ vusers.failed: 3, abortOnFail: true }] }, ";
+    const file = `config: { target: "${target}", ${ensure}phases: [{ duration: 600, arrivalRate: 20 }] }
+scenarios: [{ engine: ws, flow: [{ think: 600 }] }]
+`;
+    const { code, counters, stdout, stderr } = await run(t, file);
+    assert.equal(code, 1);
+    assert.ok(counters["vusers.failed"] >= 3);
+    assert.match(stderr, /the check `vusers.failed < 3` of `ensure` did not hold after \d+\.\d s, and ended the run/);
+    assert.match(stdout, /^fail: vusers.failed < 3$/m);
   });
 
   test("a bad file is told with all its mistakes, and nothing runs", async (t) => {

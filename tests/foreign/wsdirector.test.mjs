@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { before, after, describe, test } from "node:test";
 import { WebSocketServer } from "ws";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { assertValid } from "./support/schema.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** A server on a free port; `onConnection` gets each client with its request. Gives its URL. */
@@ -20,10 +21,12 @@ async function serve(t, onConnection, options) {
   return `ws://127.0.0.1:${server.address().port}`;
 }
 
-/** Runs a scenario; `files` besides it are for error texts. */
+/** Runs a scenario. One that is not refused has to be right by the schema, too. */
 async function run(t, scenario, ...args) {
   const cwd = folderOf(t, { "scenario.yml": scenario });
-  return await plimsollIn({ cwd }, "run", "scenario.yml", "--no-summary", ...args);
+  const outcome = await plimsollIn({ cwd }, "run", "scenario.yml", "--no-summary", ...args);
+  if (![2, 104].includes(outcome.code)) assertValid("wsdirector", scenario);
+  return outcome;
 }
 
 /** The same, which must end so. */

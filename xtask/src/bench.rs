@@ -4,11 +4,13 @@
 //! benchmark runs a bare system-call loop (under `limit`) and the real thing in turn, round after round, and the
 //! budgets are ratios of the two. Nothing here is asserted in a test; a missed budget is printed, not hidden.
 
+mod artillery;
 mod avalanche;
 mod broadcast;
 mod budget;
 mod client;
 mod fanout;
+mod finished;
 mod generator;
 mod http;
 mod idle;
@@ -68,6 +70,8 @@ enum Name {
     Js,
     /// Client CPU per HTTP request, next to wrk and ab.
     Http,
+    /// Artillery's files: load client CPU per message next to the real Artillery, memory per user that stays; needs npm.
+    Artillery,
     /// All of them.
     All,
 }
@@ -143,6 +147,7 @@ enum Benchmark {
     Rpc,
     Js,
     Http,
+    Artillery,
 }
 
 fn chosen(name: Name) -> Vec<Benchmark> {
@@ -154,6 +159,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Rpc => vec![Benchmark::Rpc],
         Name::Js => vec![Benchmark::Js],
         Name::Http => vec![Benchmark::Http],
+        Name::Artillery => vec![Benchmark::Artillery],
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,
@@ -162,6 +168,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
             Benchmark::Rpc,
             Benchmark::Js,
             Benchmark::Http,
+            Benchmark::Artillery,
         ],
     }
 }
@@ -176,6 +183,7 @@ impl Benchmark {
             Self::Rpc => "rpc",
             Self::Js => "js",
             Self::Http => "http",
+            Self::Artillery => "artillery",
         }
     }
 
@@ -188,6 +196,7 @@ impl Benchmark {
             Self::Rpc => rpc::run(plan),
             Self::Js => js::run(plan),
             Self::Http => http::run(plan),
+            Self::Artillery => artillery::run(plan),
         }
     }
 }
@@ -246,6 +255,17 @@ enum Error {
         line: String,
         status: std::process::ExitStatus,
         said: String,
+    },
+    #[error("the real Artillery, which figures are compared with, is not there; npm installs it")]
+    Artillery(#[source] command::Error),
+    #[error("cannot use the folder that runs are in, below the target folder")]
+    Folder(#[source] io::Error),
+    #[error("`{line}` counted {found} {counter} instead of {expected}")]
+    Incomplete {
+        line: String,
+        counter: &'static str,
+        expected: u64,
+        found: u64,
     },
     #[error("the swarm of clients failed")]
     Swarm(#[source] io::Error),

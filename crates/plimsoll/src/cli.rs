@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     bench, check, completion, controller, demo,
     exit::{Failure, Status},
-    new, run,
+    new, run, schema,
     serve::{
         self,
         settings::{self, ReadError},
@@ -36,6 +36,7 @@ enum Command {
     Quick(run::QuickOptions),
     Inspect(run::InspectOptions),
     Check(check::Options),
+    Schema(schema::Options),
     New(new::Options),
     Status(controller::StatusOptions),
     Pause(controller::PauseOptions),
@@ -95,6 +96,7 @@ fn execute(
         Command::Quick(options) => options.execute(surroundings),
         Command::Inspect(options) => options.execute(surroundings),
         Command::Check(options) => options.execute(surroundings),
+        Command::Schema(options) => options.execute(),
         Command::New(options) => options.execute(),
         Command::Status(options) => options.execute(),
         Command::Pause(options) => options.execute(),

@@ -13,6 +13,7 @@ mod exit;
 mod logging;
 mod new;
 mod run;
+mod schema;
 mod serve;
 mod surroundings;
 mod terminal;

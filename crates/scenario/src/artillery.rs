@@ -26,7 +26,7 @@ pub use self::{
     ensure::{Ensure, Verdict},
     file::{Surroundings, read},
     metrics::{NAMES, RATES},
-    phase::{Kind, Phase, Rate},
+    phase::{Kind, Phase, PhaseError, Rate, Spacing},
     test::{Stages, Test, Users},
     user::Activity,
 };

@@ -14,6 +14,7 @@ mod parse;
 mod part;
 mod place;
 mod scalar;
+mod shape;
 
 pub use self::{
     fields::Fields,
@@ -22,6 +23,7 @@ pub use self::{
     parse::Limit,
     part::Part,
     place::Place,
+    shape::{Key, Kind, Rule, Shape},
 };
 
 /// One document, and what was found to be wrong with it so far.

@@ -2,9 +2,10 @@
 //!
 //! [`document`] reads YAML and JSON so that every mistake has a place; [`dialect`] says whose file it is. A dialect's
 //! front end turns a document into virtual users for the engine. No script engine is needed, so a user costs a few
-//! kilobytes.
+//! kilobytes. [`schema`] tells editors what may stand in them.
 
 pub mod artillery;
 pub mod dialect;
 pub mod document;
+pub mod schema;
 pub mod wsdirector;

@@ -9,6 +9,7 @@ mod course;
 mod expectation;
 mod expression;
 mod failure;
+mod keys;
 mod mailbox;
 mod outcome;
 mod pattern;
@@ -20,6 +21,7 @@ mod template;
 mod timings;
 mod users;
 
+pub(crate) use self::keys::FILE;
 pub use self::{
     failure::Failure,
     outcome::{GroupOutcome, Outcome, TimedStep},

@@ -115,6 +115,20 @@ pub(super) const JS_HTTP_GET: Budget = Budget {
     unit: "µs",
 };
 
+/// Load client CPU per message of an Artillery file, as a share of the real Artillery's: ten times its messages per CPU
+/// second.
+pub(super) const ARTILLERY: Budget = Budget {
+    what: "load client CPU per message of an Artillery file",
+    at_most: 0.1,
+    unit: "× Artillery",
+};
+/// Resident memory of the load client per user of a file, who has a connection and waits.
+pub(super) const ARTILLERY_MEMORY: Budget = Budget {
+    what: "load client RSS per user of a file",
+    at_most: 8.0,
+    unit: "KB",
+};
+
 impl Budget {
     /// Compares a measured figure, taken under the given circumstances, with the budget.
     pub(super) fn judge(&self, circumstances: String, measured: f64) -> Verdict<'_> {

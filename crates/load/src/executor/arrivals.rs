@@ -7,6 +7,10 @@
 
 use std::time::Duration;
 
+mod poisson;
+
+use self::poisson::Poisson;
+
 /// A straight line to `target` iterations per time unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateStage {
@@ -28,7 +32,8 @@ pub enum ArrivalsError {
     /// A rate per nothing.
     #[error("timeUnit is zero; expected how long it takes to start `rate` iterations, for example 1s")]
     NoTimeUnit,
-    /// The area does not fit into the arithmetic: about a million per second for a year.
+    /// The area does not fit into the arithmetic: about a million per second for a year; or more than 50 million
+    /// arrivals at random.
     #[error(
         "rate and duration together are beyond what can be scheduled; expected a shorter time or a lower rate"
     )]
@@ -45,6 +50,8 @@ pub struct Arrivals {
     first: i128,
     n_total: u64,
     duration: Duration,
+    /// In place of evenly.
+    poisson: Option<Poisson>,
 }
 
 /// A stage with what came before it.
@@ -85,6 +92,21 @@ impl Arrivals {
         stages: &[RateStage],
     ) -> Result<Self, ArrivalsError> {
         Self::new(start_rate, time_unit, stages, 1)
+    }
+
+    /// The same curve of rates with arrivals at random: a Poisson process, whose gaps are exponential. How many there are
+    /// is random, too, and may be none; the mean is the area under the curve. Equal seeds give equal arrivals.
+    ///
+    /// # Errors
+    /// [`ArrivalsError::TooLarge`] when more than 50 million are to be expected.
+    pub fn at_random(self, seed: u64) -> Result<Self, ArrivalsError> {
+        let end = self.ramps.last().map_or(0, Ramp::end_area);
+        let poisson = Poisson::new(seed, self.iteration_area, end)?;
+        Ok(Self {
+            n_total: poisson.n_total(),
+            poisson: Some(poisson),
+            ..self
+        })
     }
 
     fn new(
@@ -132,6 +154,7 @@ impl Arrivals {
                 first,
                 n_total,
                 duration: Duration::from_nanos(end_ns),
+                poisson: None,
             }),
             _ => Err(ArrivalsError::TooLarge),
         }
@@ -179,12 +202,17 @@ impl Arrivals {
         if index >= self.n_total {
             return None;
         }
-        let area = (i128::from(index) + self.first) * self.iteration_area;
+        Some(self.time_of_area(match &self.poisson {
+            Some(poisson) => poisson.area(index),
+            None => (i128::from(index) + self.first) * self.iteration_area,
+        }))
+    }
+
+    /// The first nanosecond at which the area, which is at most that of all stages, is reached.
+    fn time_of_area(&self, area: i128) -> Duration {
         let ramp = &self.ramps[self.ramps.partition_point(|ramp| ramp.end_area() < area)];
         let ns = ramp.begin_ns + ramp.time_of_area(area);
-        Some(Duration::from_nanos(
-            u64::try_from(ns).expect("not after the end, which fits"),
-        ))
+        Duration::from_nanos(u64::try_from(ns).expect("not after the end, which fits"))
     }
 
     /// How many iterations start before `at`.
@@ -199,6 +227,10 @@ impl Arrivals {
         let n_ramps_begun = self.ramps.partition_point(|ramp| ramp.begin_ns <= last_ns);
         let ramp = &self.ramps[n_ramps_begun.saturating_sub(1)];
         let elapsed = (last_ns - ramp.begin_ns).clamp(0, ramp.duration_ns);
+        if let Some(poisson) = &self.poisson {
+            let reached = ramp.area_times_duration(elapsed);
+            return poisson.n_while(|area| area * ramp.duration_ns <= reached);
+        }
         let n = ramp.area_times_duration(elapsed) / (self.iteration_area * ramp.duration_ns) + 1 - self.first;
         u64::try_from(n).unwrap_or(0).min(self.n_total)
     }

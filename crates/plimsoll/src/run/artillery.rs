@@ -36,13 +36,17 @@ use crate::{
     terminal,
 };
 
+mod guard;
 mod options;
 mod quick;
 mod reports;
 
-use self::options::Options;
 pub(crate) use self::quick::Options as QuickOptions;
 use self::reports::Reports;
+use self::{
+    guard::{Breach, Guard},
+    options::Options,
+};
 
 /// The names of everything that a report of Artillery's shows.
 const ALL_NAMES: Names = Names {
@@ -155,17 +159,19 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         activity,
     } = test.users();
     let mut reports = Reports::new(options, test);
-    let observe = |progress: &Progress<'_>| reports.observe(progress);
+    let guard = Guard::new(test.ensure());
+    let observe = |progress: &Progress<'_>| {
+        reports.observe(progress);
+        guard.observe(progress);
+    };
+    let ended_early = async {
+        tokio::select! {
+            () = signals.received(1) => {}
+            () = guard.wait() => {}
+        }
+    };
     let config = RunConfig::new(plan);
-    let result = run::run(
-        config,
-        registry,
-        factory,
-        &mut stages,
-        observe,
-        signals.received(1),
-    )
-    .await?;
+    let result = run::run(config, registry, factory, &mut stages, observe, ended_early).await?;
     let mut figures = reports.finish(&result);
     let n_interrupted = result.iterations.n_interrupted;
     if n_interrupted > 0 {
@@ -174,31 +180,50 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
             .counters
             .insert("vusers.interrupted".to_owned(), n_interrupted);
     }
-    tell(options, test, &result, &figures, &reports, &activity)
+    let outcome = Outcome {
+        result: &result,
+        figures: &figures,
+        breach: guard.breach(),
+    };
+    tell(options, test, &outcome, &reports, &activity)
 }
 
 fn interrupted(message: &str) -> Failure {
     TestFailure::SignalEnded.because(message)
 }
 
+/// What a run came to.
+struct Outcome<'a> {
+    result: &'a RunResult,
+    figures: &'a Figures,
+    /// The check that ended it.
+    breach: Option<&'a Breach>,
+}
+
 /// Prints and writes what the whole run came to, and says how the command ends.
 fn tell(
     options: &Options,
     test: &Test,
-    result: &RunResult,
-    figures: &Figures,
+    outcome: &Outcome<'_>,
     reports: &Reports<'_>,
     activity: &Activity,
 ) -> Result<Status, Failure> {
+    let &Outcome {
+        result,
+        figures,
+        breach,
+    } = outcome;
     if let RunEnd::SetupFailed(failure) = &result.end {
         return Err(Failure::Runtime(
             format!("`before` failed, so nobody arrived: {failure}").into(),
         ));
     }
     reports.print_summary(figures);
+    let n_following = activity.n_following();
     let arrivals = Arrivals {
         n_due: test.n_due(result.duration),
-        n_created: figures.counter("vusers.created"),
+        n_created: figures.counter("vusers.created").saturating_sub(n_following),
+        n_following,
         n_skipped: figures.counter("vusers.skipped"),
         lateness: figures.summaries.get("vusers.lateness").cloned(),
         most_active: activity.peak(),
@@ -218,7 +243,14 @@ fn tell(
     if let Some((score, rank)) = figures.apdex() {
         let _ = writeln!(text, "\nApdex score: {score:.3} ({rank})");
     }
-    let verdicts = test.ensure().judge(&|name| figures.figure(name));
+    let mut verdicts = test.ensure().judge(&|name| figures.figure(name));
+    // What ended the run failed, also when its last moments made up for it.
+    for verdict in verdicts
+        .iter_mut()
+        .filter(|verdict| breach.is_some_and(|breach| breach.check == verdict.text))
+    {
+        verdict.holds = false;
+    }
     text.push_str(&checks(&verdicts));
     if !options.quiet {
         print(&text)?;
@@ -229,6 +261,12 @@ fn tell(
     }
     if let Some(failure) = &result.teardown_failure {
         return Err(Failure::Runtime(format!("`after` failed: {failure}").into()));
+    }
+    if let Some(Breach { check, after }) = breach {
+        let secs = after.as_secs_f64();
+        let message =
+            format!("the check `{check}` of `ensure` did not hold after {secs:.1} s, and ended the run");
+        return Err(TestFailure::ChecksFailed.because(message));
     }
     if result.end == RunEnd::Shutdown {
         return Err(interrupted("the run was interrupted by a signal"));

@@ -39,9 +39,12 @@ pub(super) fn of_arguments(
     if arguments.iter().any(|argument| has(argument, &SCRIPTS)) {
         return Ok(None);
     }
-    let file = arguments.iter().find(|argument| has(argument, &DOCUMENTS));
-    let text = file.and_then(|file| (surroundings.read_file)(Path::new(file)).ok());
-    Ok(text.and_then(|text| Dialect::of_text(&text)))
+    // A flag may have names of files for values, too: of a report, say, that is there from the last run or not yet.
+    let mut documents = arguments.iter().filter(|argument| has(argument, &DOCUMENTS));
+    Ok(documents.find_map(|file| {
+        let text = (surroundings.read_file)(Path::new(file)).ok()?;
+        Dialect::of_text(&text)
+    }))
 }
 
 /// The dialect of a file; `named` is the value of `--as`.
@@ -139,6 +142,8 @@ mod tests {
         );
         check("plimsoll run --as=artillery steps.yml", Some(Dialect::Artillery));
         check("plimsoll run --as k6 steps.yml", None);
+        check("plimsoll run -o absent.json load.json", Some(Dialect::Artillery));
+        check("plimsoll run -o other.yml load.json", Some(Dialect::Artillery));
         check("plimsoll run other.yml", None);
         check("plimsoll run absent.yml", None);
         check("plimsoll run chat.js --config load.json", None);

@@ -9,8 +9,10 @@ use plimsoll_load::{generator::Health, histogram::Histogram};
 pub struct Arrivals {
     /// Until the end of the run.
     pub n_due: u64,
-    /// Users that began.
+    /// Users that began because it was their time.
     pub n_created: u64,
+    /// Users that began because a phase holds a number of users and one of them was done.
+    pub n_following: u64,
     /// Turned away because a phase's `maxVusers` were active.
     pub n_skipped: u64,
     /// How long after its moment each user began.
@@ -50,6 +52,13 @@ impl Arrivals {
             "  {} of {} users that were due arrived; at most {} were active at once",
             self.n_created, self.n_due, self.most_active
         );
+        if self.n_following > 0 {
+            let _ = writeln!(
+                text,
+                "  {} followed each other in phases that hold a number of users",
+                self.n_following
+            );
+        }
         if self.n_skipped > 0 {
             let _ = writeln!(text, "  {} were turned away by maxVusers", self.n_skipped);
         }

@@ -253,6 +253,7 @@ fn what_the_generator_reached_is_told() {
     let arrivals = Arrivals {
         n_due: 10_000,
         n_created: 9_900,
+        n_following: 12,
         n_skipped: 7,
         lateness: Some(lateness),
         most_active: 9_000,
@@ -265,6 +266,7 @@ fn what_the_generator_reached_is_told() {
     expect![[r#"
         Generator:
           9900 of 10000 users that were due arrived; at most 9000 were active at once
+          12 followed each other in phases that hold a number of users
           7 were turned away by maxVusers
           8000 were interrupted by the end of the run
           93 never arrived: the arrival rate was not kept, so the load was lower than the file asks for
@@ -276,6 +278,7 @@ fn what_the_generator_reached_is_told() {
     let kept = Arrivals {
         n_due: 300,
         n_created: 300,
+        n_following: 0,
         n_skipped: 0,
         lateness: Some(Histogram::new()),
         most_active: 3,

@@ -1,4 +1,6 @@
-//! What must hold at the end of a run: Artillery's plugin `ensure`.
+//! What must hold at the end of a run, and with `abortOnFail` all the time: Artillery's plugin `ensure`.
+
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -22,6 +24,8 @@ pub(super) struct Check {
     pub(super) text: String,
     /// Whether the run fails with it.
     pub(super) is_strict: bool,
+    /// From then on the run ends when it does not hold. Not in Artillery.
+    pub(super) aborts_after: Option<Duration>,
 }
 
 /// What became of a check.
@@ -39,10 +43,7 @@ impl Ensure {
     /// Looks at the figures of a whole run. A counter without a sample is zero; another metric without one is nothing,
     /// and nothing is neither above nor below a number.
     pub fn judge(&self, figure: &dyn Fn(&str) -> Option<f64>) -> Vec<Verdict> {
-        let lookup = |name: &str| -> Option<Value> {
-            let known = figure(name).or_else(|| is_counter(name).then_some(0.0));
-            known.map(Value::from)
-        };
+        let lookup = |name: &str| of_metric(name, figure).map(Value::from);
         let checks = self.checks.iter();
         checks
             .map(|check| Verdict {
@@ -52,6 +53,34 @@ impl Ensure {
             })
             .collect()
     }
+
+    /// Whether some check may end a run.
+    pub fn may_abort(&self) -> bool {
+        self.checks.iter().any(|check| check.aborts_after.is_some())
+    }
+
+    /// Looks at the figures of a run that has gone on for `elapsed`, and gives the first check that ends it. One about
+    /// a metric that has no sample yet waits for one.
+    pub fn breach(&self, elapsed: Duration, figure: &dyn Fn(&str) -> Option<f64>) -> Option<&str> {
+        let lookup = |name: &str| of_metric(name, figure).map(Value::from);
+        let breach = self.checks.iter().find(|check| {
+            let is_time = check.aborts_after.is_some_and(|after| elapsed >= after);
+            let is_known = || {
+                check
+                    .condition
+                    .names()
+                    .into_iter()
+                    .all(|name| lookup(name).is_some())
+            };
+            is_time && is_known() && !check.condition.holds(&lookup)
+        });
+        breach.map(|check| check.text.as_str())
+    }
+}
+
+/// A figure; a counter without a sample is zero.
+fn of_metric(name: &str, figure: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
+    figure(name).or_else(|| is_counter(name).then_some(0.0))
 }
 
 /// Counters whose names end in what was met.
@@ -76,8 +105,19 @@ fn is_distribution(artillery: &str) -> bool {
         || artillery.contains("response_time.")
 }
 
+/// A figure of a distribution of one endpoint.
+fn is_of_endpoint(name: &str) -> bool {
+    let distributions = ["response_time.", "server-timing."];
+    let below = name.strip_prefix("plugins.metrics-by-endpoint.");
+    let is_distribution = below.is_some_and(|it| distributions.iter().any(|prefix| it.starts_with(prefix)));
+    is_distribution
+        && name
+            .rsplit_once('.')
+            .is_some_and(|(_, figure)| FIGURES.contains(&figure))
+}
+
 fn is_counter(name: &str) -> bool {
-    OPEN_NAMES.iter().any(|prefix| name.starts_with(prefix))
+    OPEN_NAMES.iter().any(|prefix| name.starts_with(prefix)) && !is_of_endpoint(name)
         || NAMES
             .iter()
             .any(|&(_, artillery)| artillery == name && !is_distribution(artillery))
@@ -97,7 +137,7 @@ pub(super) fn is_metric(name: &str) -> Result<(), String> {
     let names: Vec<_> = figures
         .chain(others.map(|&(_, artillery)| artillery.to_owned()))
         .collect();
-    if is_counter(name) || names.iter().any(|known| known == name) {
+    if is_counter(name) || is_of_endpoint(name) || names.iter().any(|known| known == name) {
         return Ok(());
     }
     Err(match nearest(name, names.iter().map(String::as_str)) {
@@ -121,7 +161,40 @@ mod tests {
             condition: condition.parse().unwrap(),
             text: condition.to_owned(),
             is_strict: true,
+            aborts_after: None,
         }
+    }
+
+    #[test]
+    fn a_check_may_end_the_run_once_it_is_time_and_there_are_samples() {
+        let aborting = |condition, secs| Check {
+            aborts_after: Some(Duration::from_secs(secs)),
+            ..check(condition)
+        };
+        let ensure = Ensure {
+            checks: vec![
+                check("vusers.failed < 0"),
+                aborting("websocket.response_time.p95 < 100", 0),
+                aborting("vusers.failed < 1", 10),
+            ],
+        };
+        assert!(ensure.may_abort());
+        let breach = |secs, p95: Option<f64>, n_failed: Option<f64>| {
+            let figure = |name: &str| match name {
+                "vusers.failed" => n_failed,
+                _ => p95,
+            };
+            ensure
+                .breach(Duration::from_secs(secs), &figure)
+                .map(str::to_owned)
+        };
+        assert_eq!(breach(20, None, None), None);
+        assert_eq!(breach(1, Some(99.0), Some(5.0)), None);
+        assert_eq!(breach(10, None, Some(5.0)).as_deref(), Some("vusers.failed < 1"));
+        assert_eq!(
+            breach(0, Some(100.0), None).as_deref(),
+            Some("websocket.response_time.p95 < 100")
+        );
     }
 
     #[test]
@@ -137,6 +210,8 @@ mod tests {
         assert!(holds("errors.ECONNREFUSED == 0"));
         assert!(!holds("websocket.response_time.p95 < 100"));
         assert!(!holds("websocket.response_time.p95 > 100"));
+        assert!(!holds("'plugins.metrics-by-endpoint.response_time./a.p95' < 100"));
+        assert!(holds("'plugins.metrics-by-endpoint./a.codes.500' == 0"));
     }
 
     #[test]
@@ -147,6 +222,7 @@ mod tests {
             "websocket.response_time.p99",
             "websocket.send_rate",
             "vusers.session_length.median",
+            "plugins.metrics-by-endpoint.response_time./users/{{ id }}.p95",
         ] {
             assert_eq!(is_metric(name), Ok(()), "{name}");
         }

@@ -167,13 +167,26 @@ impl Jitter {
 }
 
 impl Bounds {
-    /// A number of rounds, or `from-to`; `None` for ever.
+    /// A number of rounds, or `from-to`; `None` for ever. The first round of a range has the first number, and the last
+    /// one that before the second, as in Artillery.
     ///
     /// # Errors
     /// When it is neither.
     pub(crate) fn read(value: &Value) -> Result<Option<Self>, ()> {
+        match value {
+            // As in Artillery, where 0 is the same as nothing when it is written as a number.
+            Value::Null => Ok(None),
+            Value::Number(number) if number.as_i64() == Some(0) => Ok(None),
+            value => Self::rendered(value),
+        }
+    }
+
+    /// The same of what a template gives, where 0 is no round at all, and nothing is no number.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub(crate) fn rendered(value: &Value) -> Result<Option<Self>, ()> {
         let to = match value {
-            Value::Null => return Ok(None),
             Value::Number(number) => number.as_i64().ok_or(())?,
             Value::String(text) => match text.split_once('-') {
                 Some((from, to)) if !from.trim().is_empty() => {
@@ -186,9 +199,8 @@ impl Bounds {
             _ => return Err(()),
         };
         match to {
-            // As in Artillery, where 0 is the same as nothing.
-            -1 | 0 => Ok(None),
-            1.. => Ok(Some(Self { from: 0, to })),
+            -1 => Ok(None),
+            0.. => Ok(Some(Self { from: 0, to })),
             _ => Err(()),
         }
     }
@@ -225,11 +237,18 @@ mod tests {
         check(json!(-1), Ok(None));
         check(json!(3), Ok(Some((0, 3))));
         check(json!("3"), Ok(Some((0, 3))));
+        check(json!("0"), Ok(Some((0, 0))));
         check(json!("5-10"), Ok(Some((5, 10))));
         check(json!("10-5"), Err(()));
         check(json!(-2), Err(()));
         check(json!("x"), Err(()));
         check(json!([1]), Err(()));
+        let rendered =
+            |value: Value| Bounds::rendered(&value).map(|bounds| bounds.map(|it| (it.from, it.to)));
+        assert_eq!(rendered(json!(0)), Ok(Some((0, 0))));
+        assert_eq!(rendered(json!("2-4")), Ok(Some((2, 4))));
+        assert_eq!(rendered(json!(-1)), Ok(None));
+        assert_eq!(rendered(json!(null)), Err(()));
     }
 
     #[test]

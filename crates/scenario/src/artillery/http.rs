@@ -15,10 +15,12 @@ use super::{
     variables::{Variables, write},
 };
 
+mod endpoint;
 mod expectation;
 mod request;
 
 pub(crate) use self::{
+    endpoint::{Endpoint, Grouping},
     expectation::Expectation,
     request::{Body, Defaults, Request},
 };
@@ -62,6 +64,9 @@ impl Visitor {
             .send(&wire, Some(&self.jar), |exchange| self.count(&exchange, defaults));
         let exchange = sending.await;
         self.count(&exchange, defaults);
+        if let Some(endpoint) = &request.endpoint {
+            endpoint.record(&wire.url, &exchange, &self.recorder);
+        }
         let (sent, received) = self.client.take_traffic();
         self.recorder.count(self.metrics.data.sent, sent);
         self.recorder.count(self.metrics.data.received, received);

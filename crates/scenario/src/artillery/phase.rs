@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use plimsoll_load::{
-    executor::{Arrivals, ArrivalsError, Executor, OpenModel, RateStage, WhenLate},
+    executor::{
+        Arrivals, ArrivalsError, Executor, OpenModel, RampingVus, RateStage, ScheduleError, Stage, WhenLate,
+    },
     plan::Scenario,
 };
 
@@ -16,8 +18,23 @@ pub struct Phase {
     pub duration: Duration,
     /// Who arrives.
     pub kind: Kind,
+    /// How arrivals at a rate follow each other.
+    pub spacing: Spacing,
     /// An arrival is skipped while so many users are active, those of earlier phases included.
     pub max_vusers: Option<u32>,
+}
+
+/// How users that arrive at a rate follow each other (Artillery's `mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spacing {
+    /// At the same distance, or as a ramp has it (`uniform`).
+    #[default]
+    Even,
+    /// At random, with exponential gaps (`poisson`).
+    Poisson {
+        /// Where chance begins; equal seeds give equal arrivals.
+        seed: u64,
+    },
 }
 
 /// The kinds of phases.
@@ -31,6 +48,21 @@ pub enum Kind {
     Ramp(Rate, Rate),
     /// So many in all, evenly.
     Count(u64),
+    /// A closed model: so many at once, each followed by another one when it is done. Not in Artillery.
+    Users(u32),
+    /// The same with a number that changes evenly from the first to the second.
+    RampingUsers(u32, u32),
+}
+
+/// Why a phase cannot be scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PhaseError {
+    /// Its arrivals cannot be.
+    #[error(transparent)]
+    Arrivals(#[from] ArrivalsError),
+    /// Its number of users cannot be.
+    #[error(transparent)]
+    Users(#[from] ScheduleError),
 }
 
 /// Arrivals per second, in millionths, so that fractions such as 0.1 are exact.
@@ -40,12 +72,29 @@ pub struct Rate(u64);
 /// Resolution of a rate.
 const PER_UNIT: u64 = 1_000_000;
 
+/// The most users of a closed phase. Reason: all of them are made before the start, at 2 KB each; far more than one machine
+/// has ports for.
+pub(super) const MOST_USERS: u32 = 1_000_000;
+
 /// The highest rate. Reason: a thousand times what one machine can open, and within the engine's arithmetic.
 const HIGHEST: f64 = 1e9;
 
 /// Virtual users that are made before the start for each phase. Reason: one machine has about 28,000 ports for one
 /// target, so no phase keeps more of them busy; an idle one costs about 2 KB. Further ones are made when they are needed.
 const MOST_MADE_BEFORE: u64 = 50_000;
+
+impl Spacing {
+    /// By Artillery's name of it.
+    pub fn of_mode(name: &str) -> Option<Self> {
+        match name {
+            "uniform" => Some(Self::Even),
+            "poisson" => Some(Self::Poisson {
+                seed: fastrand::u64(..),
+            }),
+            _ => None,
+        }
+    }
+}
 
 impl Rate {
     /// A rate of so many per second; `None` when it is negative or beyond all reason.
@@ -61,21 +110,36 @@ impl Rate {
 }
 
 impl Phase {
-    /// When users arrive, since the start of the phase; `None` when nobody does.
+    /// Whether anybody may come.
+    pub fn has_users(&self) -> bool {
+        let has_users = match self.kind {
+            Kind::Pause => false,
+            Kind::Rate(rate) => !rate.is_zero(),
+            Kind::Ramp(from, to) => !(from.is_zero() && to.is_zero()),
+            Kind::Count(n) => n > 0,
+            Kind::Users(n) => n > 0,
+            Kind::RampingUsers(from, to) => from.max(to) > 0,
+        };
+        has_users && !self.duration.is_zero()
+    }
+
+    /// Whether users follow each other, whenever one is done.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.kind, Kind::Users(_) | Kind::RampingUsers(..))
+    }
+
+    /// When users arrive, since the start of the phase; `None` when nobody does, and for a closed model.
     ///
     /// # Errors
     /// When numbers are beyond what can be scheduled.
     pub fn arrivals(&self) -> Result<Option<Arrivals>, ArrivalsError> {
         // A second for each unit of a rate, so that its millionths are whole numbers.
         let unit = Duration::from_secs(PER_UNIT);
-        if self.duration.is_zero() {
+        if !self.has_users() {
             return Ok(None);
         }
         let arrivals = match self.kind {
-            Kind::Pause => return Ok(None),
-            Kind::Rate(rate) if rate.is_zero() => return Ok(None),
-            Kind::Ramp(from, to) if from.is_zero() && to.is_zero() => return Ok(None),
-            Kind::Count(0) => return Ok(None),
+            Kind::Pause | Kind::Users(_) | Kind::RampingUsers(..) => return Ok(None),
             Kind::Rate(rate) => Arrivals::constant(rate.0, unit, self.duration)?,
             Kind::Ramp(from, to) => {
                 let stage = RateStage {
@@ -86,19 +150,36 @@ impl Phase {
             }
             Kind::Count(n) => Arrivals::constant(n, self.duration, self.duration)?,
         };
+        let arrivals = match (self.spacing, self.kind) {
+            // Who says how many arrive wants as many.
+            (Spacing::Even, _) | (_, Kind::Count(_)) => arrivals,
+            (Spacing::Poisson { seed }, _) => arrivals.at_random(seed)?,
+        };
         Ok((arrivals.n_total() > 0).then_some(arrivals))
     }
 
     /// The phase as a scenario of the engine that begins at `start`, with users that may run until `limit`.
     ///
     /// # Errors
-    /// As for [`Self::arrivals`].
+    /// When numbers are beyond what can be scheduled.
     pub fn scenario(
         &self,
         position: usize,
         start: Duration,
         limit: Duration,
-    ) -> Result<Option<Scenario>, ArrivalsError> {
+    ) -> Result<Option<Scenario>, PhaseError> {
+        let executor = match self.kind {
+            Kind::Users(n) => self.closed(n, n, start, limit)?,
+            Kind::RampingUsers(from, to) => self.closed(from, to, start, limit)?,
+            _ => self.open(start, limit)?,
+        };
+        Ok(executor.map(|executor| Scenario {
+            start_time: start,
+            ..Scenario::new(&format!("phase-{position}"), executor)
+        }))
+    }
+
+    fn open(&self, start: Duration, limit: Duration) -> Result<Option<Executor>, PhaseError> {
         let Some(arrivals) = self.arrivals()? else {
             return Ok(None);
         };
@@ -111,14 +192,34 @@ impl Phase {
             arrivals,
             when_late: WhenLate::Wait,
         };
-        let executor = match self.kind {
+        Ok(Some(match self.kind {
             Kind::Ramp(..) => Executor::RampingArrivalRate(open),
             _ => Executor::ConstantArrivalRate(open),
-        };
-        Ok(Some(Scenario {
-            start_time: start,
-            ..Scenario::new(&format!("phase-{position}"), executor)
         }))
+    }
+
+    /// Users that the end of the phase, or a ramp down, does not need any more do their steps to the end, as others
+    /// outlive their phase.
+    fn closed(
+        &self,
+        from: u32,
+        to: u32,
+        start: Duration,
+        limit: Duration,
+    ) -> Result<Option<Executor>, PhaseError> {
+        if !self.has_users() {
+            return Ok(None);
+        }
+        let stage = Stage {
+            duration: self.duration,
+            target: to,
+        };
+        let grace = limit.saturating_sub(start.saturating_add(self.duration));
+        let plan = RampingVus::new(from, vec![stage])?;
+        let plan = plan
+            .graceful_ramp_down(limit.saturating_sub(start))
+            .graceful_stop(grace);
+        Ok(Some(Executor::RampingVus(plan)))
     }
 }
 
@@ -133,6 +234,7 @@ mod tests {
             name: None,
             duration: SECS(secs),
             kind,
+            spacing: Spacing::Even,
             max_vusers: None,
         }
     }
@@ -181,6 +283,53 @@ mod tests {
         }
         let absurd = phase(31_536_000, Kind::Rate(rate(1e9))).arrivals();
         assert_eq!(absurd, Err(ArrivalsError::TooLarge));
+    }
+
+    #[test]
+    fn arrivals_at_random_follow_the_rate_but_not_a_count() {
+        let n_total = |kind| {
+            let phase = Phase {
+                spacing: Spacing::Poisson { seed: 5 },
+                ..phase(100, kind)
+            };
+            phase.arrivals().unwrap().map_or(0, |arrivals| arrivals.n_total())
+        };
+        // Five standard deviations around the mean.
+        for kind in [Kind::Rate(rate(100.0)), Kind::Ramp(rate(0.0), rate(200.0))] {
+            let n = n_total(kind);
+            assert!(n != 10_000 && n.abs_diff(10_000) < 500, "{kind:?}: {n}");
+        }
+        assert_eq!(n_total(Kind::Count(123)), 123);
+        assert_eq!(n_total(Kind::Rate(rate(0.0))), 0);
+    }
+
+    #[test]
+    fn closed_phases_hold_a_number_of_users() {
+        let check = |kind, at_secs: &[(u64, u32)]| {
+            let phase = phase(10, kind);
+            assert_eq!(phase.arrivals(), Ok(None));
+            let scenario = phase.scenario(0, SECS(5), SECS(100)).unwrap();
+            let Executor::RampingVus(plan) = scenario.as_ref().unwrap().executor.clone() else {
+                panic!("{scenario:?}");
+            };
+            for &(secs, n) in at_secs {
+                assert_eq!(plan.n_planned(SECS(secs)), n, "{kind:?} at {secs}");
+            }
+            let window = plan.windows(0)[0];
+            assert_eq!(window.interrupt, SECS(95), "{kind:?}");
+            window.stop
+        };
+        let stop = check(Kind::Users(7), &[(0, 7), (9, 7), (10, 0)]);
+        assert_eq!(stop, SECS(10));
+        check(Kind::RampingUsers(0, 10), &[(0, 0), (5, 5), (9, 9)]);
+        // The last user of a ramp down to nobody begins nothing at its end.
+        assert_eq!(check(Kind::RampingUsers(10, 0), &[(0, 10), (5, 5)]), SECS(10));
+        assert!(
+            phase(10, Kind::Users(0))
+                .scenario(0, SECS(0), SECS(9))
+                .unwrap()
+                .is_none()
+        );
     }
 
     #[test]

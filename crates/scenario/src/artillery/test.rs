@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Duration};
 
 use plimsoll_load::{
-    executor::ArrivalsError,
     metrics::{Recorder, Registry},
     plan::Plan,
     run::RunHandle,
@@ -12,7 +11,7 @@ use plimsoll_load::{
 
 use super::{
     ensure::Ensure,
-    phase::Phase,
+    phase::{Phase, PhaseError},
     program::{Program, ScenarioFlow},
     user::{Activity, Factory, User},
 };
@@ -67,7 +66,7 @@ impl Test {
     ///
     /// # Errors
     /// When a phase is beyond what can be scheduled.
-    pub fn plan(&self) -> Result<Plan, ArrivalsError> {
+    pub fn plan(&self) -> Result<Plan, PhaseError> {
         let limit = self.max_duration.unwrap_or(FOR_EVER);
         let (mut scenarios, mut start) = (Vec::new(), Duration::ZERO);
         for (position, phase) in self.phases().iter().enumerate() {
@@ -90,7 +89,7 @@ impl Test {
         })
     }
 
-    /// How many users are to have arrived until `elapsed` after the start.
+    /// How many users are to have arrived until `elapsed` after the start; those of closed phases are never due.
     pub fn n_due(&self, elapsed: Duration) -> u64 {
         let (mut start, mut n_due) = (Duration::ZERO, 0);
         for phase in self.phases() {

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering::Relaxed},
+        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -19,6 +19,7 @@ use super::{
     failure::Failure,
     flow::{Bounds, Flow, Loop, LoopKind, Payload, Step, Think},
     http::Visitor,
+    phase::Phase,
     program::{Engine, Program, ScenarioFlow},
     variables::Variables,
     websocket::Session,
@@ -35,12 +36,18 @@ pub(crate) struct Factory {
 pub struct Activity {
     now: AtomicU32,
     peak: AtomicU32,
+    n_following: AtomicU64,
 }
 
 impl Activity {
     /// The most users that were active at the same moment.
     pub fn peak(&self) -> u32 {
         self.peak.load(Relaxed)
+    }
+
+    /// Users of closed phases: those who came because there was room, and not because it was their time.
+    pub fn n_following(&self) -> u64 {
+        self.n_following.load(Relaxed)
     }
 
     /// Counts one more user until the guard is dropped; `None` when so many are active already.
@@ -100,7 +107,10 @@ impl Vu for Place {
             };
             let scenario = program.choose();
             recorder.count(metrics.created, 1);
-            recorder.record(metrics.lateness, context.lateness());
+            match phase.is_some_and(Phase::is_closed) {
+                true => drop(self.activity.n_following.fetch_add(1, Relaxed)),
+                false => recorder.record(metrics.lateness, context.lateness()),
+            }
             recorder.tally(&scenario.created, 1);
             let mut user = User::new(program, scenario, recorder);
             let outcome = user.act(scenario).await;
@@ -279,7 +289,7 @@ impl<'a> User<'a> {
             LoopKind::Forever | LoopKind::While(_) => None,
             LoopKind::Count(bounds) => Some(*bounds),
             LoopKind::CountOf(template) => {
-                Bounds::read(&template.value(&self.variables)).map_err(|()| invalid())?
+                Bounds::rendered(&template.value(&self.variables)).map_err(|()| invalid())?
             }
             LoopKind::Over(template) => match template.value(&self.variables) {
                 Value::Array(elements) => {

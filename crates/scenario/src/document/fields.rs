@@ -1,7 +1,8 @@
 //! The keys of one map, of which a reader must know all.
 
-use super::{Entry, Part, Value};
 use plimsoll_load::nearest::nearest;
+
+use super::{Entry, Key, Kind, Part, Shape, Value};
 
 /// The fields of a map; each key that is asked for becomes a known one.
 ///
@@ -10,14 +11,16 @@ use plimsoll_load::nearest::nearest;
 pub struct Fields<'a> {
     part: Part<'a>,
     entries: &'a [Entry],
+    shape: Option<&'static Shape>,
     known: Vec<&'static str>,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(part: Part<'a>, entries: &'a [Entry]) -> Self {
+    pub(super) fn new(part: Part<'a>, entries: &'a [Entry], shape: Option<&'static Shape>) -> Self {
         Self {
             part,
             entries,
+            shape,
             known: Vec::new(),
         }
     }
@@ -33,8 +36,16 @@ impl<'a> Fields<'a> {
             .filter(|part| !matches!(part.node().value, Value::Null))
     }
 
-    /// A field; `None` when it is absent.
+    /// A field; `None` when it is absent or refused. A key that the shape has not is a defect of the reader, which tests
+    /// notice.
     pub fn find(&mut self, key: &'static str) -> Option<Part<'a>> {
+        if let Some(shape) = self.shape {
+            let known = shape.key(key);
+            debug_assert!(known.is_some(), "{key} is no key of a {}", shape.name);
+            if matches!(known?.kind, Kind::Refused(_)) {
+                return None;
+            }
+        }
         self.known.push(key);
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
         Some(self.part.child(key, &entry.node))
@@ -66,10 +77,19 @@ impl<'a> Fields<'a> {
     /// Refuses all keys that nobody asked for.
     pub fn finish(self) {
         for entry in self.entries {
-            if !self.known.contains(&entry.key.as_str()) {
-                let problem = unknown(&entry.key, &self.known);
-                self.part
-                    .mistake_at(entry.place, self.part.path_of(&entry.key), problem);
+            if self.known.contains(&entry.key.as_str()) {
+                continue;
+            }
+            match self.shape.and_then(|shape| shape.key(&entry.key)) {
+                Some(Key {
+                    kind: Kind::Refused(reason),
+                    ..
+                }) => self.part.child(&entry.key, &entry.node).mistake(*reason),
+                _ => {
+                    let problem = unknown(&entry.key, &self.known);
+                    self.part
+                        .mistake_at(entry.place, self.part.path_of(&entry.key), problem);
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-use super::{Document, Fields, Mistake, Node, Place, Value};
+use super::{Document, Entry, Fields, Mistake, Node, Place, Shape, Value};
 
 /// A node, the path to it, and the document that gathers what is wrong with it.
 ///
@@ -106,16 +106,24 @@ impl<'a> Part<'a> {
 
     /// The fields of a map.
     pub fn fields(&self) -> Option<Fields<'a>> {
-        let entries = self.read("a map", |value| match value {
-            Value::Map(entries) => Some(entries),
-            _ => None,
-        })?;
-        Some(Fields::new(self.clone(), entries))
+        Some(Fields::new(self.clone(), self.entries()?, None))
+    }
+
+    /// The fields of a map that has these keys.
+    pub fn fields_of(&self, shape: &'static Shape) -> Option<Fields<'a>> {
+        Some(Fields::new(self.clone(), self.entries()?, Some(shape)))
     }
 
     /// The same as a map without keys, for what may be left out.
-    pub fn without_fields(&self) -> Fields<'a> {
-        Fields::new(self.clone(), &[])
+    pub fn without_fields(&self, shape: &'static Shape) -> Fields<'a> {
+        Fields::new(self.clone(), &[], Some(shape))
+    }
+
+    fn entries(&self) -> Option<&'a [Entry]> {
+        self.read("a map", |value| match value {
+            Value::Map(entries) => Some(entries.as_slice()),
+            _ => None,
+        })
     }
 
     /// Takes notice of a tag, such as `ruby/regexp`, that the value may have; others are mistakes.

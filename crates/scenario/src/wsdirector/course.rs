@@ -2,7 +2,7 @@
 
 use super::{
     expression::evaluate,
-    scenario::{Action, Sample, Step, Turn},
+    scenario::{Sample, Step, Turn},
     steps::Steps,
 };
 use crate::document::{Part, Value};
@@ -61,25 +61,21 @@ impl Course {
         if name == "loop" {
             return self.repeated(&arguments, steps);
         }
+        let (name, shape) = steps.find(name, &arguments)?;
         let is_bare = std::ptr::eq(arguments.node(), action.node());
         let mut fields = match arguments.node().value {
-            _ if is_bare => arguments.without_fields(),
-            Value::Null => arguments.without_fields(),
-            _ => arguments.fields()?,
+            _ if is_bare => arguments.without_fields(shape),
+            Value::Null => arguments.without_fields(shape),
+            _ => arguments.fields_of(shape)?,
         };
         let times = fields
             .get("multiplier")
             .map_or(Some(1), |part| evaluate(&part, steps.scale));
-        let written_sample = fields.get("sample");
-        let sample = match &written_sample {
+        let sample = match fields.get("sample") {
             None => None,
-            Some(part) => Some(evaluate(part, steps.scale)?.max(1)),
+            Some(part) => Some(evaluate(&part, steps.scale)?.max(1)),
         };
-        let (name, action) = steps.read(name, &arguments, fields)?;
-        if let (Action::WaitAll, Some(part)) = (&action, written_sample) {
-            part.mistake("wait_all waits for all clients, so there is no sample of them");
-            return None;
-        }
+        let action = steps.read(name, fields)?;
         let step = u32::try_from(self.steps.len()).ok()?;
         self.steps.push(Step {
             name,
@@ -92,7 +88,7 @@ impl Course {
     }
 
     fn repeated(&mut self, arguments: &Part<'_>, steps: Steps) -> Option<Item> {
-        let mut fields = arguments.fields()?;
+        let mut fields = arguments.fields_of(steps.repeated())?;
         let times = fields.require("multiplier", "how often, for example multiplier: 10");
         let times = times.map(|part| evaluate(&part, steps.scale));
         let actions = fields.require("actions", "the steps to repeat, for example actions: [wait_all]");

@@ -8,17 +8,11 @@ use regex::{Regex, RegexBuilder};
 use super::{
     course::Course,
     expression::evaluate,
+    keys::{CONNECTION_OPTIONS, GROUP, VOCABULARIES, Vocabulary},
     scenario::{Action, Connecting, Group, Protocol, Scenario},
     steps::Steps,
 };
 use crate::document::{Document, Fields, Mistakes, Node, Part, Value};
-
-/// Protocols by their names in files.
-pub(super) const PROTOCOLS: [(&str, Protocol); 3] = [
-    ("base", Protocol::Base),
-    ("action_cable", Protocol::ActionCable),
-    ("phoenix", Protocol::Phoenix),
-];
 
 /// The key of a group of clients.
 const CLIENT: &str = "client";
@@ -53,7 +47,7 @@ fn groups(root: &Part<'_>, scale: u32) -> Vec<Group> {
         return vec![bare_group("default".to_owned(), 1, course)];
     }
     let groups = items.iter().enumerate().filter_map(|(position, item)| {
-        let mut fields = item.fields()?;
+        let mut fields = item.fields_of(&GROUP)?;
         let client = fields.require(CLIENT, "a client, for example client: {actions: [wait_all]}");
         fields.finish();
         group(&client?, position, scale)
@@ -75,16 +69,15 @@ fn bare_group(name: String, n_clients: u32, course: Course) -> Group {
 }
 
 fn group(client: &Part<'_>, position: usize, scale: u32) -> Option<Group> {
-    let mut fields = client.fields()?;
+    let protocol = written_protocol(client);
+    let mut fields = client.fields_of(Vocabulary::of(protocol).client)?;
     let name = fields.get("name").and_then(|part| plain_text(&part));
     let n_clients = fields
         .get("multiplier")
         .map_or(Some(1), |part| evaluate(&part, scale));
-    let protocol = fields
-        .get("protocol")
-        .map_or(Some(Protocol::Base), |part| protocol(&part))
-        // Its steps are read all the same.
-        .unwrap_or(Protocol::Base);
+    if let Some(part) = fields.get("protocol") {
+        check_protocol(&part);
+    }
     let ignore = fields.get("ignore").map(|part| ignore(&part)).unwrap_or_default();
     let connecting = fields
         .get("connection_options")
@@ -120,11 +113,19 @@ fn course(fields: &mut Fields<'_>, steps: Steps) -> Course {
     }
 }
 
-fn protocol(part: &Part<'_>) -> Option<Protocol> {
-    let name = part.text()?;
-    let known = PROTOCOLS.iter().find(|(known, _)| *known == name);
-    if known.is_none() {
-        let names = PROTOCOLS.iter().map(|(name, _)| *name);
+/// The protocol of a client. Its steps are read whatever is wrong with it.
+fn written_protocol(client: &Part<'_>) -> Protocol {
+    let name = client.node().value.get("protocol").map(|node| &node.value);
+    let mut known = VOCABULARIES.iter();
+    known
+        .find(|known| matches!(name, Some(Value::Text(name)) if name == known.name))
+        .map_or(Protocol::Base, |known| known.protocol)
+}
+
+fn check_protocol(part: &Part<'_>) {
+    let Some(name) = part.text() else { return };
+    let names = VOCABULARIES.iter().map(|known| known.name);
+    if !names.clone().any(|known| known == name) {
         part.mistake(match nearest(name, names) {
             Some(nearest) => format!("`{name}` is no protocol; did you mean `{nearest}`?"),
             None => format!(
@@ -133,7 +134,6 @@ fn protocol(part: &Part<'_>) -> Option<Protocol> {
             ),
         });
     }
-    known.map(|(_, protocol)| *protocol)
 }
 
 /// A text, or a number as it is written.
@@ -184,7 +184,7 @@ fn regular_expression(part: &Part<'_>) -> Option<Regex> {
 }
 
 fn connecting(part: &Part<'_>) -> Option<Connecting> {
-    let mut fields = part.fields()?;
+    let mut fields = part.fields_of(&CONNECTION_OPTIONS)?;
     let mut headers = pairs(fields.get("headers"));
     let cookies = pairs(fields.get("cookies")).into_iter();
     let cookies: Vec<_> = cookies

@@ -7,30 +7,15 @@ use plimsoll_load::nearest::nearest;
 
 use super::{
     expression::evaluate,
+    keys::{LONGEST_SECS, VOCABULARIES, Vocabulary},
     pattern::Pattern,
-    reading::{PROTOCOLS, json_text},
+    reading::json_text,
     scenario::{Action, Envelope, Expectation, Outgoing, Protocol, Receive, ReceiveAll},
 };
-use crate::document::{Entry, Fields, Node, Part, Value};
+use crate::document::{Entry, Fields, Key, Kind, Node, Part, Shape, Value};
 
 /// wsdirector's default for how long nothing may come.
 const RECEIVE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// A day: longer than any test that somebody waits for.
-const LONGEST_SECS: f64 = 86_400.0;
-
-/// Steps of all protocols, and then those of one.
-const COMMON: [&str; 7] = [
-    "send",
-    "receive",
-    "receive_all",
-    "wait_all",
-    "sleep",
-    "debug",
-    "loop",
-];
-const OF_ACTION_CABLE: [&str; 3] = ["subscribe", "unsubscribe", "perform"];
-const OF_PHOENIX: [&str; 2] = ["join", "leave"];
 
 /// Reads the steps of one group.
 #[derive(Clone, Copy, Debug)]
@@ -44,27 +29,29 @@ impl Steps {
         Self { protocol, scale }
     }
 
-    /// The names of the steps that there are.
-    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
-        let more: &[&str] = match self.protocol {
-            Protocol::Base => &[],
-            Protocol::ActionCable => &OF_ACTION_CABLE,
-            Protocol::Phoenix => &OF_PHOENIX,
-        };
-        COMMON.iter().chain(more).copied()
+    /// What `loop` has.
+    pub(super) fn repeated(self) -> &'static Shape {
+        Vocabulary::of(self.protocol).repeated
     }
 
-    /// What the step `name` does; `step` is where it stands, `fields` what belongs to it.
-    pub(super) fn read(
-        self,
-        name: &str,
-        step: &Part<'_>,
-        mut fields: Fields<'_>,
-    ) -> Option<(&'static str, Action)> {
-        let Some(name) = self.names().find(|known| *known == name) else {
-            step.mistake(self.unknown(name));
-            return None;
-        };
+    /// The name of a step and what it has, or nothing when there is no such step, which is written down at `step`.
+    pub(super) fn find(self, name: &str, step: &Part<'_>) -> Option<(&'static str, &'static Shape)> {
+        let known = Vocabulary::of(self.protocol).steps.key(name);
+        match known {
+            Some(Key {
+                name,
+                kind: Kind::Map(shape),
+                ..
+            }) => Some((name, shape)),
+            _ => {
+                step.mistake(self.unknown(name));
+                None
+            }
+        }
+    }
+
+    /// What the step `name` does; `fields` is what belongs to it.
+    pub(super) fn read(self, name: &'static str, mut fields: Fields<'_>) -> Option<Action> {
         let action = match name {
             "send" => self.send(&mut fields),
             "receive" => self.receive(&mut fields),
@@ -80,24 +67,20 @@ impl Steps {
             _ => topic(&mut fields).map(|topic| Action::Leave { topic }),
         };
         fields.finish();
-        Some((name, action?))
+        action
     }
 
     fn unknown(self, name: &str) -> String {
-        if let Some(nearest) = nearest(name, self.names()) {
+        let names = Vocabulary::of(self.protocol).steps.names();
+        if let Some(nearest) = nearest(name, names.clone()) {
             return format!("`{name}` is no step; did you mean `{nearest}`?");
         }
-        let mut others = PROTOCOLS
-            .iter()
-            .filter(|(_, protocol)| *protocol != self.protocol);
-        let of = |protocol| Self { protocol, ..self };
-        let other = others.find(|(_, protocol)| of(*protocol).names().any(|known| known == name));
-        match other {
-            Some((protocol, _)) => {
+        match VOCABULARIES.iter().find(|other| other.steps.key(name).is_some()) {
+            Some(Vocabulary { name: protocol, .. }) => {
                 format!("`{name}` is a step of another protocol; write protocol: {protocol} for this client")
             }
             None => {
-                let names: Vec<_> = self.names().collect();
+                let names: Vec<_> = names.collect();
                 format!("`{name}` is no step; expected one of {}", names.join(", "))
             }
         }
@@ -142,8 +125,9 @@ impl Steps {
         let example = "a list, for example messages: [{data: hi, multiplier: 2}]";
         let messages = fields.require("messages", example);
         let timeout = timeout(fields);
+        let shape = Vocabulary::of(self.protocol).message;
         let messages = messages?.list()?.map(|message| {
-            let mut fields = message.fields()?;
+            let mut fields = message.fields_of(shape)?;
             let expected = self.expectation(&mut fields);
             let times = fields.get("multiplier");
             let times = times.map_or(Some(1), |part| evaluate(&part, self.scale));

@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::runner::{Finished, Runner, Script};
-use crate::bench::{Error, Outcome, Plan, avalanche, budget, server::Server, sheet::Sheet};
+use super::runner::{Runner, Script};
+use crate::bench::{
+    Error, Outcome, Plan, avalanche, budget, finished::Finished, server::Server, sheet::Sheet,
+};
 
 /// What the budget is for, and what must work at all.
 const VUS: [usize; 2] = [2_000, 10_000];

@@ -157,3 +157,61 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn arrivals_at_random_have_exponential_gaps() {
+    let even = Arrivals::constant(1_000, SEC, SECS(20)).unwrap();
+    let arrivals = even.at_random(7).unwrap();
+    let n = arrivals.n_total();
+    // The standard deviation of a Poisson count of 20,000 is 141.
+    assert!(n.abs_diff(20_000) < 5 * 141, "{n}");
+    let starts: Vec<_> = (0..n).map(|index| arrivals.start(index).unwrap()).collect();
+    let gaps: Vec<f64> = starts
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]).as_secs_f64())
+        .collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    assert!((mean - 0.001).abs() < 5e-5, "{mean}");
+    // P(gap > k means) = e^-k.
+    for k in 1..=4 {
+        let share = gaps.iter().filter(|gap| **gap > 0.001 * f64::from(k)).count() as f64 / gaps.len() as f64;
+        assert!((share - (-f64::from(k)).exp()).abs() < 0.02, "{k}: {share}");
+    }
+}
+
+#[test]
+fn arrivals_at_random_follow_the_rate() {
+    let ramp = Arrivals::ramping(0, SEC, &stages(&[(100_000, 1_000)]))
+        .unwrap()
+        .at_random(3)
+        .unwrap();
+    // The area of a triangle: a quarter of all in the first half.
+    let (half, all) = (ramp.n_before(SECS(50)), ramp.n_total());
+    assert!(
+        all.abs_diff(50_000) < 5 * 224 && half.abs_diff(12_500) < 5 * 112,
+        "{half} of {all}"
+    );
+}
+
+#[test]
+fn too_many_arrivals_at_random_are_refused() {
+    let many = Arrivals::constant(1_000_000, SEC, SECS(51)).unwrap();
+    assert_eq!(many.at_random(1), Err(ArrivalsError::TooLarge));
+}
+
+proptest! {
+    #[test]
+    fn arrivals_at_random_are_in_order_and_repeat(seed: u64, rate in 1..100_u64, ms in 1..3_000_u64, target in 0..100_u64) {
+        let curve = || Arrivals::ramping(rate, SEC, &stages(&[(ms, target), (0, rate), (ms, rate)])).unwrap();
+        let arrivals = curve().at_random(seed).unwrap();
+        prop_assert_eq!(&arrivals, &curve().at_random(seed).unwrap());
+        let starts: Vec<_> = (0..arrivals.n_total()).map(|index| arrivals.start(index).unwrap()).collect();
+        prop_assert!(starts.is_sorted());
+        prop_assert!(starts.last().is_none_or(|last| *last <= arrivals.duration()));
+        prop_assert_eq!(arrivals.start(arrivals.n_total()), None);
+        for at in starts.iter().flat_map(|start| [*start, *start + Duration::from_nanos(1)]) {
+            let expected = starts.partition_point(|start| *start < at) as u64;
+            prop_assert_eq!(arrivals.n_before(at), expected);
+        }
+    }
+}

@@ -51,7 +51,7 @@ pub(in crate::run) struct Options {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(super) max_duration: Option<Duration>,
     /// Write Artillery's JSON report to this file.
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, short, visible_alias = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
     /// The layout of the reports.
     #[arg(long, value_enum, value_name = "MODE", default_value_t = SummaryMode::ArtilleryV2)]
@@ -82,6 +82,9 @@ struct Unsupported {
     #[arg(long, hide = true, value_name = "KEY")]
     key: Option<String>,
 }
+
+/// What scripts write their samples with (`--out json=samples.json`).
+const OUTPUTS: [&str; 4] = ["json", "csv", "prometheus-rw", "opentelemetry"];
 
 /// The layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,6 +120,18 @@ impl Options {
 
     /// Names the first flag that is not supported, with what to do instead.
     pub(super) fn refuse_unsupported(&self) -> Result<(), String> {
+        let output = self
+            .output
+            .as_ref()
+            .and_then(|path| path.to_str())
+            .unwrap_or_default();
+        let kind = output.split_once('=').map_or(output, |(kind, _)| kind);
+        if OUTPUTS.contains(&kind) {
+            return Err(format!(
+                "--out {output}: single samples are written of scripts only; of an Artillery file a report, for example \
+                 --out report.json"
+            ));
+        }
         let Unsupported {
             overrides,
             config,
@@ -196,6 +211,11 @@ mod tests {
         check(
             &["--record"],
             "--record of Artillery's is not supported; nothing is reported to anybody; use --output",
+        );
+        check(
+            &["--out", "csv=samples.csv"],
+            "--out csv=samples.csv: single samples are written of scripts only; of an Artillery file a report, for example \
+             --out report.json",
         );
         check(
             &["-c", "b.yml"],

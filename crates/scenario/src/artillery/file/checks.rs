@@ -1,6 +1,6 @@
-//! `config.ensure`: what must hold at the end of a run (load-tools spec §2.12).
+//! `config.ensure`: what must hold at the end of a run (load-tools spec §2.12), or all the time (`abortOnFail`).
 
-use std::str::FromStr;
+use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
 use super::reader::Reader;
 use crate::{
@@ -10,6 +10,10 @@ use crate::{
     },
     document::{Fields, Part},
 };
+
+/// How a check may end the run; beside a threshold or a condition. The names are k6's.
+const ABORT: &str = "abortOnFail";
+const DELAY: &str = "delayAbortEval";
 
 /// The older keys, about requests over HTTP.
 const LEGACY: [&str; 5] = ["min", "max", "median", "p95", "p99"];
@@ -22,14 +26,16 @@ impl<'a> Reader<'a> {
         let mut checks = Vec::new();
         let thresholds = fields.get("thresholds").and_then(|part| part.list());
         for part in thresholds.into_iter().flatten() {
-            let fields = part.fields();
-            for (metric, part) in fields.iter().flat_map(Fields::all) {
+            let Some(mut fields) = part.fields() else { continue };
+            let aborts_after = self.read_abort(&mut fields);
+            for (metric, part) in fields.all().filter(|(key, _)| ![ABORT, DELAY].contains(key)) {
                 let Some(most) = part.number() else { continue };
                 checks.extend(self.check(
                     &part,
                     &format!("'{metric}' < {most}"),
                     format!("{metric} < {most}"),
                     true,
+                    aborts_after,
                 ));
             }
         }
@@ -46,7 +52,7 @@ impl<'a> Reader<'a> {
                 .and_then(|part| Some((part.clone(), part.number()?)))
             {
                 let text = format!("http.response_time.{key} < {most}");
-                checks.extend(self.check(&part, &text, text.clone(), true));
+                checks.extend(self.check(&part, &text, text.clone(), true, None));
             }
         }
         if let Some((part, most)) = fields
@@ -54,7 +60,7 @@ impl<'a> Reader<'a> {
             .and_then(|part| Some((part.clone(), part.number()?)))
         {
             let text = format!("(vusers.created - vusers.completed) / vusers.created * 100 <= {most}");
-            checks.extend(self.check(&part, &text, format!("maxErrorRate < {most}"), true));
+            checks.extend(self.check(&part, &text, format!("maxErrorRate < {most}"), true, None));
         }
         fields.finish();
         Ensure { checks }
@@ -67,13 +73,35 @@ impl<'a> Reader<'a> {
             .and_then(|part| part.boolean())
             .unwrap_or(true);
         let expression = fields.require("expression", "a condition, for example vusers.failed < 1");
+        let aborts_after = self.read_abort(&mut fields);
+        if aborts_after.is_some() && !is_strict {
+            part.mistake("a check that ends the run is strict; remove `strict: false` or `abortOnFail`");
+        }
         fields.finish();
         let part = expression?;
         let text = part.text()?;
-        self.check(&part, text, text.to_owned(), is_strict)
+        self.check(&part, text, text.to_owned(), is_strict, aborts_after)
     }
 
-    fn check(&self, part: &Part<'a>, condition: &str, text: String, is_strict: bool) -> Option<Check> {
+    /// From when on a check ends the run; `None` when it does not.
+    fn read_abort(&self, fields: &mut Fields<'a>) -> Option<Duration> {
+        let aborts = fields.get(ABORT).and_then(|part| part.boolean()) == Some(true);
+        let delay = fields.get(DELAY);
+        if let Some(part) = delay.as_ref().filter(|_| !aborts) {
+            part.mistake("it delays what `abortOnFail: true` does; write that beside it");
+        }
+        let delay = delay.and_then(|part| self.duration(&part, &BTreeMap::new()));
+        aborts.then(|| delay.unwrap_or_default())
+    }
+
+    fn check(
+        &self,
+        part: &Part<'a>,
+        condition: &str,
+        text: String,
+        is_strict: bool,
+        aborts_after: Option<Duration>,
+    ) -> Option<Check> {
         let condition = Condition::from_str(condition);
         let condition = condition
             .inspect_err(|error| part.mistake(error.to_string()))
@@ -87,6 +115,7 @@ impl<'a> Reader<'a> {
             condition,
             text,
             is_strict,
+            aborts_after,
         })
     }
 }

@@ -15,9 +15,9 @@ use crate::{
         duration,
         ensure::Ensure,
         flow::{Connect, Jitter},
-        http::Defaults,
+        http::{Defaults, Grouping},
         payload::Payload,
-        phase::{Kind, Phase},
+        phase::{Kind, Phase, Spacing},
         template::{JsonTemplate, Template},
         websocket::Opening,
     },
@@ -35,6 +35,8 @@ const APDEX_THRESHOLD: Duration = Duration::from_millis(500);
 pub(super) struct Settings {
     target: Option<String>,
     pub(super) phases: Option<Vec<Phase>>,
+    /// How users of phases that do not say it follow each other.
+    mode: Spacing,
     pub(super) variables: BTreeMap<String, Value>,
     pub(super) payloads: Vec<Payload>,
     /// Whole tables that are variables.
@@ -51,6 +53,8 @@ pub(super) struct Settings {
     pub(super) jitter: Option<Jitter>,
     pub(super) ensure: Ensure,
     pub(super) apdex: Option<Duration>,
+    /// How requests are told apart, when somebody asked for it.
+    pub(super) endpoints: Option<Grouping>,
 }
 
 /// Keys of Artillery's that are not supported, with why.
@@ -87,6 +91,7 @@ impl<'a> Reader<'a> {
             ..Settings::default()
         };
         settings.variables.keys().for_each(|name| self.sets(name));
+        settings.mode = Self::mode(part.node(), chosen);
         self.read_layer(fields, &mut settings);
         let environments = environments.and_then(|part| part.fields());
         let mut is_known = chosen.is_none();
@@ -128,7 +133,22 @@ impl<'a> Reader<'a> {
             );
         }
         settings.is_insecure |= self.surroundings.is_insecure;
+        if let Some(grouping) = &mut settings.endpoints {
+            grouping.target = settings.target.clone().unwrap_or_default();
+        }
         Some(settings)
+    }
+
+    /// How users of all phases follow each other, also where the environment says it and the phases are the
+    /// configuration's.
+    fn mode(config: &Node, environment: Option<&str>) -> Spacing {
+        let environment = environment.and_then(|name| config.value.get("environments")?.value.get(name));
+        let layers = [environment, Some(config)].into_iter().flatten();
+        let mode = layers.filter_map(|layer| layer.value.get("mode")).next();
+        match mode.map(|mode| &mode.value) {
+            Some(Written::Text(text)) => Spacing::of_mode(text).unwrap_or_default(),
+            _ => Spacing::default(),
+        }
     }
 
     /// The configuration's variables, those of the environment over them, and those of the command line over both.
@@ -165,10 +185,10 @@ impl<'a> Reader<'a> {
                 .flat_map(Fields::all)
                 .for_each(|(_, part)| drop(self.json(&part)));
         }
-        let mode = fields.get("mode");
-        self.read_mode(mode);
+        // Its value was read before everything else; here it is about what is wrong with it.
+        let _known = self.read_mode(fields.get("mode"));
         if let Some(part) = fields.get("phases") {
-            settings.phases = self.read_phases(&part, &variables);
+            settings.phases = self.read_phases(&part, &variables, settings.mode);
         }
         if let Some(part) = fields.get("payload") {
             self.read_payloads(&part, settings);
@@ -206,18 +226,6 @@ impl<'a> Reader<'a> {
             }
         }
         fields.finish();
-    }
-
-    /// How users of a phase follow each other.
-    pub(super) fn read_mode(&self, part: Option<Part<'a>>) {
-        let Some(part) = part else { return };
-        match part.text() {
-            Some("uniform") | None => {}
-            Some("poisson") => {
-                part.mistake("`poisson` is not supported: users arrive evenly; remove it or write uniform");
-            }
-            Some(_) => part.unexpected("uniform"),
-        }
     }
 
     fn read_websocket(&self, part: &Part<'a>, settings: &mut Settings) {
@@ -283,12 +291,10 @@ impl<'a> Reader<'a> {
             apdex.finish();
         }
         let Some(mut plugins) = plugins else { return };
-        for name in [
-            "metrics-by-endpoint",
-            "publish-metrics",
-            "slack",
-            "memory-inspector",
-        ] {
+        if let Some(part) = plugins.get("metrics-by-endpoint") {
+            settings.endpoints = self.read_endpoints(&part);
+        }
+        for name in ["publish-metrics", "slack", "memory-inspector"] {
             if let Some(part) = plugins.get(name) {
                 self.warn(
                     &part,
@@ -426,6 +432,7 @@ impl Settings {
             name: None,
             duration: Duration::from_secs(1),
             kind: Kind::Count(1),
+            spacing: Spacing::Even,
             max_vusers: None,
         }
     }

@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
                 part.mistake("requests at the same time are not supported; write them one after another");
                 None
             }
-            method => self.read_request(method, &part),
+            method => self.read_request(method, &part, settings),
         };
         flow.steps.extend(step);
     }
@@ -170,7 +170,15 @@ impl<'a> Reader<'a> {
     fn loop_kind(&self, fields: &mut Fields<'a>) -> Option<LoopKind> {
         let [over, until, count] = ["over", "whileTrue", "count"].map(|key| fields.get(key));
         match (over, until, count) {
-            (Some(part), None, _) => self.over(&part).map(LoopKind::Over),
+            (Some(part), None, count) => {
+                if let Some(count) = count {
+                    self.warn(
+                        &count,
+                        "has no effect beside `over`, as in Artillery: each element has its round",
+                    );
+                }
+                self.over(&part).map(LoopKind::Over)
+            }
             (None, Some(part), None) => self.condition(&part).map(LoopKind::While),
             (None, None, None) => Some(LoopKind::Forever),
             (None, None, Some(part)) => {

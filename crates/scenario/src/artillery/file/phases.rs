@@ -6,23 +6,33 @@ use serde_json::Value;
 
 use super::reader::Reader;
 use crate::{
-    artillery::phase::{Kind, Phase, Rate},
-    document::Part,
+    artillery::phase::{Kind, MOST_USERS, Phase, Rate, Spacing},
+    document::{Fields, Part},
 };
 
-const EXPECTED: &str =
-    "`arrivalRate`, `arrivalCount`, `rampTo` or `pause`, for example { duration: 60, arrivalRate: 10 }";
+const EXPECTED: &str = "`arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }";
+
+/// What a phase says about how many users there are.
+struct Numbers<'a> {
+    rate: Option<Part<'a>>,
+    ramp_to: Option<Part<'a>>,
+    count: Option<Part<'a>>,
+    users: Option<Part<'a>>,
+}
 
 impl<'a> Reader<'a> {
+    /// `mode` is how users of phases that do not say it follow each other.
     pub(super) fn read_phases(
         &self,
         part: &Part<'a>,
         variables: &BTreeMap<String, Value>,
+        mode: Spacing,
     ) -> Option<Vec<Phase>> {
-        let phases = part.list()?.filter_map(|part| self.read_phase(&part, variables));
+        let phases = part
+            .list()?
+            .filter_map(|part| self.read_phase(&part, variables, mode));
         let phases: Vec<_> = phases.collect();
-        let n_users = phases.iter().filter_map(|phase| phase.arrivals().ok().flatten());
-        if n_users.count() == 0 {
+        if !phases.iter().any(Phase::has_users) {
             part.mistake(format!(
                 "nobody would ever arrive; expected a phase with {EXPECTED}"
             ));
@@ -30,48 +40,39 @@ impl<'a> Reader<'a> {
         Some(phases)
     }
 
-    fn read_phase(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<Phase> {
+    fn read_phase(
+        &self,
+        part: &Part<'a>,
+        variables: &BTreeMap<String, Value>,
+        mode: Spacing,
+    ) -> Option<Phase> {
         let mut fields = part.fields()?;
         let name = fields
             .get("name")
             .and_then(|part| self.config_text(&part, variables));
-        let mode = fields.get("mode");
-        self.read_mode(mode);
+        let spacing = self.read_mode(fields.get("mode")).unwrap_or(mode);
         let duration = fields.get("duration").map(|part| self.duration(&part, variables));
         let pause = fields.get("pause").map(|part| self.duration(&part, variables));
-        let rate = fields.get("arrivalRate").map(|part| self.rate(&part, variables));
-        let ramp_to = fields.get("rampTo").map(|part| self.rate(&part, variables));
-        let count = fields
-            .get("arrivalCount")
-            .map(|part| self.whole(&part, variables));
-        let max_vusers = fields.get("maxVusers").map(|part| self.whole(&part, variables));
+        let numbers = Numbers::of(&mut fields);
+        let max_vusers = fields.get("maxVusers");
         fields.finish();
         if let Some(pause) = pause {
-            if rate.is_some() || ramp_to.is_some() || count.is_some() {
+            if numbers.are_there() {
                 part.mistake("nobody arrives in a `pause`; write the arrivals as a phase of their own");
             }
             return Some(Phase {
                 name,
                 duration: pause?,
                 kind: Kind::Pause,
+                spacing,
                 max_vusers: None,
             });
         }
-        let kind = match (rate, ramp_to, count) {
-            (None, None, Some(count)) => Kind::Count(count?),
-            (Some(rate), None, None) => Kind::Rate(rate?),
-            (rate, Some(to), None) => Kind::Ramp(rate.unwrap_or(Some(Rate::default()))?, to?),
-            (None, None, None) => {
-                part.mistake(format!("it says not who arrives; expected {EXPECTED}"));
-                return None;
-            }
-            (_, _, Some(_)) => {
-                part.mistake(
-                    "`arrivalCount` cannot stand beside `arrivalRate` or `rampTo`; keep one of them",
-                );
-                return None;
-            }
-        };
+        if let (Some(_), Some(part)) = (&numbers.users, &max_vusers) {
+            part.mistake("`users` is how many there are at most; remove `maxVusers`");
+        }
+        let max_vusers = max_vusers.map(|part| self.whole(&part, variables));
+        let kind = self.read_kind(part, &numbers, variables);
         let Some(duration) = duration else {
             part.mistake("`duration` is missing: expected seconds, for example duration: 60");
             return None;
@@ -79,13 +80,82 @@ impl<'a> Reader<'a> {
         let phase = Phase {
             name,
             duration: duration?,
-            kind,
+            kind: kind?,
+            spacing,
             max_vusers: max_vusers.flatten().map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
         };
         if let Err(error) = phase.arrivals() {
             part.mistake(error.to_string());
         }
         Some(phase)
+    }
+
+    /// Who arrives; says so when that is nobody, or cannot be.
+    fn read_kind(
+        &self,
+        part: &Part<'a>,
+        numbers: &Numbers<'a>,
+        variables: &BTreeMap<String, Value>,
+    ) -> Option<Kind> {
+        let Numbers {
+            rate,
+            ramp_to,
+            count,
+            users,
+        } = numbers;
+        let rate_of = |part: &Part<'a>| self.rate(part, variables);
+        let users_of = |part: &Part<'a>| self.users(part, variables);
+        match (rate, ramp_to, count, users) {
+            (None, None, Some(count), None) => self.whole(count, variables).map(Kind::Count),
+            (Some(rate), None, None, None) => rate_of(rate).map(Kind::Rate),
+            (rate, Some(to), None, None) => {
+                let from = rate.as_ref().map_or(Some(Rate::default()), rate_of);
+                let to = rate_of(to);
+                Some(Kind::Ramp(from?, to?))
+            }
+            (None, None, None, Some(users)) => users_of(users).map(Kind::Users),
+            (None, Some(to), None, Some(users)) => {
+                let (from, to) = (users_of(users), users_of(to));
+                Some(Kind::RampingUsers(from?, to?))
+            }
+            (None, None, None, None) => {
+                part.mistake(format!("it says not who arrives; expected {EXPECTED}"));
+                None
+            }
+            (_, _, _, Some(_)) => {
+                part.mistake(
+                    "`users` holds a number of users, so nobody arrives at a rate; keep it alone or with `rampTo`",
+                );
+                None
+            }
+            (_, _, Some(_), _) => {
+                part.mistake(
+                    "`arrivalCount` cannot stand beside `arrivalRate` or `rampTo`; keep one of them",
+                );
+                None
+            }
+        }
+    }
+
+    fn users(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<u32> {
+        let users = u32::try_from(self.whole(part, variables)?);
+        let users = users.ok().filter(|users| *users <= MOST_USERS);
+        if users.is_none() {
+            part.unexpected(&format!(
+                "a number of users from 0 to {MOST_USERS}, for example 100"
+            ));
+        }
+        users
+    }
+
+    /// How users that arrive at a rate follow each other; `None` when nothing is said.
+    pub(super) fn read_mode(&self, part: Option<Part<'a>>) -> Option<Spacing> {
+        let part = part?;
+        let spacing = Spacing::of_mode(part.text()?);
+        if spacing.is_none() {
+            part.unexpected("uniform or poisson");
+        }
+        spacing
     }
 
     fn rate(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<Rate> {
@@ -104,6 +174,22 @@ impl<'a> Reader<'a> {
             part.unexpected("a whole number, for example 10");
         }
         whole.map(|number| number as u64)
+    }
+}
+
+impl<'a> Numbers<'a> {
+    fn of(fields: &mut Fields<'a>) -> Self {
+        Self {
+            rate: fields.get("arrivalRate"),
+            ramp_to: fields.get("rampTo"),
+            count: fields.get("arrivalCount"),
+            users: fields.get("users"),
+        }
+    }
+
+    fn are_there(&self) -> bool {
+        let all = [&self.rate, &self.ramp_to, &self.count, &self.users];
+        all.into_iter().any(Option::is_some)
     }
 }
 

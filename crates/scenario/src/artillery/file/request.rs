@@ -10,7 +10,7 @@ use super::{
 use crate::{
     artillery::{
         flow::{Step, Wanted},
-        http::{Body, Expectation, Request},
+        http::{Body, Expectation, Grouping, Request},
         template::{JsonTemplate, Template},
     },
     document::{Fields, Part},
@@ -33,13 +33,17 @@ const REFUSED: [(&str, &str); 3] = [
 ];
 
 impl<'a> Reader<'a> {
-    pub(super) fn read_request(&self, method: &str, part: &Part<'a>) -> Option<Step> {
+    pub(super) fn read_request(&self, method: &str, part: &Part<'a>, settings: &Settings) -> Option<Step> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).ok()?;
         let mut fields = part.fields()?;
         let url = fields.require("url", "where it goes, for example url: /login");
+        let written = url.as_ref().and_then(Part::text);
         let url = url.and_then(|part| self.template(&part));
-        // It only names the endpoint in reports that there are none of.
-        fields.known(&["name", "setContentLengthHeader"]);
+        let name = fields.get("name").and_then(|part| part.text());
+        let grouping = settings.endpoints.as_ref();
+        let endpoint = grouping.and_then(|grouping| grouping.endpoint(written?, name));
+        // The body's length is always said.
+        fields.known(&["setContentLengthHeader"]);
         for (key, reason) in REFUSED {
             if let Some(part) = fields.get(key) {
                 part.mistake(reason);
@@ -78,12 +82,35 @@ impl<'a> Reader<'a> {
             condition: fields.get("ifTrue").and_then(|part| self.condition(&part)),
             url: url.clone().unwrap_or_else(|| Template::constant_of("/")),
             method,
+            endpoint,
             credentials,
             wanted,
             probability,
         };
         fields.finish();
         url.map(|_| Step::Request(Box::new(request)))
+    }
+
+    /// The plugin `metrics-by-endpoint`.
+    pub(super) fn read_endpoints(&self, part: &Part<'a>) -> Option<Grouping> {
+        let mut fields = part.fields()?;
+        let mut switch = |key| fields.get(key).and_then(|part| part.boolean());
+        let grouping = Grouping {
+            uses_only_names: switch("useOnlyRequestNames").unwrap_or(false),
+            strips_query: switch("stripQueryString").unwrap_or(false),
+            ignores_unnamed: switch("ignoreUnnamedRequests").unwrap_or(false),
+            groups_dynamic_urls: switch("groupDynamicURLs").unwrap_or(true),
+            target: String::new(),
+        };
+        for key in ["metricsNamespace", "suppressOutput"] {
+            if let Some(part) = fields.get(key) {
+                part.mistake(
+                    "is not supported: the figures are in all reports, under plugins.metrics-by-endpoint",
+                );
+            }
+        }
+        fields.finish();
+        Some(grouping)
     }
 
     /// `config.http`.

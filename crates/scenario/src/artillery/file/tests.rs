@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::artillery::{
     flow::{LoopKind, Payload, Step, Time},
-    phase::{Kind, Rate},
+    phase::{Kind, Rate, Spacing},
 };
 
 fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings<'_> {
@@ -142,21 +142,21 @@ fn tables_are_read_beside_the_file() {
 fn all_mistakes_are_told_at_once() {
     check_error(
         "config:\n  tarqet: ws://h\n  phases:\n  - {duration: 10, arivalRate: 5}\n  - {duration: soon, arrivalRate: -1}\n  - \
-         {arrivalRate: 1}\n  - {pause: 1, arrivalRate: 1}\n  mode: poisson\n  processor: ./x.js\n  statsInterval: 5\n\
+         {arrivalRate: 1}\n  - {pause: 1, arrivalRate: 1}\n  mode: gauss\n  processor: ./x.js\n  statsInterval: 5\n\
          scenarios:\n- flow: []\n- engine: socketio\n  flow: [{emit: x}]\n- engine: ws\n  beforeScenario: x\n  flow:\n  - \
          sned: x\n  - get: {url: /}\n  - send: x\n    think: 1\n  - think\n  - function: f\n  - send: '{{ nme }}'\n  - loop: \
          [{think: 1}]\n    count: many\n",
         &expect![[r#"
             test.yml:2:3: config.tarqet: is no key here; did you mean `target`?
             test.yml:2:3: config: `target` is missing: expected a URL, for example ws://localhost:3334/echo, or --target
-            test.yml:4:5: config.phases[0]: it says not who arrives; expected `arrivalRate`, `arrivalCount`, `rampTo` or `pause`, for example { duration: 60, arrivalRate: 10 }
-            test.yml:4:5: config.phases: nobody would ever arrive; expected a phase with `arrivalRate`, `arrivalCount`, `rampTo` or `pause`, for example { duration: 60, arrivalRate: 10 }
+            test.yml:4:5: config.phases[0]: it says not who arrives; expected `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
+            test.yml:4:5: config.phases: nobody would ever arrive; expected a phase with `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
             test.yml:4:20: config.phases[0].arivalRate: is no key here; did you mean `arrivalRate`?
             test.yml:5:16: config.phases[1].duration: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "soon"
             test.yml:5:35: config.phases[1].arrivalRate: expected users per second, for example 10 or 0.5, found -1
             test.yml:6:5: config.phases[2]: `duration` is missing: expected seconds, for example duration: 60
             test.yml:7:5: config.phases[3]: nobody arrives in a `pause`; write the arrivals as a phase of their own
-            test.yml:8:9: config.mode: `poisson` is not supported: users arrive evenly; remove it or write uniform
+            test.yml:8:9: config.mode: expected uniform or poisson, found "gauss"
             test.yml:9:14: config.processor: functions in JavaScript are not run for Artillery's files; say it with templates, `capture` and `whileTrue`, or write the test as a script (`plimsoll new`)
             test.yml:13:11: scenarios[1].engine: the engine `socketio` is not supported; expected http or ws
             test.yml:16:19: scenarios[2].beforeScenario: there are no functions to call: a `processor` is not supported
@@ -236,6 +236,75 @@ fn checks_are_about_metrics_that_exist() {
         &expect![[r#"
             test.yml:1:79: config.ensure.thresholds[0]["websocket.respons_time.p95"]: there is no metric `websocket.respons_time.p95`; did you mean `websocket.response_time.p95`?
             test.yml:1:112: config.ensure.conditions[0].expression: there is no metric `vusers.fail`; did you mean `vusers.failed`?"#]],
+    );
+}
+
+#[test]
+fn checks_may_end_the_run() {
+    let ensure = |ensure: &str| {
+        format!(
+            "config: {{target: 'ws://h', ensure: {ensure}}}\nscenarios:\n- {{engine: ws, flow: [{{think: 1}}]}}\n"
+        )
+    };
+    let test = read_text(&ensure(
+        "{thresholds: [{vusers.failed: 5, abortOnFail: true, delayAbortEval: 10s}], conditions: [{expression: \
+         vusers.skipped < 1, abortOnFail: false}]}",
+    ))
+    .unwrap();
+    let breach = |secs| {
+        let elapsed = Duration::from_secs(secs);
+        test.ensure().breach(elapsed, &|_| Some(5.0)).map(str::to_owned)
+    };
+    assert!(test.ensure().may_abort());
+    assert_eq!(
+        (breach(9), breach(10).as_deref()),
+        (None, Some("vusers.failed < 5"))
+    );
+    check_error(
+        &ensure(
+            "{thresholds: [{vusers.failed: 5, delayAbortEval: 10}, {vusers.failed: 5, abortOnFail: 1}], conditions: \
+             [{expression: vusers.failed < 1, strict: false, abortOnFail: true}]}",
+        ),
+        &expect![[r#"
+            test.yml:1:85: config.ensure.thresholds[0].delayAbortEval: it delays what `abortOnFail: true` does; write that beside it
+            test.yml:1:122: config.ensure.thresholds[1].abortOnFail: expected true or false, found 1
+            test.yml:1:140: config.ensure.conditions[0]: a check that ends the run is strict; remove `strict: false` or `abortOnFail`"#]],
+    );
+}
+
+#[test]
+fn phases_may_hold_users_and_arrivals_be_random() {
+    let phases = |phases: &str| {
+        format!(
+            "config:\n  target: ws://h\n  mode: poisson\n  environments: {{even: {{mode: uniform}}}}\n  phases:\n{phases}scenarios:\n- {{engine: ws, flow: [{{think: 1}}]}}\n"
+        )
+    };
+    let text = phases(
+        "  - {users: 5, duration: 1m}\n  - {users: '10', rampTo: 0, duration: 5}\n  - {arrivalRate: 3, duration: 5}\n  - \
+         {arrivalRate: 3, duration: 5, mode: uniform}\n",
+    );
+    let test = read_text(&text).unwrap();
+    let kinds: Vec<_> = test.phases().iter().map(|phase| phase.kind).collect();
+    let rate = Kind::Rate(Rate::per_second(3.0).unwrap());
+    assert_eq!(kinds, [Kind::Users(5), Kind::RampingUsers(10, 0), rate, rate]);
+    assert!(matches!(test.phases()[2].spacing, Spacing::Poisson { .. }));
+    assert_eq!(test.phases()[3].spacing, Spacing::Even);
+    let even = read_with(&text, |surroundings| {
+        surroundings.environment = Some("even".to_owned());
+    });
+    assert_eq!(even.unwrap().phases()[2].spacing, Spacing::Even);
+    assert_eq!(test.plan().unwrap(), test.plan().unwrap());
+    check_error(
+        &phases(
+            "  - {users: 2000000, duration: 1}\n  - {users: 5, arrivalRate: 1, duration: 1}\n  - {users: 5, maxVusers: 5, \
+             duration: 1}\n  - {users: 5}\n  - {users: 0, duration: 1}\n  - {users: 1.5, rampTo: 7, duration: 1}\n",
+        ),
+        &expect![[r#"
+            test.yml:6:13: config.phases[0].users: expected a number of users from 0 to 1000000, for example 100, found 2000000
+            test.yml:7:5: config.phases[1]: `users` holds a number of users, so nobody arrives at a rate; keep it alone or with `rampTo`
+            test.yml:8:27: config.phases[2].maxVusers: `users` is how many there are at most; remove `maxVusers`
+            test.yml:9:5: config.phases[3]: `duration` is missing: expected seconds, for example duration: 60
+            test.yml:11:13: config.phases[5].users: expected a whole number, for example 10, found 1.5"#]],
     );
 }
 

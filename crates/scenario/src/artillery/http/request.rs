@@ -5,7 +5,7 @@ use std::time::Duration;
 use plimsoll_clients::http::Method;
 use serde_json::Value;
 
-use super::{Expectation, text_of};
+use super::{Endpoint, Expectation, text_of};
 use crate::artillery::{
     condition::Condition,
     flow::Wanted,
@@ -42,6 +42,8 @@ pub(crate) struct Request {
     pub(crate) accepts_codings: bool,
     pub(crate) wanted: Wanted,
     pub(crate) expectations: Vec<Expectation>,
+    /// Under which its figures are, when somebody asked for them.
+    pub(crate) endpoint: Option<Endpoint>,
     /// It takes place only while this holds.
     pub(crate) condition: Option<Condition>,
     /// It takes place this often, 0 to 1.

@@ -1,0 +1,208 @@
+//! Figures of each endpoint: Artillery's plugin `metrics-by-endpoint` (load-tools spec §2.12).
+
+use std::borrow::Cow;
+
+use plimsoll_clients::http::{Exchange, Url};
+use plimsoll_load::metrics::Recorder;
+
+use super::Failure;
+
+const PREFIX: &str = "plugins.metrics-by-endpoint";
+
+/// The plugin's settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Grouping {
+    /// A request that has a name goes by it alone, and not by its URL and its name.
+    pub(crate) uses_only_names: bool,
+    /// What follows the `?` is no part of a URL.
+    pub(crate) strips_query: bool,
+    /// Requests without a name are not told apart.
+    pub(crate) ignores_unnamed: bool,
+    /// URLs count as the file has them, with their templates, and not as they were sent.
+    pub(crate) groups_dynamic_urls: bool,
+    /// Requests to it go by their path.
+    pub(crate) target: String,
+}
+
+/// How the figures of one request are named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    /// The same for all users.
+    Fixed(String),
+    /// By the URL that was sent, and perhaps a name.
+    OfUrl {
+        grouping: Box<Grouping>,
+        name: Option<String>,
+    },
+}
+
+impl Grouping {
+    /// The endpoint of a request that is written so; `None` when it is not told apart from others.
+    pub(crate) fn endpoint(&self, url: &str, name: Option<&str>) -> Option<Endpoint> {
+        if name.is_none() && self.ignores_unnamed {
+            return None;
+        }
+        if self.groups_dynamic_urls || (self.uses_only_names && name.is_some()) {
+            return Some(Endpoint::Fixed(self.name(url, name)));
+        }
+        Some(Endpoint::OfUrl {
+            grouping: Box::new(self.clone()),
+            name: name.map(str::to_owned),
+        })
+    }
+
+    fn name(&self, url: &str, name: Option<&str>) -> String {
+        match name {
+            Some(name) if self.uses_only_names => name.to_owned(),
+            Some(name) => format!("{} ({name})", self.place(url)),
+            None => self.place(url).into_owned(),
+        }
+    }
+
+    /// The path, with host and port as far as they are not the target's.
+    fn place<'a>(&self, url: &'a str) -> Cow<'a, str> {
+        let url = match url.split_once(if self.strips_query { '?' } else { '#' }) {
+            Some((url, _)) => url,
+            None => url,
+        };
+        let Some((authority, path)) = split(url) else {
+            return url.into();
+        };
+        let path = if path.is_empty() { "/" } else { path };
+        let (host, port) = host_and_port(authority);
+        let (own_host, own_port) = split(&self.target).map_or(("", None), |(own, _)| host_and_port(own));
+        let host = if host == own_host { "" } else { host };
+        match port.filter(|port| Some(*port) != own_port) {
+            Some(port) => format!("{host}:{port}{path}").into(),
+            None if host.is_empty() => Cow::Owned(path.to_owned()),
+            None => format!("{host}{path}").into(),
+        }
+    }
+}
+
+/// The authority of a URL that has one, and what follows it.
+fn split(url: &str) -> Option<(&str, &str)> {
+    let (_, rest) = url.split_once("://")?;
+    Some(rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())))
+}
+
+fn host_and_port(authority: &str) -> (&str, Option<&str>) {
+    let authority = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, authority)| authority);
+    match authority.rsplit_once(':') {
+        // Not within the brackets of an IPv6 address.
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    }
+}
+
+impl Endpoint {
+    /// Records the last exchange of a request to `url`.
+    pub(crate) fn record(&self, url: &Url, exchange: &Exchange, recorder: &Recorder) {
+        let endpoint: Cow<'_, str> = match self {
+            Self::Fixed(name) => name.into(),
+            Self::OfUrl { grouping, name } => grouping.name(url.as_str(), name.as_deref()).into(),
+        };
+        let response = match &exchange.outcome {
+            Ok(response) => response,
+            Err(error) => {
+                let failure = Failure::from(error);
+                return recorder.tally(&format!("{PREFIX}.{endpoint}.errors.{failure}"), 1);
+            }
+        };
+        recorder.tally(&format!("{PREFIX}.{endpoint}.codes.{}", response.status), 1);
+        let time = exchange.timings.sending + exchange.timings.waiting;
+        recorder.observe(
+            &format!("{PREFIX}.response_time.{endpoint}"),
+            time.as_secs_f64() * 1e3,
+        );
+        let field = response.headers.get("server-timing");
+        if let Some(ms) = field.and_then(|field| server_total(str::from_utf8(field).ok()?)) {
+            recorder.observe(&format!("{PREFIX}.server-timing.{endpoint}"), ms);
+        }
+    }
+}
+
+/// The milliseconds of `total;dur=…` in a field `Server-Timing`.
+fn server_total(field: &str) -> Option<f64> {
+    let metrics = field.split(',').map(str::trim);
+    let total = metrics
+        .filter_map(|metric| metric.strip_prefix("total;"))
+        .next()?;
+    let dur = total.split(';').find_map(|it| it.trim().strip_prefix("dur="))?;
+    dur.trim_matches('"')
+        .parse()
+        .ok()
+        .filter(|ms: &f64| ms.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grouping() -> Grouping {
+        Grouping {
+            uses_only_names: false,
+            strips_query: false,
+            ignores_unnamed: false,
+            groups_dynamic_urls: true,
+            target: "http://h:8080/base".to_owned(),
+        }
+    }
+
+    #[test]
+    fn endpoints_have_names() {
+        let check = |grouping: &Grouping, url: &str, name: Option<&str>, expected: Option<&str>| {
+            let endpoint = grouping.endpoint(url, name);
+            let expected = expected.map(|expected| Endpoint::Fixed(expected.to_owned()));
+            assert_eq!(endpoint, expected, "{url} {name:?}");
+        };
+        let usual = grouping();
+        check(&usual, "/users/{{ id }}?a=1", None, Some("/users/{{ id }}?a=1"));
+        check(&usual, "/a", Some("list"), Some("/a (list)"));
+        check(&usual, "http://h:8080/a", None, Some("/a"));
+        check(&usual, "https://other/a?b=c", None, Some("other/a?b=c"));
+        check(&usual, "http://h:9090", None, Some(":9090/"));
+        check(&usual, "http://u:p@[::1]:1/x", None, Some("[::1]:1/x"));
+        let stripped = Grouping {
+            strips_query: true,
+            uses_only_names: true,
+            ..grouping()
+        };
+        check(&stripped, "/a?b=c", None, Some("/a"));
+        check(&stripped, "/a?b=c", Some("list"), Some("list"));
+        let named = Grouping {
+            ignores_unnamed: true,
+            ..grouping()
+        };
+        check(&named, "/a", None, None);
+        check(&named, "/a", Some("list"), Some("/a (list)"));
+    }
+
+    #[test]
+    fn urls_may_count_as_they_were_sent() {
+        let sent = Grouping {
+            groups_dynamic_urls: false,
+            ..grouping()
+        };
+        let of_url = Endpoint::OfUrl {
+            grouping: Box::new(sent.clone()),
+            name: None,
+        };
+        assert_eq!(sent.endpoint("/users/{{ id }}", None), Some(of_url));
+        assert_eq!(sent.name("http://h:8080/users/7", None), "/users/7");
+    }
+
+    #[test]
+    fn servers_say_how_long_they_took() {
+        for (field, expected) in [
+            ("total;dur=12.5", Some(12.5)),
+            ("db;dur=3, total;desc=\"all\";dur=7", Some(7.0)),
+            ("db;dur=3", None),
+            ("total;dur=soon", None),
+        ] {
+            assert_eq!(server_total(field), expected, "{field}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! JSON Schemas of the files that are read, for editors: made of the tables of keys that the readers go by.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    document::{Key, Kind, Rule, Shape},
+    wsdirector,
+};
+
+/// The schema of wsdirector's scenarios. Like all schemas here it is of draft 7, which all editors know.
+pub fn wsdirector() -> Value {
+    // Values are put in place of tags before the file is read.
+    schema(
+        "A scenario of wsdirector, as plimsoll runs it",
+        &wsdirector::FILE,
+        Some("<%"),
+    )
+}
+
+/// The schema of a file. `placeholder` is a regular expression for texts that stand for numbers and the like.
+fn schema(title: &str, file: &Kind, placeholder: Option<&'static str>) -> Value {
+    let mut writer = Writer {
+        placeholder,
+        definitions: BTreeMap::new(),
+    };
+    let mut schema = writer.value(file);
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
+    schema["title"] = title.into();
+    schema["definitions"] = json!(writer.definitions);
+    schema
+}
+
+struct Writer {
+    placeholder: Option<&'static str>,
+    /// By the names of their shapes.
+    definitions: BTreeMap<&'static str, Value>,
+}
+
+impl Writer {
+    fn value(&mut self, kind: &Kind) -> Value {
+        one_of(self.alternatives(kind))
+    }
+
+    /// Schemas of which one holds.
+    fn alternatives(&mut self, kind: &Kind) -> Vec<Value> {
+        let mut alternatives = match kind {
+            Kind::Either(kinds) => kinds.iter().map(|kind| self.plain(kind)).collect(),
+            kind => vec![self.plain(kind)],
+        };
+        if let Some(placeholder) = self.placeholder.filter(|_| alternatives.iter().all(is_scalar)) {
+            match alternatives.iter_mut().find(|schema| takes_text(schema)) {
+                None => alternatives.push(json!({ "type": "string", "pattern": placeholder })),
+                Some(text) => {
+                    if let Some(pattern) = text.get("pattern").and_then(Value::as_str) {
+                        text["pattern"] = format!("{pattern}|{placeholder}").into();
+                    }
+                }
+            }
+        }
+        alternatives
+    }
+
+    /// The schema of one kind, which no placeholder stands for.
+    fn plain(&mut self, kind: &Kind) -> Value {
+        match kind {
+            Kind::Any => json!({}),
+            Kind::Refused(_) => json!({ "not": {} }),
+            Kind::Text => json!({ "type": "string" }),
+            Kind::Scalar => json!({ "type": ["string", "number", "boolean"] }),
+            Kind::Pattern(pattern) => json!({ "type": "string", "pattern": pattern }),
+            Kind::Word(words) => json!({ "enum": words }),
+            Kind::Boolean => json!({ "type": "boolean" }),
+            Kind::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+            Kind::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+            Kind::Either(_) => self.value(kind),
+            Kind::List(items) => json!({ "type": "array", "items": self.value(items) }),
+            Kind::Table(values) => json!({ "type": "object", "additionalProperties": self.value(values) }),
+            Kind::Map(shape) => self.reference(shape, Self::shape),
+            Kind::Switch(key, cases) => self.switch(key, cases),
+            Kind::Step(shape) => self.reference(shape, Self::step),
+        }
+    }
+
+    /// A reference to the definition of a shape, which is written once.
+    fn reference(&mut self, shape: &'static Shape, define: fn(&mut Self, &'static Shape) -> Value) -> Value {
+        if !self.definitions.contains_key(shape.name) {
+            // A shape may have itself in it.
+            self.definitions.insert(shape.name, Value::Null);
+            let definition = define(self, shape);
+            self.definitions.insert(shape.name, definition);
+        }
+        json!({ "$ref": format!("#/definitions/{}", shape.name) })
+    }
+
+    fn shape(&mut self, shape: &'static Shape) -> Value {
+        let properties: Map<_, _> = shape
+            .keys
+            .iter()
+            .map(|key| (key.name.to_owned(), self.property(key)))
+            .collect();
+        let required = shape.keys.iter().filter(|key| key.is_required);
+        let needs = shape.keys.iter().filter_map(|key| Some((key.name, [key.needs?])));
+        let rules: Vec<_> = shape.rules.iter().map(rule).collect();
+        let mut schema = json!({
+            "type": "object",
+            "description": shape.about,
+            "properties": properties,
+            "additionalProperties": false,
+        });
+        let parts = [
+            (
+                "required",
+                json!(required.map(|key| key.name).collect::<Vec<_>>()),
+            ),
+            ("dependencies", json!(needs.collect::<BTreeMap<_, _>>())),
+            ("allOf", json!(rules)),
+        ];
+        for (name, part) in parts {
+            if part != json!([]) && part != json!({}) {
+                schema[name] = part;
+            }
+        }
+        schema
+    }
+
+    /// A key that may be left out may also have nothing behind it.
+    fn property(&mut self, key: &Key) -> Value {
+        let mut alternatives = self.alternatives(&key.kind);
+        match (&key.kind, key.is_required) {
+            (Kind::Any, true) => {
+                alternatives = vec![json!({ "type": ["string", "number", "boolean", "array", "object"] })];
+            }
+            (Kind::Any | Kind::Refused(_), _) | (_, true) => {}
+            (_, false) => alternatives.push(json!({ "type": "null" })),
+        }
+        let mut schema = one_of(alternatives);
+        schema["description"] = key.about.into();
+        schema
+    }
+
+    fn switch(&mut self, key: &str, cases: &[(&'static str, &'static Shape)]) -> Value {
+        let [(_, usual), others @ ..] = cases else {
+            return json!({});
+        };
+        let usual = self.reference(usual, Self::shape);
+        others.iter().rev().fold(usual, |otherwise, (value, shape)| {
+            json!({
+                "if": { "type": "object", "required": [key], "properties": { key: { "const": value } } },
+                "then": self.reference(shape, Self::shape),
+                "else": otherwise,
+            })
+        })
+    }
+
+    fn step(&mut self, shape: &'static Shape) -> Value {
+        let bare: Vec<_> = shape.keys.iter().filter(|key| is_bare(key)).collect();
+        let properties: Map<_, _> = shape
+            .keys
+            .iter()
+            .map(|key| {
+                let mut alternatives = self.alternatives(&key.kind);
+                if is_bare(key) {
+                    alternatives.push(json!({ "type": "null" }));
+                }
+                let mut schema = one_of(alternatives);
+                schema["description"] = key.about.into();
+                (key.name.to_owned(), schema)
+            })
+            .collect();
+        json!({
+            "description": shape.about,
+            "anyOf": [
+                { "enum": bare.iter().map(|key| key.name).collect::<Vec<_>>() },
+                {
+                    "type": "object",
+                    "properties": properties,
+                    "additionalProperties": false,
+                    "minProperties": 1,
+                    "maxProperties": 1,
+                },
+            ],
+        })
+    }
+}
+
+/// Whether nothing has to be said about a step.
+fn is_bare(step: &Key) -> bool {
+    let Kind::Map(shape) = step.kind else { return false };
+    let needs_none = |rule: &Rule| !matches!(rule, Rule::AtLeastOne(_));
+    !shape.keys.iter().any(|key| key.is_required) && shape.rules.iter().all(needs_none)
+}
+
+fn is_scalar(schema: &Value) -> bool {
+    let is_compound = |kind: &Value| kind == "array" || kind == "object";
+    schema.get("enum").is_some() || schema.get("type").is_some_and(|kind| !is_compound(kind))
+}
+
+fn takes_text(schema: &Value) -> bool {
+    let is_text = |kind: &Value| kind == "string";
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(is_text),
+        kind => kind.is_some_and(is_text),
+    }
+}
+
+/// One schema for all; of values with different types it says what belongs to each type.
+fn one_of(mut alternatives: Vec<Value>) -> Value {
+    let types: Vec<_> = alternatives.iter().map(|schema| &schema["type"]).collect();
+    let has_enum = alternatives.iter().any(|schema| schema.get("enum").is_some());
+    let is_distinct = types
+        .iter()
+        .enumerate()
+        .all(|(position, kind)| !types[..position].contains(kind));
+    match alternatives.len() {
+        1 => alternatives.swap_remove(0),
+        _ if has_enum || !is_distinct || types.contains(&&Value::Null) => json!({ "anyOf": alternatives }),
+        _ => {
+            let types = types.iter().flat_map(|kind| match kind {
+                Value::Array(kinds) => kinds.clone(),
+                kind => vec![(*kind).clone()],
+            });
+            let types: Vec<_> = types.collect();
+            let keywords = alternatives.into_iter().filter_map(|schema| match schema {
+                Value::Object(keywords) => Some(keywords),
+                _ => None,
+            });
+            let mut merged: Map<_, _> = keywords.flatten().collect();
+            merged.insert("type".to_owned(), types.into());
+            Value::Object(merged)
+        }
+    }
+}
+
+fn rule(rule: &Rule) -> Value {
+    match rule {
+        Rule::AtLeastOne(keys) => {
+            let each: Vec<_> = keys.iter().map(|key| json!({ "required": [key] })).collect();
+            json!({ "anyOf": each })
+        }
+        Rule::AtMostOne(keys) => {
+            let others = |position: usize| keys[position + 1..].iter();
+            let pairs = keys.iter().enumerate().flat_map(|(position, one)| {
+                others(position).map(move |other| json!({ "required": [one, other] }))
+            });
+            json!({ "not": { "anyOf": pairs.collect::<Vec<_>>() } })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! What clients of Action Cable may do: subscriptions besides bare messages.
+
+use super::{
+    SECONDS,
+    base::{
+        DEBUG, EXACT, MULTIPLIER, ONE_PATTERN, ORDERED, PARTIAL, PRINT, SAMPLE, SEND, SLEEP, TIMEOUT, TIMES,
+        WAIT_ALL, repeated, step,
+    },
+};
+use crate::document::{Key, Kind, Shape};
+
+const CHANNEL: Key = Key::new("channel", Kind::Text, "The class name of the channel.");
+const PARAMS: Key = Key::new(
+    "params",
+    Kind::Table(&Kind::Any),
+    "Further parameters of the subscription.",
+);
+const OFFSET: Key = Key::new(
+    "offset",
+    Kind::Any,
+    "The offset that the message has to have in its stream.",
+);
+const STREAM_ID: Key = Key::new(
+    "stream_id",
+    Kind::Any,
+    "The stream that the message has to be of.",
+);
+const EPOCH: Key = Key::new("epoch", Kind::Any, "The epoch that the message has to be of.");
+
+/// The steps of clients that speak Action Cable.
+pub(super) static CABLE_STEPS: Shape = Shape {
+    name: "cable_step",
+    about: "One step.",
+    keys: &[
+        step("send", &SEND),
+        step("receive", &CABLE_RECEIVE),
+        step("receive_all", &CABLE_RECEIVE_ALL),
+        step("wait_all", &WAIT_ALL),
+        step("sleep", &SLEEP),
+        step("debug", &DEBUG),
+        step("loop", &CABLE_LOOP),
+        step("subscribe", &SUBSCRIBE),
+        step("unsubscribe", &UNSUBSCRIBE),
+        step("perform", &PERFORM),
+    ],
+    rules: &[],
+};
+
+pub(super) static CABLE_LOOP: Shape = Shape {
+    name: "cable_loop",
+    about: "Repeats steps.",
+    keys: &repeated(&Kind::Step(&CABLE_STEPS)),
+    rules: &[],
+};
+
+static CABLE_RECEIVE: Shape = Shape {
+    name: "cable_receive",
+    about: "Takes the first message that is as expected, of a subscription or bare.",
+    keys: &[
+        CHANNEL,
+        PARAMS.needs("channel"),
+        OFFSET.needs("channel"),
+        STREAM_ID.needs("channel"),
+        EPOCH.needs("channel"),
+        EXACT,
+        PARTIAL,
+        ORDERED,
+        PRINT,
+        TIMEOUT,
+        MULTIPLIER,
+        SAMPLE,
+    ],
+    rules: ONE_PATTERN,
+};
+static CABLE_RECEIVE_ALL: Shape = Shape {
+    name: "cable_receive_all",
+    about: "Takes exactly these messages, in any order.",
+    keys: &[
+        Key::new(
+            "messages",
+            Kind::List(&Kind::Map(&CABLE_MESSAGE)),
+            "The messages.",
+        )
+        .required(),
+        Key::new(
+            "timeout",
+            SECONDS,
+            "Seconds from one message to the next; 5 when left out.",
+        ),
+        MULTIPLIER,
+        SAMPLE,
+    ],
+    rules: &[],
+};
+pub(super) static CABLE_MESSAGE: Shape = Shape {
+    name: "cable_message",
+    about: "A message that has to come, of a subscription or bare.",
+    keys: &[
+        CHANNEL,
+        PARAMS.needs("channel"),
+        OFFSET.needs("channel"),
+        STREAM_ID.needs("channel"),
+        EPOCH.needs("channel"),
+        EXACT,
+        PARTIAL,
+        TIMES,
+    ],
+    rules: ONE_PATTERN,
+};
+static SUBSCRIBE: Shape = Shape {
+    name: "subscribe",
+    about: "Subscribes to a channel, and waits for the confirmation.",
+    keys: &[CHANNEL.required(), PARAMS, MULTIPLIER, SAMPLE],
+    rules: &[],
+};
+static UNSUBSCRIBE: Shape = Shape {
+    name: "unsubscribe",
+    about: "Ends a subscription.",
+    keys: &[CHANNEL.required(), PARAMS, MULTIPLIER, SAMPLE],
+    rules: &[],
+};
+static PERFORM: Shape = Shape {
+    name: "perform",
+    about: "Calls an action of a channel.",
+    keys: &[
+        CHANNEL.required(),
+        PARAMS,
+        Key::new("action", Kind::Text, "The name of the action.").required(),
+        Key::new("data", Kind::Table(&Kind::Any), "What the action gets."),
+        MULTIPLIER,
+        SAMPLE,
+    ],
+    rules: &[],
+};

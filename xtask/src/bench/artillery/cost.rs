@@ -1,0 +1,101 @@
+//! CPU per message of an Artillery file: of a message that nobody waits for, of one with its answer, of a request over
+//! HTTP.
+//!
+//! As with scripts, a figure is the difference of a long run and a short one by the messages that the long one has more.
+
+use serde_json::{Value, json};
+
+use super::{
+    Tools,
+    tool::{Job, Tool},
+};
+use crate::bench::{Error, Outcome, Plan, budget, server::Server, sheet::Sheet};
+
+const N_USERS: usize = 20;
+/// Messages of each user in the short run, which warms up as the long one does.
+const N_SHORT: usize = 250;
+/// Those in the long one: 50,000 more in all, 10 s of work for Artillery.
+const N_LONG: usize = 2_750;
+
+const PLIMSOLL: &str = "plimsoll µs";
+const ARTILLERY: &str = "artillery µs";
+const TIMES: &str = "artillery / plim.";
+const SHARE: &str = "plim. / artillery";
+
+/// A file whose messages are measured.
+struct Workload {
+    /// As in titles.
+    what: &'static str,
+    file: &'static str,
+    scheme: &'static str,
+    path: &'static str,
+    /// The counter of its messages.
+    counter: &'static str,
+}
+
+const WORKLOADS: [Workload; 3] = [
+    Workload {
+        what: "message that nobody waits for",
+        file: "ws-send.yml",
+        scheme: "ws",
+        path: "/echo",
+        counter: "websocket.messages_sent",
+    },
+    Workload {
+        what: "message and its answer",
+        file: "ws-echo.yml",
+        scheme: "ws",
+        path: "/echo",
+        counter: "websocket.messages_sent",
+    },
+    Workload {
+        what: "HTTP request",
+        file: "http-get.yml",
+        scheme: "http",
+        path: "",
+        counter: "http.responses",
+    },
+];
+
+/// Measures every workload.
+pub(super) fn measure(plan: &Plan, tools: &Tools, outcome: &mut Outcome) -> Result<(), Error> {
+    for workload in &WORKLOADS {
+        let title = format!(
+            "artillery: load client CPU per {}, {N_USERS} users",
+            workload.what
+        );
+        let mut sheet = Sheet::new(title, &[PLIMSOLL, ARTILLERY, TIMES, SHARE]);
+        let mut reports = Vec::new();
+        for _ in 0..plan.rounds {
+            let server = Server::start(&plan.binary)?;
+            let ours = workload.us_per_message(&tools.plimsoll, &server, &mut reports)?;
+            let theirs = workload.us_per_message(&tools.artillery, &server, &mut reports)?;
+            sheet.push(vec![ours, theirs, theirs / ours, ours / theirs]);
+        }
+        let verdict = budget::ARTILLERY.judge(workload.what.to_owned(), sheet.median(SHARE));
+        outcome.add(&sheet, &[verdict], &reports);
+    }
+    Ok(())
+}
+
+impl Workload {
+    /// From a short and a long run.
+    fn us_per_message(&self, tool: &Tool, server: &Server, reports: &mut Vec<Value>) -> Result<f64, Error> {
+        let mut cpu_us = |n_each: usize| -> Result<f64, Error> {
+            let done = tool.run(&Job {
+                file: self.file,
+                url: server.url(self.scheme, self.path),
+                users: N_USERS,
+                rounds: n_each,
+                expected: (self.counter, n_each),
+            })?;
+            let counters = &done.report["aggregate"]["counters"];
+            reports.push(
+                json!({ "command": done.run.command, "cpu_us": done.run.cpu_us, "counters": counters }),
+            );
+            Ok(done.run.cpu_us)
+        };
+        let (short, long) = (cpu_us(N_SHORT)?, cpu_us(N_LONG)?);
+        Ok((long - short) / (N_USERS * (N_LONG - N_SHORT)) as f64)
+    }
+}
