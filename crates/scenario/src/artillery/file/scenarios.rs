@@ -152,7 +152,7 @@ fn engine(part: &Part<'_>, name: &str) -> Option<Engine> {
                 ", which is meant where none is named,"
             };
             part.mistake(format!(
-                "the engine `{name}`{of} is not supported; expected http or ws"
+                "the engine `{name}`{of} is not supported; expected http or ws, or the test as a script (`plimsoll new`)"
             ));
             None
         }
