@@ -231,6 +231,39 @@ scenarios: [{ engine: ws, flow: [{ think: 5 }] }]
     assert.match(stdout, /6 were turned away by maxVusers/);
   });
 
+  test("a user may have several connections, which are all read", async (t) => {
+    const heard = { first: [], second: [] };
+    let closed = 0;
+    const server = (name) =>
+      serve(t, (socket) => {
+        socket.on("message", (data) => heard[name].push(data.toString()) && socket.send(`${name}: ${data}`));
+        socket.on("close", () => (closed += 1));
+      });
+    const [first, second] = [await server("first"), await server("second")];
+    const flow = `  - connect: { name: other, target: "${second}" }
+  - send: a
+  - send: { payload: b, capture: { regexp: "(.*)", as: answer } }
+    connection: other
+  - send: "{{ answer }}"
+  - receive: { match: { regexp: "first: second: b", value: "first: second: b" } }
+  - connect: { name: other, target: "${second}" }
+  - send: again
+    connection: other
+`;
+    const { code, stderr, counters, summaries } = await run(t, single(first, flow));
+    assert.equal(code, 0, stderr);
+    assert.equal(counters["vusers.completed"], 1);
+    assert.deepEqual(heard, { first: ["a", "second: b"], second: ["b", "again"] });
+    assert.equal(counters["websocket.messages_received"], 4);
+    assert.equal(summaries["websocket.connect_time"].count, 3);
+    await eventually(() => closed === 3, "three closed connections");
+    // One that ends ends its user, also while a step is busy with another one.
+    const quitting = await serve(t, (socket) => socket.close());
+    const lost = await run(t, single(first, `  - connect: { name: other, target: "${quitting}" }\n  - wait: { timeout: 60 }\n`));
+    assert.equal(lost.counters["vusers.failed"], 1);
+    assert.equal(lost.counters["errors.response timeout"], undefined);
+  });
+
   test("a phase may hold a number of users, each followed by another one", async (t) => {
     const target = await serve(t, (socket) => socket.on("message", (data) => socket.send(data)));
     const file = `config: { target: "${target}", phases: [{ users: 4, duration: 2 }, { users: 2, rampTo: 1, duration: 1 }] }

@@ -20,7 +20,7 @@ use super::{
     options::Options,
     progress::{Audience, Display, Screen, header},
     rest::{Orders, Rest, Snapshot},
-    results::Results,
+    results::{Results, SATURATED},
     script,
     signals::Signals,
     verdict,
@@ -30,10 +30,6 @@ use crate::{
     surroundings::Surroundings,
     terminal,
 };
-
-/// What people have to know before they believe a figure.
-const SATURATED: &str =
-    "the load generator was the bottleneck, so the figures of this run are not the target's alone";
 
 /// A test that is about to run.
 struct LoadTest<'a> {

@@ -5,13 +5,11 @@ use std::{cell::RefCell, ffi::OsString, io, io::Write as _, path::Path, sync::Ar
 use clap::Parser;
 use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_load::{
-    generator,
     plan::Plan,
     preflight,
     run::{self, Progress, RunConfig, RunEnd, RunResult},
 };
 use plimsoll_outputs::Outputs;
-use plimsoll_report::{Summary, percentile, summary::Parts};
 use plimsoll_scenario::{
     document::{Document, Mistakes},
     wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
@@ -24,6 +22,7 @@ use super::{
     check::unreadable,
     log::{Log, LogFormat, LogOutput},
     progress::{Audience, Display, Screen},
+    results::{SATURATED, summarize},
     signals::Signals,
 };
 use crate::{
@@ -182,28 +181,10 @@ fn tell(
     outcome: &Outcome,
     notices: Vec<String>,
 ) -> Result<(), Failure> {
-    let connecting = run.metrics.iter().find_map(|(definition, value)| match value {
-        plimsoll_load::metrics::Value::Trend(histogram) if definition.name == "ws_connecting" => {
-            Some(percentile(histogram, 95.0))
-        }
-        _ => None,
-    });
-    let health = generator::judge(&run.generator, run.schedule, connecting);
-    let mut summary = Summary::new(Parts {
-        plimsoll: env!("CARGO_PKG_VERSION"),
-        command: std::env::args().collect(),
-        run,
-        health: &health,
-        losses: None,
-        target: None,
-        trend_stats: &plan.summary_trend_stats,
-    });
+    let summary = summarize(run, &plan.summary_trend_stats, notices);
     if summary.generator.saturated {
-        tracing::warn!(
-            "The load generator was the bottleneck, so the figures of this run are not the target's alone."
-        );
+        tracing::warn!("{SATURATED}");
     }
-    summary.notices.extend(notices);
     let mut stdout = io::stdout();
     match options.format {
         Format::Json => {

@@ -11,7 +11,13 @@ use std::{
 use plimsoll_load::metrics::Registry;
 use serde_json::Value;
 
-use super::{metrics::Metrics, phase::Phase, program::Program, test::Test, variables::Globals};
+use super::{
+    metrics::Metrics,
+    phase::Phase,
+    program::{Engine, Program},
+    test::Test,
+    variables::Globals,
+};
 use crate::document::{Document, Mistakes};
 
 mod capture;
@@ -96,6 +102,9 @@ impl Reader<'_> {
         root.finish();
         self.check_names();
         let (scenarios, opening) = (scenarios?, settings.opening(&document)?);
+        if scenarios.iter().any(|scenario| scenario.engine == Engine::Http) {
+            self.warn_of_proxy();
+        }
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry);
         let metrics = metrics

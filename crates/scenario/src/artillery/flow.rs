@@ -19,6 +19,8 @@ pub(crate) struct Flow {
     pub(crate) steps: Vec<Step>,
     /// Where the WebSocket leads, when the scenario says it itself.
     pub(crate) connect: Option<Connect>,
+    /// Names of further connections; the first of them has the place after that of the usual one.
+    pub(crate) connections: Vec<String>,
     /// Whether messages that nobody waits for are kept for `receive`.
     pub(crate) has_inbox: bool,
 }
@@ -37,6 +39,7 @@ pub(crate) enum Step {
     Repeat {
         head: usize,
     },
+    Connect(Box<Connecting>),
     Send(Box<Sending>),
     Wait(Box<Wait>),
     Receive(Box<Receive>),
@@ -103,9 +106,19 @@ pub(crate) struct Connect {
     pub(crate) subprotocols: Vec<Template>,
 }
 
+/// One more connection. Not in Artillery.
+#[derive(Clone, Debug)]
+pub(crate) struct Connecting {
+    /// Its place among the user's connections.
+    pub(crate) place: usize,
+    pub(crate) connect: Connect,
+}
+
 /// A message to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Sending {
+    /// Over which of the user's connections.
+    pub(crate) place: usize,
     pub(crate) payload: Payload,
     /// What is done with the answer; `None` does not wait for one.
     pub(crate) answer: Option<Answers>,
@@ -138,11 +151,19 @@ pub(crate) struct Wanted {
 
 /// Waits for the next messages, whatever came before.
 #[derive(Clone, Debug)]
-pub(crate) struct Wait(pub(crate) Answers);
+pub(crate) struct Wait {
+    /// On which of the user's connections.
+    pub(crate) place: usize,
+    pub(crate) answers: Answers,
+}
 
 /// Takes messages that match from the inbox, and waits for those that are missing. Not in Artillery.
 #[derive(Clone, Debug)]
-pub(crate) struct Receive(pub(crate) Answers);
+pub(crate) struct Receive {
+    /// On which of the user's connections.
+    pub(crate) place: usize,
+    pub(crate) answers: Answers,
+}
 
 impl Time {
     /// The duration for one user; `None` when the template gives none.

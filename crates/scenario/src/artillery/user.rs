@@ -13,16 +13,16 @@ use plimsoll_load::{
     vu::{Iteration, IterationContext, IterationError, Vu, VuFactory, VuId},
 };
 use serde_json::Value;
-use tokio::{task::coop, time::sleep};
+use tokio::task::coop;
 
 use super::{
     failure::Failure,
-    flow::{Bounds, Flow, Loop, LoopKind, Payload, Step, Think},
+    flow::{Bounds, Connect, Flow, Loop, LoopKind, Payload, Step, Think},
     http::Visitor,
     phase::Phase,
     program::{Engine, Program, ScenarioFlow},
     variables::Variables,
-    websocket::Session,
+    websocket::{FIRST, Session, Sessions},
 };
 
 /// Makes users; all of them share the program.
@@ -139,7 +139,7 @@ pub(crate) struct User<'a> {
     program: &'a Program,
     scenario: &'a Flow,
     pub(crate) variables: Variables,
-    session: Option<Session>,
+    sessions: Sessions,
     visitor: Option<Visitor>,
     recorder: Recorder,
     /// The loops that it is in, the innermost last.
@@ -161,7 +161,7 @@ impl<'a> User<'a> {
             program,
             scenario: &scenario.flow,
             variables: program.variables_for(scenario),
-            session: None,
+            sessions: Sessions::default(),
             visitor: None,
             recorder,
             loops: Vec::new(),
@@ -171,7 +171,7 @@ impl<'a> User<'a> {
     /// Does all steps.
     pub(crate) async fn act(&mut self, scenario: &'a ScenarioFlow) -> Result<(), Failure> {
         match scenario.engine {
-            Engine::WebSocket => self.session = Some(Box::pin(self.connect()).await?),
+            Engine::WebSocket => self.connect(FIRST, scenario.flow.connect.as_ref()).await?,
             Engine::Http => {
                 let Program { http, metrics, .. } = self.program;
                 self.visitor = Some(Visitor::new(Arc::clone(http), *metrics, self.recorder.clone()));
@@ -180,26 +180,31 @@ impl<'a> User<'a> {
         self.follow().await
     }
 
-    /// Ends the connection, if there is one.
+    /// Ends all connections.
     pub(crate) async fn leave(&mut self) {
-        if let Some(session) = self.session.take() {
-            Box::pin(session.close()).await;
-        }
+        Box::pin(self.sessions.close()).await;
     }
 
-    async fn connect(&self) -> Result<Session, Failure> {
+    /// Opens a connection, in place of one that is there.
+    async fn connect(&mut self, place: usize, own: Option<&Connect>) -> Result<(), Failure> {
+        // Large, and only for a moment.
+        let session = Box::pin(self.open(own)).await?;
+        if let Some(before) = self.sessions.put(place, session) {
+            Box::pin(before.close()).await;
+        }
+        Ok(())
+    }
+
+    async fn open(&self, own: Option<&Connect>) -> Result<Session, Failure> {
         let Program { opening, metrics, .. } = self.program;
-        let Flow {
-            connect, has_inbox, ..
-        } = self.scenario;
         let measures = (*metrics, self.recorder.clone());
         let timeout = self.program.timeout;
         Session::open(
             opening,
-            connect.as_ref(),
+            own,
             &self.variables,
             measures,
-            *has_inbox,
+            self.scenario.has_inbox,
             timeout,
         )
         .await
@@ -240,39 +245,33 @@ impl<'a> User<'a> {
 
     async fn take(&mut self, step: &Step) -> Result<(), Failure> {
         let Self {
-            session, variables, ..
+            sessions, variables, ..
         } = self;
-        match (step, session) {
-            (Step::Think(think), session) => {
-                let time = think.time(variables)?;
-                match session {
-                    Some(session) => session.idle(time).await?,
-                    None => sleep(time).await,
-                }
-            }
-            (Step::Log(template), _) => tracing::info!("{}", template.render(variables)),
-            (Step::Send(send), Some(session)) => {
+        match step {
+            Step::Think(think) => sessions.idle(think.time(variables)?).await?,
+            Step::Log(template) => tracing::info!("{}", template.render(variables)),
+            Step::Connect(step) => self.connect(step.place, Some(&step.connect)).await?,
+            Step::Send(send) => {
                 let payload = match &send.payload {
                     Payload::Constant(text) => (&**text).into(),
                     payload => payload.for_user(variables),
                 };
-                match &send.answer {
-                    None => session.send(&payload).await?,
-                    Some(answers) => session.ask(&payload, answers, variables).await?,
-                }
+                let step = async |session: &mut Session| match &send.answer {
+                    None => session.send(&payload).await,
+                    Some(answers) => session.ask(&payload, answers, variables).await,
+                };
+                sessions.perform(send.place, step).await?;
             }
-            (Step::Wait(wait), Some(session)) => session.wait(&wait.0, variables).await?,
-            (Step::Receive(receive), Some(session)) => session.receive(&receive.0, variables).await?,
-            // The front end gives these steps to no other engine, and `follow` walks loops.
-            (
-                Step::Send(_)
-                | Step::Wait(_)
-                | Step::Receive(_)
-                | Step::Request(_)
-                | Step::Loop { .. }
-                | Step::Repeat { .. },
-                _,
-            ) => {}
+            Step::Wait(wait) => {
+                let step = async |session: &mut Session| session.wait(&wait.answers, variables).await;
+                sessions.perform(wait.place, step).await?;
+            }
+            Step::Receive(receive) => {
+                let step = async |session: &mut Session| session.receive(&receive.answers, variables).await;
+                sessions.perform(receive.place, step).await?;
+            }
+            // `follow` does these.
+            Step::Request(_) | Step::Loop { .. } | Step::Repeat { .. } => {}
         }
         Ok(())
     }

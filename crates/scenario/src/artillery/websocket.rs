@@ -1,4 +1,4 @@
-//! The engine `ws`: one WebSocket per virtual user, read all the time.
+//! The engine `ws`: WebSockets that are read all the time, one per virtual user or several.
 //!
 //! Artillery looks at messages only while a step waits for one. Here every message is counted when it arrives, answers
 //! are timed, and a server that closes is noticed at once.
@@ -8,5 +8,10 @@ mod opening;
 mod reception;
 mod round_trips;
 mod session;
+mod sessions;
 
-pub(crate) use self::{opening::Opening, session::Session};
+pub(crate) use self::{
+    opening::Opening,
+    session::Session,
+    sessions::{FIRST, Sessions},
+};

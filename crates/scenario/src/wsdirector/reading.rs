@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_load::nearest::nearest;
 use regex::{Regex, RegexBuilder};
 
 use super::{
@@ -11,10 +12,7 @@ use super::{
     scenario::{Action, Connecting, Group, Protocol, Scenario},
     steps::Steps,
 };
-use crate::{
-    document::{Document, Fields, Mistakes, Node, Part, Value},
-    nearest::nearest,
-};
+use crate::document::{Document, Fields, Mistakes, Node, Part, Value};
 
 /// The key of a group of clients.
 const CLIENT: &str = "client";

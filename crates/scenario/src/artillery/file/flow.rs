@@ -1,5 +1,7 @@
 //! The steps of a flow that all engines have (load-tools spec §2.5).
 
+use plimsoll_load::nearest::nearest;
+
 use super::{config::Settings, reader::Reader};
 use crate::{
     artillery::{
@@ -8,7 +10,6 @@ use crate::{
         program::Engine,
     },
     document::{Fields, Part, Value},
-    nearest::nearest,
 };
 
 /// Steps of all engines.
@@ -94,11 +95,11 @@ impl<'a> Reader<'a> {
             }
             "loop" => return self.read_loop(&part, fields, engine, settings, flow),
             "connect" => return self.read_connect(&part, flow),
-            "send" => self.read_send(&part),
-            "wait" => self.read_wait(&part),
+            "send" => self.read_send(&part, self.place(fields, flow)),
+            "wait" => self.read_wait(&part, self.place(fields, flow)),
             "receive" => {
                 flow.has_inbox = true;
-                self.read_receive(&part)
+                self.read_receive(&part, self.place(fields, flow))
             }
             "parallel" => {
                 part.mistake("requests at the same time are not supported; write them one after another");

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use plimsoll_load::nearest::nearest;
+
 use super::{
     config::is_map,
     reader::{Reader, json_of},
@@ -9,8 +11,9 @@ use super::{
 use crate::{
     artillery::{
         duration,
-        flow::{Answers, Connect, Flow, Payload, Receive, Sending, Step, Wait, Wanted},
+        flow::{Answers, Connect, Connecting, Flow, Payload, Receive, Sending, Step, Wait, Wanted},
         template::{JsonTemplate, Template},
+        websocket::FIRST,
     },
     document::{Fields, Part, Value},
 };
@@ -20,13 +23,11 @@ const MOST_ANSWERS: u64 = 10_000;
 
 impl<'a> Reader<'a> {
     pub(super) fn read_connect(&self, part: &Part<'a>, flow: &mut Flow) {
-        if !flow.steps.is_empty() || flow.connect.is_some() {
-            part.mistake("`connect` can only be the first step, and once: a user has one connection");
-            return;
-        }
         let mut connect = Connect::default();
+        let mut name = None;
         if is_map(part) {
             let Some(mut fields) = part.fields() else { return };
+            name = fields.get("name");
             connect.target = fields.get("target").and_then(|part| self.template(&part));
             if let Some(part) = fields.get("function") {
                 part.mistake("there is no function to call: a `processor` is not supported");
@@ -36,7 +37,38 @@ impl<'a> Reader<'a> {
         } else {
             connect.target = self.template(part);
         }
-        flow.connect = Some(connect);
+        match name {
+            Some(name) => {
+                let Some(name) = name.text() else { return };
+                let place = place_of(flow, name).unwrap_or_else(|| {
+                    flow.connections.push(name.to_owned());
+                    FIRST + flow.connections.len()
+                });
+                flow.steps
+                    .push(Step::Connect(Box::new(Connecting { place, connect })));
+            }
+            None if flow.steps.is_empty() && flow.connect.is_none() => flow.connect = Some(connect),
+            None => part.mistake(
+                "`connect` without a name can only be the first step, and once; one more connection has a name, for \
+                 example connect: { name: second, target: ws://localhost:3334/echo }",
+            ),
+        }
+    }
+
+    /// The connection that a step names beside it, or the usual one.
+    pub(super) fn place(&self, fields: &mut Fields<'a>, flow: &Flow) -> usize {
+        let Some(part) = fields.get("connection") else {
+            return FIRST;
+        };
+        let Some(name) = part.text() else { return FIRST };
+        place_of(flow, name).unwrap_or_else(|| {
+            let hint = match nearest(name, flow.connections.iter().map(String::as_str)) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("expected a step before it, for example connect: {{ name: {name}, target: ws://localhost:3334/echo }}"),
+            };
+            part.mistake(format!("no step opens the connection `{name}`; {hint}"));
+            FIRST
+        })
     }
 
     /// What `config.ws` and `connect` have in common.
@@ -55,11 +87,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn read_send(&self, part: &Part<'a>) -> Option<Step> {
+    pub(super) fn read_send(&self, part: &Part<'a>, place: usize) -> Option<Step> {
         let is_ask = part.node().value.get("payload").is_some();
         if !is_ask {
             let payload = self.payload(part)?;
             return Some(Step::Send(Box::new(Sending {
+                place,
                 payload,
                 answer: None,
             })));
@@ -72,6 +105,7 @@ impl<'a> Reader<'a> {
             .any(|key| part.node().value.get(key).is_some());
         fields.finish();
         Some(Step::Send(Box::new(Sending {
+            place,
             payload: payload?,
             answer: waits.then_some(answer),
         })))
@@ -93,27 +127,27 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(super) fn read_wait(&self, part: &Part<'a>) -> Option<Step> {
+    pub(super) fn read_wait(&self, part: &Part<'a>, place: usize) -> Option<Step> {
         let mut fields = part.fields()?;
         let answers = self.answers(&mut fields, "count");
         fields.finish();
-        Some(Step::Wait(Box::new(Wait(answers))))
+        Some(Step::Wait(Box::new(Wait { place, answers })))
     }
 
     /// `receive: 3` are any three messages.
-    pub(super) fn read_receive(&self, part: &Part<'a>) -> Option<Step> {
+    pub(super) fn read_receive(&self, part: &Part<'a>, place: usize) -> Option<Step> {
         if let Value::Number(_) = &part.node().value {
             let answers = Answers {
                 wanted: Wanted::default(),
                 n: n_answers(part)?,
                 timeout: None,
             };
-            return Some(Step::Receive(Box::new(Receive(answers))));
+            return Some(Step::Receive(Box::new(Receive { place, answers })));
         }
         let mut fields = part.fields()?;
         let answers = self.answers(&mut fields, "count");
         fields.finish();
-        Some(Step::Receive(Box::new(Receive(answers))))
+        Some(Step::Receive(Box::new(Receive { place, answers })))
     }
 
     fn answers(&self, fields: &mut Fields<'a>, count: &'static str) -> Answers {
@@ -145,6 +179,12 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// Where a connection is that a step before opens.
+fn place_of(flow: &Flow, name: &str) -> Option<usize> {
+    let position = flow.connections.iter().position(|known| known == name)?;
+    Some(FIRST + 1 + position)
 }
 
 fn n_answers(part: &Part<'_>) -> Option<u32> {

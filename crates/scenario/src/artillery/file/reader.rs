@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use plimsoll_load::nearest::nearest;
 use serde_json::Value;
 
 use super::Surroundings;
@@ -17,7 +18,6 @@ use crate::{
         variables::{Globals, Variables},
     },
     document::{Document, Mistakes, Part, Value as Written},
-    nearest::nearest,
 };
 
 /// Variables that are always there.
@@ -31,6 +31,9 @@ const BUILT_IN: [&str; 8] = [
     "$loopCount",
     "$loopElement",
 ];
+
+/// Variables of the system that name a proxy for HTTP.
+const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
 /// Reads one file.
 pub(super) struct Reader<'a> {
@@ -64,6 +67,18 @@ impl<'a> Reader<'a> {
             part.path()
         );
         self.warnings.borrow_mut().push(warning);
+    }
+
+    /// Says that a proxy of the environment is not used, where Artillery would use it.
+    pub(super) fn warn_of_proxy(&self) {
+        let system = &self.surroundings.system;
+        let is_set = |name: &&&str| system.get(**name).is_some_and(|value| !value.is_empty());
+        if let Some(name) = PROXIES.iter().find(is_set) {
+            let warning = format!(
+                "the environment's {name} is not used: requests go to the server itself, so that no proxy is measured"
+            );
+            self.warnings.borrow_mut().push(warning);
+        }
     }
 
     pub(super) fn take_warnings(&self) -> Vec<String> {

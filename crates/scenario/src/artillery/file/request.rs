@@ -122,6 +122,9 @@ impl<'a> Reader<'a> {
         if let Some(part) = fields.get("defaults") {
             self.read_defaults(&part, settings);
         }
+        if let Some(part) = fields.get("proxy") {
+            part.mistake("a proxy is not supported; connect to the server itself");
+        }
         for key in [
             "pool",
             "maxSockets",

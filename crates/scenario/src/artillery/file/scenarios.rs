@@ -1,5 +1,7 @@
 //! `scenarios`, `before` and `after` (load-tools spec §2.4).
 
+use plimsoll_load::nearest::nearest;
+
 use super::{config::Settings, reader::Reader};
 use crate::{
     artillery::{
@@ -7,7 +9,6 @@ use crate::{
         program::{Engine, ScenarioFlow},
     },
     document::{Fields, Part, Value},
-    nearest::nearest,
 };
 
 /// Functions of a processor, which there is none of.
@@ -151,7 +152,7 @@ fn engine(part: &Part<'_>, name: &str) -> Option<Engine> {
                 ", which is meant where none is named,"
             };
             part.mistake(format!(
-                "the engine `{name}`{of} is not supported; expected http or ws"
+                "the engine `{name}`{of} is not supported; expected http or ws, or the test as a script (`plimsoll new`)"
             ));
             None
         }

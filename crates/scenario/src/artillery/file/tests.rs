@@ -158,7 +158,7 @@ fn all_mistakes_are_told_at_once() {
             test.yml:7:5: config.phases[3]: nobody arrives in a `pause`; write the arrivals as a phase of their own
             test.yml:8:9: config.mode: expected uniform or poisson, found "gauss"
             test.yml:9:14: config.processor: functions in JavaScript are not run for Artillery's files; say it with templates, `capture` and `whileTrue`, or write the test as a script (`plimsoll new`)
-            test.yml:13:11: scenarios[1].engine: the engine `socketio` is not supported; expected http or ws
+            test.yml:13:11: scenarios[1].engine: the engine `socketio` is not supported; expected http or ws, or the test as a script (`plimsoll new`)
             test.yml:16:19: scenarios[2].beforeScenario: there are no functions to call: a `processor` is not supported
             test.yml:18:5: scenarios[2].flow[0]: there is no step `sned` in the engine `ws`; did you mean `send`?
             test.yml:19:5: scenarios[2].flow[1]: there is no step `get` in the engine `ws`; it belongs to another engine
@@ -184,14 +184,14 @@ fn mistakes_of_steps_are_told() {
             test.yml:8:33: scenarios[0].flow[3].send.capture: `as` is missing: expected the variable that it becomes, for example as: id
             test.yml:9:31: scenarios[0].flow[4].send.match: `value` is missing: expected what it has to be, for example value: pong
             test.yml:10:33: scenarios[0].flow[5].send.answers: expected a number of messages from 1 to 10000, found 0
-            test.yml:12:5: scenarios[0].flow[6].timeout: is no key here; expected one of wait"#]],
+            test.yml:12:5: scenarios[0].flow[6].timeout: is no key here; expected one of wait, connection"#]],
     );
     check(
         "  - think: 1\n  - connect: '/x'\n  - think: later\n  - think: 1\n    jitter: 200%\n  - loop: []\n  - loop: \
          [{log: x}]\n    over: roms\n  - loop: [{log: x}]\n    whileTrue: room ==\n  - loop: [{log: x}]\n    whileTrue: \
          myFunction\n    count: 3\n",
         &expect![[r#"
-            test.yml:6:14: scenarios[0].flow[1].connect: `connect` can only be the first step, and once: a user has one connection
+            test.yml:6:14: scenarios[0].flow[1].connect: `connect` without a name can only be the first step, and once; one more connection has a name, for example connect: { name: second, target: ws://localhost:3334/echo }
             test.yml:7:12: scenarios[0].flow[2].think: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "later"
             test.yml:9:13: scenarios[0].flow[3].jitter: expected a share such as "20%", or milliseconds such as 500, found "200%"
             test.yml:10:11: scenarios[0].flow[4].loop: the loop has no steps
@@ -316,6 +316,56 @@ fn what_has_no_effect_is_said() {
         test.yml:4:27: config.ws.perMessageDeflate: has no effect: options of Node's client are not those of this one
         test.yml:5:20: config.plugins.slack: has no effect: this plugin is not supported; the load is the same without it
         test.yml:3:18: config.statsInterval: has no effect, as in Artillery: a report is about 10 seconds"#]].assert_eq(&read_text(text).unwrap().warnings().join("\n"));
+}
+
+#[test]
+fn connections_have_names() {
+    let flow = "  - connect: {name: second, target: 'ws://other'}\n  - send: a\n  - send: b\n    connection: second\n  - wait: {}\n    \
+                connection: second\n  - connect: {name: third}\n  - receive: 1\n    connection: third\n";
+    let test = read_text(&with_flow(flow)).unwrap();
+    let places = test.program.scenarios[0]
+        .flow
+        .steps
+        .iter()
+        .map(|step| match step {
+            Step::Connect(step) => step.place,
+            Step::Send(step) => step.place,
+            Step::Wait(step) => step.place,
+            Step::Receive(step) => step.place,
+            _ => unreachable!("{step:?}"),
+        });
+    assert_eq!(places.collect::<Vec<_>>(), [1, 0, 1, 1, 2, 2]);
+    check_error(
+        &with_flow(
+            "  - send: a\n    connection: second\n  - connect: {name: second}\n  - send: a\n    connection: secnod\n  - think: 1\n    \
+             connection: second\n",
+        ),
+        &expect![[r#"
+            test.yml:6:17: scenarios[0].flow[0].connection: no step opens the connection `second`; expected a step before it, for example connect: { name: second, target: ws://localhost:3334/echo }
+            test.yml:9:17: scenarios[0].flow[2].connection: no step opens the connection `secnod`; did you mean `second`?
+            test.yml:11:5: scenarios[0].flow[3].connection: is no key here; expected one of think, jitter"#]],
+    );
+}
+
+#[test]
+fn proxies_are_named() {
+    let text = "config: {target: http://h}\nscenarios:\n- {flow: [{get: {url: /}}]}\n";
+    let with_proxy = |text: &str| {
+        read_with(text, |surroundings| {
+            let proxy = ("HTTP_PROXY".to_owned(), "http://proxy:3128".to_owned());
+            surroundings.system.extend([proxy]);
+        })
+    };
+    let warnings = with_proxy(text).unwrap().warnings().join("\n");
+    expect!["the environment's HTTP_PROXY is not used: requests go to the server itself, so that no proxy is measured"].assert_eq(&warnings);
+    let sockets = text.replace("{flow: [{get: {url: /}}]}", "{engine: ws, flow: [{think: 1}]}");
+    assert!(with_proxy(&sockets).unwrap().warnings().is_empty());
+    check_error(
+        "config: {target: http://h, http: {proxy: 'http://p'}, ws: {proxy: {url: 'http://p'}}}\nscenarios:\n- {flow: [{get: {url: /}}]}\n",
+        &expect![[r#"
+            test.yml:1:42: config.http.proxy: a proxy is not supported; connect to the server itself
+            test.yml:1:67: config.ws.proxy: a proxy is not supported; connect to the server itself"#]],
+    );
 }
 
 #[test]

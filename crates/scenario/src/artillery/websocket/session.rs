@@ -247,7 +247,8 @@ impl Session {
         .await
     }
 
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ReceiveError>> {
+    /// Reads once.
+    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ReceiveError>> {
         let Self {
             connection,
             reception,

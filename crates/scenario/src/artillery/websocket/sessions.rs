@@ -1,0 +1,93 @@
+//! All WebSockets of one user: the first one, and those that a scenario opens besides under names (not in Artillery).
+//!
+//! Whatever a step does on one of them, the others are read meanwhile, so that each message is counted and timed when it
+//! arrives, and a server that closes is noticed.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::time::sleep;
+
+use super::Session;
+use crate::artillery::failure::Failure;
+
+/// A place for each connection of the scenario; the first one is [`FIRST`].
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    places: Vec<Option<Session>>,
+}
+
+/// The connection that each user of the engine has from the start.
+pub(crate) const FIRST: usize = 0;
+
+impl Sessions {
+    /// Puts a connection into its place, and gives the one that was there.
+    pub(crate) fn put(&mut self, place: usize, session: Session) -> Option<Session> {
+        if place >= self.places.len() {
+            self.places.resize_with(place + 1, || None);
+        }
+        self.places[place].replace(session)
+    }
+
+    /// Does a step on one connection.
+    ///
+    /// # Errors
+    /// What the step fails with, or the end of any connection.
+    pub(crate) async fn perform(
+        &mut self,
+        place: usize,
+        step: impl AsyncFnOnce(&mut Session) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let place = place.min(self.places.len());
+        let (before, from) = self.places.split_at_mut(place);
+        let Some((Some(session), after)) = from.split_first_mut() else {
+            return Err(Failure::new("not connected"));
+        };
+        // Without others it is empty, and takes no memory.
+        let mut others: Vec<_> = before.iter_mut().chain(after).flatten().collect();
+        let mut step = pin!(step(session));
+        poll_fn(|cx| match read_all(&mut others, cx) {
+            Ok(()) => step.as_mut().poll(cx),
+            Err(failure) => Poll::Ready(Err(failure)),
+        })
+        .await
+    }
+
+    /// Waits for so long.
+    ///
+    /// # Errors
+    /// The end of any connection.
+    pub(crate) async fn idle(&mut self, time: Duration) -> Result<(), Failure> {
+        match self.places.iter().position(Option::is_some) {
+            Some(place) => {
+                self.perform(place, async |session| session.idle(time).await)
+                    .await
+            }
+            None => {
+                sleep(time).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Closes all connections, one after another.
+    pub(crate) async fn close(&mut self) {
+        for session in self.places.drain(..).flatten() {
+            session.close().await;
+        }
+    }
+}
+
+/// Reads what is there.
+fn read_all(sessions: &mut [&mut Session], cx: &mut Context<'_>) -> Result<(), Failure> {
+    for session in sessions {
+        while let Poll::Ready(read) = session.poll_read(cx) {
+            read?;
+        }
+    }
+    Ok(())
+}
