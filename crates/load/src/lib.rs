@@ -11,6 +11,7 @@ pub mod executor;
 pub mod generator;
 pub mod histogram;
 pub mod metrics;
+pub mod nearest;
 pub mod plan;
 pub mod preflight;
 pub mod run;

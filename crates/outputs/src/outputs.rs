@@ -2,7 +2,7 @@
 
 use std::{fmt, io::Write, time::SystemTime};
 
-use plimsoll_load::plan::Plan;
+use plimsoll_load::{nearest::nearest, plan::Plan};
 
 use crate::{
     OutputError, Running,
@@ -34,9 +34,6 @@ const NOT_BUILT: [&str; 12] = [
     "timescaledb",
     "elasticsearch",
 ];
-
-/// Likeness from which a name is suggested. Reason: one wrong letter in a short name, two in a long one.
-const ALIKE: f64 = 0.8;
 
 /// Outputs of a run, before it starts.
 #[derive(Debug, Default)]
@@ -216,14 +213,10 @@ fn unknown(name: &str) -> OutputError {
             instead: "many databases take one of these, if need be through an OpenTelemetry collector",
         };
     }
-    let nearest = NAMES
-        .iter()
-        .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(likeness, _)| *likeness > ALIKE)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other));
     OutputError::Unknown {
         name: name.to_owned(),
-        suggestion: nearest.map_or_else(String::new, |(_, known)| format!(" (did you mean `{known}`?)")),
+        suggestion: nearest(name, NAMES)
+            .map_or_else(String::new, |known| format!(" (did you mean `{known}`?)")),
     }
 }
 

@@ -1,6 +1,13 @@
-//! Flag names as AnyCable takes them: `-` and `_` are the same.
+//! The arguments of the process. Flag names are as AnyCable takes them: `-` and `_` are the same.
 
 use std::ffi::OsString;
+
+/// The command line of this process as it was typed; what is no text in it is replaced.
+pub(crate) fn typed() -> Vec<String> {
+    std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
+}
 
 /// Rewrites `--max_message_size=1` to `--max-message-size=1`. Values and everything after `--` stay.
 pub(crate) fn with_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {

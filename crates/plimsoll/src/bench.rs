@@ -3,9 +3,12 @@
 use std::io::{self, IsTerminal};
 
 use clap::Parser;
-use plimsoll_shootout::{Bench, Error, HttpArgs, Streams, Verdict};
+use plimsoll_shootout::{Bench, HttpArgs, Streams, Verdict};
 
-use crate::exit::{Failure, Status};
+use crate::{
+    exit::{Failure, Status},
+    terminal,
+};
 
 /// Run a workload of websocket-bench or ab against a server.
 #[derive(Debug, Parser)]
@@ -37,13 +40,13 @@ fn execute(bench: Bench) -> Result<Status, Failure> {
     let streams = Streams {
         stdout: &mut io::stdout(),
         stderr: &mut io::stderr(),
-        stderr_is_terminal: io::stderr().is_terminal(),
+        stderr_columns: io::stderr().is_terminal().then_some(|| terminal::size().0),
         stdin_is_terminal: io::stdin().is_terminal(),
     };
     match plimsoll_shootout::execute(bench, streams) {
         Ok(Verdict::Clean) => Ok(Status::Success),
         Ok(Verdict::Faulty) => Ok(Status::BadResult),
-        Err(error @ (Error::Usage(_) | Error::HttpUsage(_))) => Err(Failure::Usage(error.to_string())),
+        Err(error) if error.is_wrong_usage() => Err(Failure::Usage(error.to_string())),
         Err(error) => Err(error.into()),
     }
 }

@@ -30,6 +30,7 @@ use plimsoll_report::{
 };
 
 use crate::{
+    arguments,
     exit::{Failure, Status},
     terminal,
 };
@@ -185,7 +186,7 @@ impl Options {
         let health = generator::judge(&result.generator, result.schedule, latency);
         Summary::new(Parts {
             plimsoll: env!("CARGO_PKG_VERSION"),
-            command: std::env::args().collect(),
+            command: arguments::typed(),
             run: result,
             health: &health,
             losses: Some(Losses {

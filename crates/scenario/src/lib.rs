@@ -7,6 +7,5 @@
 pub mod artillery;
 pub mod dialect;
 pub mod document;
-pub mod nearest;
 pub mod schema;
 pub mod wsdirector;

@@ -1,13 +1,14 @@
 //! Names that a script takes from modules that do not have them, told with their place: those of k6's modules before
 //! anything runs, so that no call is found missing in the tenth minute.
 
+use plimsoll_load::nearest::nearest;
 use rquickjs::{Ctx, Object, Value};
 
 use crate::{
     error::ScriptError,
     loading, modules,
     program::{Program, SourceModule},
-    source::{Excerpt, ImportedName, Location, nearest},
+    source::{Excerpt, ImportedName, Location},
 };
 
 /// Something that a script names of another module.

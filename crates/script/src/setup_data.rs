@@ -21,7 +21,12 @@ pub(crate) fn to_json<'js>(ctx: &Ctx<'js>, returned: Value<'js>) -> Result<Optio
 
 /// What stands for `value` in the JSON. `key` is its place in what holds it, empty at the top.
 fn replaced<'js>(ctx: Ctx<'js>, key: Value<'js>, value: Value<'js>) -> Result<Value<'js>> {
-    let key = key.as_string().map(utf8).transpose()?.unwrap_or_default();
+    let key = key
+        .into_string()
+        .as_ref()
+        .map(utf8)
+        .transpose()?
+        .unwrap_or_default();
     if value.is_undefined() && !key.is_empty() {
         return Ok(Value::new_null(ctx));
     }

@@ -9,7 +9,6 @@ mod file;
 mod graph;
 mod jslib;
 mod location;
-mod nearest;
 mod remote;
 mod specifier;
 #[cfg(test)]
@@ -23,8 +22,6 @@ pub use self::{
     remote::{FetchError, RemoteError, cache_folder},
     specifier::{Builtins, Resolved, Specifier, Unresolved, resolve},
 };
-
-pub(crate) use self::nearest::nearest;
 
 use std::sync::Arc;
 

@@ -18,6 +18,7 @@ use crate::{
     outcome::Outcome,
     output::Console,
     run::RunError,
+    talk::{Columns, Talk},
 };
 
 /// The process's streams, as far as a bench needs them.
@@ -26,8 +27,8 @@ pub struct Streams<'a> {
     pub stdout: &'a mut dyn Write,
     /// For progress and remarks.
     pub stderr: &'a mut dyn Write,
-    /// Whether somebody watches the talk.
-    pub stderr_is_terminal: bool,
+    /// How wide the terminal is that shows the progress; `None` where none does.
+    pub stderr_columns: Option<Columns>,
     /// Whether somebody can press Enter.
     pub stdin_is_terminal: bool,
 }
@@ -76,24 +77,13 @@ pub enum Error {
     },
 }
 
-impl Verdict {
-    /// 0 when all was well, 3 when the run completed but messages were lost or clients failed.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Clean => 0,
-            Self::Faulty => 3,
-        }
-    }
-}
-
 impl Error {
-    /// 2 for wrong usage, 1 for a run that could not be done.
-    pub fn exit_code(&self) -> u8 {
+    /// Whether the command line asks for what cannot be, so that nothing was tried.
+    pub fn is_wrong_usage(&self) -> bool {
         match self {
-            Self::Usage(_)
-            | Self::HttpUsage(_)
-            | Self::Http(HttpRunError::Request(HttpError::Field(_), _)) => 2,
-            Self::Run(_) | Self::Http(_) | Self::Ended { .. } | Self::Output { .. } => 1,
+            Self::Usage(_) | Self::HttpUsage(_) => true,
+            Self::Http(HttpRunError::Request(error, _)) => matches!(error, HttpError::Field(_)),
+            Self::Run(_) | Self::Http(_) | Self::Ended { .. } | Self::Output { .. } => false,
         }
     }
 }
@@ -102,7 +92,7 @@ impl Error {
 /// flight.
 ///
 /// # Errors
-/// [`Error`]; its [`exit_code`](Error::exit_code) is the process's.
+/// [`Error`].
 pub fn execute(bench: Bench, mut streams: Streams<'_>) -> Result<Verdict, Error> {
     let (common, workload) = match bench {
         Bench::Broadcast(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
@@ -123,7 +113,7 @@ pub fn execute(bench: Bench, mut streams: Streams<'_>) -> Result<Verdict, Error>
     let results = file
         .as_mut()
         .map_or(streams.stdout, |file| file as &mut dyn Write);
-    let mut console = Console::new(results, streams.stderr, streams.stderr_is_terminal, format);
+    let mut console = Console::new(results, Talk::new(streams.stderr, streams.stderr_columns), format);
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()

@@ -32,6 +32,7 @@ mod samples;
 mod sampling;
 mod server_type;
 mod sink;
+mod talk;
 mod window;
 mod wire;
 mod worker;
@@ -47,6 +48,7 @@ pub use self::{
     samples::Rtt,
     server_type::{ServerType, ServerTypeError},
     sink::{Progress, Sink},
+    talk::Columns,
 };
 
 #[cfg(test)]

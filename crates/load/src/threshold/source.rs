@@ -1,7 +1,10 @@
 //! What a threshold is about: `http_req_duration`, or the part of it that tags select.
 
 use super::ThresholdError;
-use crate::metrics::{MetricId, Registry, Selector, Tags};
+use crate::{
+    metrics::{MetricId, Registry, Selector, Tags},
+    nearest::nearest,
+};
 
 /// Finds the metric, and registers the part of it that is selected.
 pub(super) fn resolve(text: &str, registry: &mut Registry) -> Result<MetricId, ThresholdError> {
@@ -59,12 +62,8 @@ fn suggestion(name: &str, registry: &Registry) -> String {
         .definitions()
         .iter()
         .filter(|definition| definition.selection.is_none());
-    let nearest = wholes
-        .map(|definition| (strsim::jaro_winkler(name, &definition.name), &definition.name))
-        .filter(|(likeness, _)| *likeness > 0.85)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other));
-    nearest.map_or_else(
+    nearest(name, wholes.map(|definition| &definition.name)).map_or_else(
         || "; a metric of the script must be made in its init context".to_owned(),
-        |(_, name)| format!("; did you mean `{name}`?"),
+        |name| format!("; did you mean `{name}`?"),
     )
 }

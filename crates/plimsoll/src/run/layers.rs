@@ -3,8 +3,8 @@
 
 use std::fmt;
 
+use plimsoll_load::nearest::nearest;
 use plimsoll_load::plan::{Options, OptionsError, Plan, Read};
-use plimsoll_scenario::nearest::nearest;
 use serde_json::Value;
 
 use super::{

@@ -19,6 +19,27 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::options::{Format, ResultFlags};
+use crate::arguments;
+
+/// What people have to know before they believe a figure.
+pub(super) const SATURATED: &str =
+    "the load generator was the bottleneck, so the figures of this run are not the target's alone";
+
+/// What a run came to. `notices` are what people should know of its outputs.
+pub(super) fn summarize(run: &RunResult, trend_stats: &[String], notices: Vec<String>) -> Summary {
+    let health = generator::judge(&run.generator, run.schedule, shortest_latency(&run.metrics));
+    let mut summary = Summary::new(Parts {
+        plimsoll: env!("CARGO_PKG_VERSION"),
+        command: arguments::typed(),
+        run,
+        health: &health,
+        losses: None,
+        target: None,
+        trend_stats,
+    });
+    summary.notices.extend(notices);
+    summary
+}
 
 /// Tells results in the forms that were asked for.
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +58,7 @@ pub(super) struct Results<'a> {
 impl Results<'_> {
     /// What is to be told. `notices` are what people should know of the outputs.
     pub(super) fn summary(&self, run: &RunResult, notices: Vec<String>) -> Summary {
-        let health = generator::judge(&run.generator, run.schedule, shortest_latency(&run.metrics));
-        let mut summary = Summary::new(Parts {
-            plimsoll: env!("CARGO_PKG_VERSION"),
-            command: std::env::args().collect(),
-            run,
-            health: &health,
-            losses: None,
-            target: None,
-            trend_stats: &self.plan.summary_trend_stats,
-        });
-        summary.notices.extend(notices);
+        let mut summary = summarize(run, &self.plan.summary_trend_stats, notices);
         summary.edit_sentences(|text| self.redaction.redact(text).into_owned());
         summary
     }
@@ -126,7 +137,7 @@ impl Results<'_> {
     }
 }
 
-/// The latency against which the generator's own lateness is judged: the shortest that the script measures.
+/// The latency against which the generator's own lateness is judged: the shortest that the users measure.
 fn shortest_latency(metrics: &MetricSet) -> Option<Duration> {
     let latencies = metrics.iter().filter_map(|(definition, sample)| match sample {
         Sample::Trend(histogram) if definition.contains == Contains::Time && is_latency(&definition.name) => {

@@ -8,7 +8,7 @@ use super::{
     condition::Condition,
     metrics::{NAMES, RATES},
 };
-use crate::nearest::nearest;
+use plimsoll_load::nearest::nearest;
 
 /// All checks of a test.
 #[derive(Clone, Debug, Default)]

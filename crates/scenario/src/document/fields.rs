@@ -1,7 +1,8 @@
 //! The keys of one map, of which a reader must know all.
 
+use plimsoll_load::nearest::nearest;
+
 use super::{Entry, Key, Kind, Part, Shape, Value};
-use crate::nearest::nearest;
 
 /// The fields of a map; each key that is asked for becomes a known one.
 ///

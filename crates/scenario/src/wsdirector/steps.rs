@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_cable::command::{encode_message, encode_unsubscribe};
+use plimsoll_load::nearest::nearest;
 
 use super::{
     expression::evaluate,
@@ -11,10 +12,7 @@ use super::{
     reading::json_text,
     scenario::{Action, Envelope, Expectation, Outgoing, Protocol, Receive, ReceiveAll},
 };
-use crate::{
-    document::{Entry, Fields, Key, Kind, Node, Part, Shape, Value},
-    nearest::nearest,
-};
+use crate::document::{Entry, Fields, Key, Kind, Node, Part, Shape, Value};
 
 /// wsdirector's default for how long nothing may come.
 const RECEIVE_TIMEOUT: Duration = Duration::from_secs(5);

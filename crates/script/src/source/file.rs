@@ -7,7 +7,9 @@ use std::{
     string::FromUtf8Error,
 };
 
-use super::{MAX_SOURCE_BYTES, Specifier, nearest::nearest};
+use plimsoll_load::nearest::nearest;
+
+use super::{MAX_SOURCE_BYTES, Specifier};
 
 /// The largest file that a script opens: strings of the engine end here too.
 const MAX_OPENED_BYTES: usize = 1 << 30;

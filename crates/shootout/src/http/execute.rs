@@ -20,6 +20,7 @@ use crate::{
     execute::{Error, Streams, Verdict, create, forward_ctrl_c},
     interrupt::Interrupt,
     run::RunError,
+    talk::Talk,
 };
 
 /// A file for results, made before the run so that a wrong path is found before it.
@@ -54,18 +55,14 @@ fn failed(path: Option<&PathBuf>, source: io::Error) -> Error {
 /// Runs the bench to its end. Ctrl-C ends it early with what there is; a second one does not wait for what is under way.
 ///
 /// # Errors
-/// [`Error`]; its [`exit_code`](Error::exit_code) is the process's.
+/// [`Error`]; what there is has been reported in one case, [`Error::Ended`].
 pub(crate) fn execute(args: &HttpArgs, streams: &mut Streams<'_>) -> Result<Verdict, Error> {
     let options = HttpOptions::try_from(args)?;
     let [results, percentages, requests] =
         [&args.filename, &args.csv, &args.gnuplot].map(|path| ResultFile::make(path.as_ref()));
     let (results, percentages, requests) = (results?, percentages?, requests?);
-    let mut progress = Progress::new(
-        streams.stderr,
-        streams.stderr_is_terminal,
-        args.quiet,
-        options.extent,
-    );
+    let talk = Talk::new(streams.stderr, streams.stderr_columns);
+    let mut progress = Progress::new(talk, args.quiet, options.extent);
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,11 +1,9 @@
 //! Progress for people: a line that is drawn again on a terminal, and plain lines where none watches.
 
-use std::{
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use super::{board::Reading, schedule::Extent};
+use crate::talk::Talk;
 
 /// Without a terminal, how often a line says how a long run goes.
 const SAY_EVERY: Duration = Duration::from_secs(10);
@@ -13,13 +11,9 @@ const SAY_EVERY: Duration = Duration::from_secs(10);
 /// ab counts aloud in runs with more requests.
 const N_SHORT: u64 = 150;
 
-/// Back to the beginning of the line, and erase it (ECMA-48 EL).
-const CLEAR_LINE: &str = "\r\x1b[2K";
-
 /// Tells how far a run is.
 pub(crate) struct Progress<'a> {
-    talk: &'a mut dyn Write,
-    is_terminal: bool,
+    talk: Talk<'a>,
     is_quiet: bool,
     extent: Extent,
     /// The last line: when, and what was read.
@@ -30,10 +24,9 @@ pub(crate) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    pub(crate) fn new(talk: &'a mut dyn Write, is_terminal: bool, is_quiet: bool, extent: Extent) -> Self {
+    pub(crate) fn new(talk: Talk<'a>, is_quiet: bool, extent: Extent) -> Self {
         Self {
             talk,
-            is_terminal,
             is_quiet,
             extent,
             last: None,
@@ -48,17 +41,15 @@ impl<'a> Progress<'a> {
         if self.is_quiet {
             return;
         }
-        if self.is_terminal {
-            let line = self.line(reading, began, now);
-            self.say(&format!("{CLEAR_LINE}{line}"));
+        let line = self.line(reading, began, now);
+        if self.talk.draw(&line) {
             self.last = Some((now, *reading));
             return;
         }
         self.count_aloud(reading.n_complete + reading.n_failed);
         let said = self.last.map_or(began, |(at, _)| at);
         if now >= said + SAY_EVERY {
-            let line = self.line(reading, began, now);
-            self.say(&format!("{line}\n"));
+            self.talk.say(&line);
             self.last = Some((now, *reading));
         }
     }
@@ -68,22 +59,16 @@ impl<'a> Progress<'a> {
         if self.is_quiet {
             return;
         }
-        if self.is_terminal {
-            self.say(CLEAR_LINE);
-        } else if self.extent.n_requests.is_none_or(|n| n > N_SHORT) {
+        self.talk.clear();
+        if !self.talk.is_terminal() && self.extent.n_requests.is_none_or(|n| n > N_SHORT) {
             self.count_aloud(n_complete);
-            self.say(&format!("Finished {n_complete} requests\n"));
+            self.talk.say(&format!("Finished {n_complete} requests"));
         }
     }
 
     /// Something worth knowing, quiet or not.
     pub(crate) fn note(&mut self, text: &str) {
-        let clear = if self.is_terminal && !self.is_quiet {
-            CLEAR_LINE
-        } else {
-            ""
-        };
-        self.say(&format!("{clear}{text}\n"));
+        self.talk.say(text);
     }
 
     fn count_aloud(&mut self, n_done: u64) {
@@ -97,7 +82,8 @@ impl<'a> Progress<'a> {
         let tenth = n_requests.div_ceil(10);
         while self.n_tenths < 10 && n_done >= (self.n_tenths + 1) * tenth {
             self.n_tenths += 1;
-            self.say(&format!("Completed {} requests\n", self.n_tenths * tenth));
+            self.talk
+                .say(&format!("Completed {} requests", self.n_tenths * tenth));
         }
     }
 
@@ -129,19 +115,12 @@ impl<'a> Progress<'a> {
             (elapsed - self.extent.warm_up).as_secs_f64(),
         )
     }
-
-    /// Talk that cannot be written is lost; nobody can be told.
-    fn say(&mut self, text: &str) {
-        let _ = self
-            .talk
-            .write_all(text.as_bytes())
-            .and_then(|()| self.talk.flush());
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::talk::Columns;
 
     const EXTENT: Extent = Extent {
         rate: None,
@@ -153,7 +132,8 @@ mod tests {
     /// What is said when these numbers are read at these seconds.
     fn said(is_terminal: bool, is_quiet: bool, extent: Extent, readings: &[(u64, u64)]) -> String {
         let mut talk = Vec::new();
-        let mut progress = Progress::new(&mut talk, is_terminal, is_quiet, extent);
+        let columns: Option<Columns> = is_terminal.then_some(|| 80);
+        let mut progress = Progress::new(Talk::new(&mut talk, columns), is_quiet, extent);
         let began = Instant::now();
         for &(seconds, n_complete) in readings {
             let reading = Reading {

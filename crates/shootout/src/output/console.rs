@@ -11,19 +11,16 @@ use crate::{
     args::Format,
     outcome::{Outcome, Step},
     sink::{Progress, Sink},
+    talk::Talk,
 };
 
 /// How often the progress line is drawn anew: more often than one can read costs the generator CPU.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// Back to the beginning of the line, and erase it (ECMA-48 EL).
-const CLEAR_LINE: &str = "\r\x1b[2K";
-
 /// Writes results as they come and keeps the progress line.
 pub(crate) struct Console<'a> {
     results: &'a mut dyn Write,
-    talk: &'a mut dyn Write,
-    talk_is_terminal: bool,
+    talk: Talk<'a>,
     format: Format,
     drawn_at: Option<Instant>,
     phase: Option<Discriminant<Progress>>,
@@ -32,16 +29,10 @@ pub(crate) struct Console<'a> {
 }
 
 impl<'a> Console<'a> {
-    pub(crate) fn new(
-        results: &'a mut dyn Write,
-        talk: &'a mut dyn Write,
-        talk_is_terminal: bool,
-        format: Format,
-    ) -> Self {
+    pub(crate) fn new(results: &'a mut dyn Write, talk: Talk<'a>, format: Format) -> Self {
         Self {
             results,
             talk,
-            talk_is_terminal,
             format,
             drawn_at: None,
             phase: None,
@@ -71,26 +62,10 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// Talk that cannot be written is lost; nobody can be told.
-    fn say(&mut self, text: &str) {
-        let _ = self
-            .talk
-            .write_all(text.as_bytes())
-            .and_then(|()| self.talk.flush());
-    }
-
+    /// What is drawn next is drawn at once.
     fn clear(&mut self) {
-        if self.drawn_at.take().is_some() {
-            self.say(CLEAR_LINE);
-        }
-    }
-
-    fn draw(&mut self, progress: Progress) {
-        let now = Instant::now();
-        if self.drawn_at.is_none_or(|drawn_at| now >= drawn_at + REDRAW) {
-            self.drawn_at = Some(now);
-            self.say(&format!("{CLEAR_LINE}{progress}"));
-        }
+        self.drawn_at = None;
+        self.talk.clear();
     }
 
     /// Without a terminal, one line at the beginning of each phase.
@@ -98,15 +73,19 @@ impl<'a> Console<'a> {
         let phase = Some(discriminant(&progress));
         if self.phase != phase {
             self.phase = phase;
-            self.say(&format!("{}\n", progress.announcement()));
+            self.talk.say(&progress.announcement());
         }
     }
 }
 
 impl Sink for Console<'_> {
     fn progress(&mut self, progress: Progress) {
-        if self.talk_is_terminal {
-            self.draw(progress);
+        let now = Instant::now();
+        if self.drawn_at.is_some_and(|drawn_at| now < drawn_at + REDRAW) {
+            return;
+        }
+        if self.talk.draw(&progress.to_string()) {
+            self.drawn_at = Some(now);
         } else {
             self.announce(progress);
         }
@@ -121,7 +100,7 @@ impl Sink for Console<'_> {
 
     fn note(&mut self, text: &str) {
         self.clear();
-        self.say(&format!("{text}\n"));
+        self.talk.say(text);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{any::TypeId, collections::BTreeMap};
 
 use clap::{Arg, ArgAction, Command};
-use plimsoll_scenario::nearest::nearest;
+use plimsoll_load::nearest::nearest;
 
 use super::{
     renamed::{RENAMED, Renamed},

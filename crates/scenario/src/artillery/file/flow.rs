@@ -1,5 +1,7 @@
 //! The steps of a flow that all engines have (load-tools spec §2.5).
 
+use plimsoll_load::nearest::nearest;
+
 use super::{config::Settings, reader::Reader};
 use crate::{
     artillery::{
@@ -8,7 +10,6 @@ use crate::{
         program::Engine,
     },
     document::{Fields, Part, Value},
-    nearest::nearest,
 };
 
 /// Steps of all engines.

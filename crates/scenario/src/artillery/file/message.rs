@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use plimsoll_load::nearest::nearest;
+
 use super::{
     config::is_map,
     reader::{Reader, json_of},
@@ -14,7 +16,6 @@ use crate::{
         websocket::FIRST,
     },
     document::{Fields, Part, Value},
-    nearest::nearest,
 };
 
 /// Messages that one step may wait for. Reason: they are kept until the step has read them.

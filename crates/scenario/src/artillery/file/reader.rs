@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use plimsoll_load::nearest::nearest;
 use serde_json::Value;
 
 use super::Surroundings;
@@ -17,7 +18,6 @@ use crate::{
         variables::{Globals, Variables},
     },
     document::{Document, Mistakes, Part, Value as Written},
-    nearest::nearest,
 };
 
 /// Variables that are always there.

@@ -1,5 +1,7 @@
 //! `scenarios`, `before` and `after` (load-tools spec §2.4).
 
+use plimsoll_load::nearest::nearest;
+
 use super::{config::Settings, reader::Reader};
 use crate::{
     artillery::{
@@ -7,7 +9,6 @@ use crate::{
         program::{Engine, ScenarioFlow},
     },
     document::{Fields, Part, Value},
-    nearest::nearest,
 };
 
 /// Functions of a processor, which there is none of.

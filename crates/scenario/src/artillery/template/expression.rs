@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::{artillery::variables::Variables, nearest::nearest};
+use plimsoll_load::nearest::nearest;
+
+use crate::artillery::variables::Variables;
 
 /// Why a template cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -196,7 +198,7 @@ fn call(text: &str, name: &str, arguments: &str) -> Result<Expression, TemplateE
         }
         _ => Err(TemplateError::Function {
             name: name.to_owned(),
-            nearest: nearest(name, FUNCTIONS.into_iter()).map(str::to_owned),
+            nearest: nearest(name, FUNCTIONS).map(str::to_owned),
         }),
     }
 }

@@ -163,13 +163,13 @@ async fn mistakes_have_their_place() {
     .await;
     check_error(
         &[
-            ("chat.js", "require('./a.js');\nimport './b.js';"),
-            ("b.js", "import './a.js';"),
+            ("chat.js", "require('./users.js');\nimport './b.js';"),
+            ("b.js", "import './users.js';"),
         ],
         expect![[r#"
-            cannot read the module: there is no file a.js
+            cannot read the module: there is no file users.js
              --> b.js:1:8
-            1 | import './a.js';
+            1 | import './users.js';
               |        ^"#]],
     )
     .await;

@@ -1,6 +1,8 @@
 //! Ids that begin with `k6` and are not among the modules of this program.
 
-use super::{super::nearest::nearest, Unresolved};
+use plimsoll_load::nearest::nearest;
+
+use super::Unresolved;
 
 /// The modules that need no source.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,10 @@
 //! Which words go where.
 
 use super::*;
-use crate::outcome::{Workload, examples};
+use crate::{
+    outcome::{Workload, examples},
+    talk::Columns,
+};
 
 const BEGIN: Progress = Progress::Connecting {
     n_done: 0,
@@ -15,9 +18,9 @@ const MIDDLE: Progress = Progress::Connecting {
 };
 
 /// Runs a short life of a console; returns (results, talk).
-fn console(talk_is_terminal: bool, format: Format) -> (String, String) {
+fn console(columns: Option<Columns>, format: Format) -> (String, String) {
     let (mut results, mut talk) = (Vec::new(), Vec::new());
-    let mut console = Console::new(&mut results, &mut talk, talk_is_terminal, format);
+    let mut console = Console::new(&mut results, Talk::new(&mut talk, columns), format);
     console.progress(BEGIN);
     console.progress(MIDDLE);
     let step = examples::broadcast_step();
@@ -35,21 +38,21 @@ fn console(talk_is_terminal: bool, format: Format) -> (String, String) {
 
 #[test]
 fn without_a_terminal_each_phase_is_one_line() {
-    let (results, talk) = console(false, Format::Text);
+    let (results, talk) = console(None, Format::Text);
     assert!(results.starts_with("clients:  1000"), "{results}");
     assert_eq!(talk, "connecting 5 clients\na remark\n");
 }
 
 #[test]
 fn on_a_terminal_the_line_is_drawn_again_and_never_left_behind() {
-    let (_, talk) = console(true, Format::Text);
+    let (_, talk) = console(Some(|| 80), Format::Text);
     let line = "\r\x1b[2Kconnecting: 0 of 5; 0 clients";
     assert_eq!(talk, format!("{line}\r\x1b[2Ka remark\n{line}\r\x1b[2K"));
 }
 
 #[test]
 fn json_comes_once_and_alone() {
-    let (results, _) = console(false, Format::Json);
+    let (results, _) = console(None, Format::Json);
     assert!(
         results.starts_with("{\n") && results.ends_with("}\n"),
         "{results}"
@@ -68,7 +71,7 @@ fn a_result_that_cannot_be_written_is_told_at_the_end() {
         }
     }
     let (mut results, mut talk) = (Full, Vec::new());
-    let mut console = Console::new(&mut results, &mut talk, false, Format::Text);
+    let mut console = Console::new(&mut results, Talk::new(&mut talk, None), Format::Text);
     console.step(&examples::broadcast_step());
     let outcome = examples::outcome(Workload::Broadcast, vec![]);
     assert_eq!(
