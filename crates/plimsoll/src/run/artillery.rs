@@ -31,6 +31,7 @@ use crate::{
 
 mod guard;
 mod options;
+mod processor;
 mod quick;
 mod reports;
 
@@ -137,7 +138,8 @@ fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Resul
             scenario_name: options.scenario_name.clone(),
             is_solo: options.solo,
             max_duration: options.max_duration,
-            system,
+            load_processor: &|path| processor::load(path, &system),
+            system: system.clone(),
             read_file: surroundings.read_file,
         },
     )?;
