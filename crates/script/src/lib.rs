@@ -17,6 +17,7 @@ mod host;
 mod imported_names;
 mod inspect;
 mod interlude;
+mod language;
 mod loading;
 mod metrics;
 #[expect(
