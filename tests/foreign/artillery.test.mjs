@@ -275,6 +275,19 @@ scenarios: [{ engine: ws, flow: [{ think: 5 }] }]
     assert.equal(lost.counters["errors.response timeout"], undefined);
   });
 
+  test("messages are timed when they arrive, also while another connection is opened", async (t) => {
+    const echo = await serve(t, (socket) => socket.on("message", (data) => socket.send(data)));
+    // Answers the second upgrade when it has waited for so long.
+    const verifyClient = (_, answer) => setTimeout(() => answer(true), 2000);
+    const slow = await serve(t, () => {}, { verifyClient });
+    const flow = `  - send: hello\n  - connect: { name: slow, target: "${slow}" }\n`;
+    const { code, stderr, summaries } = await run(t, single(echo, flow));
+    assert.equal(code, 0, stderr);
+    assert.equal(summaries["websocket.response_time"].count, 1);
+    assert.ok(summaries["websocket.connect_time"].max >= 1900);
+    assert.ok(summaries["websocket.response_time"].max < 1900, `${summaries["websocket.response_time"].max} ms`);
+  });
+
   test("a phase may hold a number of users, each followed by another one", async (t) => {
     const target = await serve(t, (socket) => socket.on("message", (data) => socket.send(data)));
     const file = `config: { target: "${target}", phases: [{ users: 4, duration: 2 }, { users: 2, rampTo: 1, duration: 1 }] }
