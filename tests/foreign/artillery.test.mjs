@@ -111,6 +111,17 @@ describe("the files of the article", () => {
     assert.match(stdout, /100 were interrupted by the end of the run/);
   });
 
+  test("a limit cuts phases off", async (t) => {
+    const file = `config: { target: "${server.ws("/echo")}", phases: [{ duration: 600, arrivalRate: 20 }, { duration: 600, users: 5 }] }
+scenarios: [{ engine: ws, flow: [{ think: 600 }] }]
+`;
+    const { code, stdout, counters } = await run(t, file, ["--max-duration", "1s"]);
+    assert.equal(code, 0);
+    assert.equal(counters["vusers.created"], 20);
+    assert.equal(counters["vusers.interrupted"], 20);
+    assert.match(stdout, /20 of 20 users that were due arrived/);
+  });
+
   test("a signal ends users without an end, with their report", async (t) => {
     const cwd = folderOf(t, { "test.yml": SECOND.replace("1000", "5") });
     const child = startPlimsollIn({ cwd }, "run", "test.yml", "-t", server.ws("/echo"));

@@ -395,26 +395,6 @@ describe("what is wrong is said", () => {
     test(name, (t) => check(t, scenario, args, { code, stderr: words }));
   }
 
-  test("plimsoll check reads a file and runs nothing", async (t) => {
-    const cwd = folderOf(t, {
-      "good.yml": "- client: {multiplier: ':scale / 10', actions: [wait_all]}\n",
-      "bad.yml": "- wait_al\n- sned: {}\n",
-      "load.yml": "config: {target: ws://localhost, phases: [{duration: 1, arrivalRate: 1}]}\nscenarios: [{engine: ws, flow: [{send: hi}]}]\n",
-      "other.yml": "services: {}\n",
-    });
-    const check = async (...args) => {
-      const { code, stdout, stderr } = await plimsollIn({ cwd }, "check", ...args);
-      return [code, stdout, stderr];
-    };
-    assert.deepEqual(await check("good.yml", "--scale", "10"), [0, "good.yml: no mistakes in this wsdirector file\n", ""]);
-    assert.deepEqual(await check("load.yml"), [0, "load.yml: no mistakes in this artillery file\n", ""]);
-    const [code, , stderr] = await check("good.yml");
-    assert.deepEqual([code, /no group has a client at this scale/.test(stderr)], [104, true], stderr);
-    assert.match((await check("bad.yml"))[2], /did you mean `wait_all`\?\n.*did you mean `send`\?/);
-    assert.deepEqual((await check("other.yml"))[0], 2);
-    assert.deepEqual((await check("absent.yml"))[0], 255);
-  });
-
   test("a file that is not there", async () => {
     const { code, stderr } = await plimsollIn({}, "run", "--as", "wsdirector", "absent.yml", "-u", "localhost:1");
     assert.deepEqual([code, /cannot read absent.yml/.test(stderr)], [255, true], stderr);

@@ -1,15 +1,17 @@
-//! `plimsoll check`: what is wrong with a scenario file, without running it.
+//! `plimsoll check`: what is wrong with the input of a run, without running it.
 
 use std::{
+    ffi::OsString,
     io::{self, Write as _},
     path::PathBuf,
 };
 
-use clap::{Parser, ValueHint};
+use clap::{Parser, ValueEnum, ValueHint};
+use serde_json::{Value, json};
 
 use crate::{
     exit::{Failure, Status},
-    run,
+    run::{self, Findings, Input},
     surroundings::Surroundings,
 };
 
@@ -17,33 +19,131 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll check broadcast.yml
   plimsoll check broadcast.yml --scale 1000   its expressions are worked out at this scale
+  plimsoll check load.yml -t ws://localhost   with a target that is not in the file
+  plimsoll check chat.js                      a k6 script: its modules, options and functions
+  plimsoll check broadcast.yml --format json  for programs
 
 All mistakes are told at once, each with its line, column and keys; the exit code is the one that
-the run would end with. For scripts there is `plimsoll inspect`.";
+the run would end with. A script ends at its first mistake.";
 
-/// Say what is wrong with a wsdirector or Artillery file, without running it.
+/// Say what is wrong with a wsdirector or Artillery file or a k6 script, without running it.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// The file, YAML or JSON.
+    /// The file, YAML, JSON or a script; - is standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: PathBuf,
-    /// Whose file it is: artillery or wsdirector. Default: what it looks like.
+    /// Whose file it is: k6, artillery or wsdirector. Default: what it looks like.
     #[arg(long = "as", value_name = "TOOL")]
     dialect: Option<String>,
     /// What :scale stands for in a wsdirector file.
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     scale: u32,
+    /// In place of the target of an Artillery file.
+    #[arg(long, short, value_name = "URL")]
+    target: Option<String>,
+    /// The environment of an Artillery file.
+    #[arg(long, short, value_name = "NAME")]
+    environment: Option<String>,
+    /// Variables of an Artillery file, as JSON.
+    #[arg(long, short, value_name = "JSON")]
+    variables: Option<String>,
+    /// How to print what is wrong.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// Forms of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// One JSON object on stdout.
+    Json,
 }
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-        let dialect = run::check(&self.file, self.dialect.as_deref(), self.scale, surroundings)?;
+        let input = Input {
+            file: &self.file,
+            tool: self.dialect.as_deref(),
+            scale: self.scale,
+            artillery: self.artillery(),
+        };
+        let findings = run::check(&input, surroundings)?;
+        match self.format {
+            Format::Text => self.tell(findings),
+            Format::Json => self.print(findings),
+        }
+    }
+
+    /// Flags of `run` for Artillery's files.
+    fn artillery(&self) -> Vec<OsString> {
+        let flags = [
+            ("--target", &self.target),
+            ("--environment", &self.environment),
+            ("--variables", &self.variables),
+        ];
+        let given = flags
+            .iter()
+            .filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?).into()));
+        given.collect()
+    }
+
+    fn tell(&self, findings: Findings) -> Result<Status, Failure> {
+        for warning in &findings.warnings {
+            writeln!(io::stderr(), "warning: {warning}")?;
+        }
+        if let Some(failure) = findings.failure {
+            return Err(failure);
+        }
+        let (file, kind) = (self.file.display(), kind(findings.tool));
         writeln!(
             io::stdout(),
-            "{}: no mistakes in this {dialect} file",
-            self.file.display()
+            "{file}: no mistakes in this {} {kind}",
+            findings.tool
         )?;
         Ok(Status::Success)
+    }
+
+    fn print(&self, findings: Findings) -> Result<Status, Failure> {
+        let mistakes: Vec<Value> = match (&findings.failure, findings.mistakes.as_slice()) {
+            (Some(failure), []) => vec![json!({ "problem": failure.message() })],
+            (_, mistakes) => mistakes
+                .iter()
+                .map(|mistake| {
+                    json!({
+                        "line": mistake.place.line,
+                        "column": mistake.place.column,
+                        "path": mistake.path,
+                        "problem": mistake.problem,
+                    })
+                })
+                .collect(),
+        };
+        let file = self.file.display().to_string();
+        let n_mistakes = mistakes.len();
+        let document = json!({
+            "file": file,
+            "tool": findings.tool,
+            "mistakes": mistakes,
+            "warnings": findings.warnings,
+        });
+        writeln!(io::stdout(), "{document:#}")?;
+        match findings.failure {
+            None => Ok(Status::Success),
+            Some(failure) => {
+                let mistakes = if n_mistakes == 1 { "mistake" } else { "mistakes" };
+                Err(failure.in_words(|_| format!("{file} has {n_mistakes} {mistakes}")))
+            }
+        }
+    }
+}
+
+/// What a tool's input is called.
+fn kind(tool: &str) -> &'static str {
+    match tool {
+        "k6" => "script",
+        _ => "file",
     }
 }

@@ -95,12 +95,21 @@ impl Failure {
         }
     }
 
+    /// What went wrong, for people.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Usage(message) | Self::Test(_, message) => message.clone(),
+            Self::Runtime(error) => error.to_string(),
+        }
+    }
+
     /// Says on stderr what went wrong.
     pub(crate) fn report(self) -> ExitCode {
-        let (message, code) = match self {
-            Self::Usage(message) => (message, 2),
-            Self::Runtime(error) => (error.to_string(), 1),
-            Self::Test(failure, message) => (message, failure as u8),
+        let message = self.message();
+        let code = match self {
+            Self::Usage(_) => 2,
+            Self::Runtime(_) => 1,
+            Self::Test(failure, _) => failure as u8,
         };
         // If stderr is closed there is nobody to tell; the code remains.
         let _nobody_reads = writeln!(io::stderr(), "error: {message}");

@@ -1,6 +1,7 @@
 //! `plimsoll run`: load tests that are written as k6 scripts, or as files of other tools.
 
 mod artillery;
+mod check;
 mod config_file;
 mod dialect;
 mod environment;
@@ -21,14 +22,19 @@ mod variables;
 mod verdict;
 mod wsdirector;
 
-use std::{ffi::OsString, path::Path};
+use std::ffi::OsString;
 
 use plimsoll_scenario::dialect::Dialect;
 use tokio::task::LocalSet;
 
 pub(crate) use self::{
-    artillery::QuickOptions, inspect::Options as InspectOptions, options::Options, rest::USUAL_ADDRESS,
-    unsupported::command as unsupported, variables::with_variables,
+    artillery::QuickOptions,
+    check::{Findings, Input, check},
+    inspect::Options as InspectOptions,
+    options::Options,
+    rest::USUAL_ADDRESS,
+    unsupported::command as unsupported,
+    variables::with_variables,
 };
 use crate::{
     exit::{Failure, Status},
@@ -49,24 +55,6 @@ pub(crate) fn other_dialect(
         Dialect::Artillery => artillery::execute(&arguments, surroundings),
         Dialect::Wsdirector => wsdirector::execute(&arguments, surroundings),
     })
-}
-
-/// Reads the file of another tool and runs nothing; gives whose it is. `named` is what the user says of that.
-///
-/// # Errors
-/// What is wrong with it.
-pub(crate) fn check(
-    file: &Path,
-    named: Option<&str>,
-    scale: u32,
-    surroundings: &Surroundings<'_>,
-) -> Result<Dialect, Failure> {
-    let dialect = dialect::of_file(file, named, surroundings)?;
-    match dialect {
-        Dialect::Artillery => artillery::check(file, surroundings)?,
-        Dialect::Wsdirector => wsdirector::check(file, scale, surroundings)?,
-    }
-    Ok(dialect)
 }
 
 impl Options {

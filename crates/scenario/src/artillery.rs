@@ -4,6 +4,7 @@
 //! A flow is a flat list of steps that a virtual user walks along, so a user without a connection is little more than
 //! a position and its variables.
 
+mod caller;
 mod capture;
 mod condition;
 mod duration;
@@ -15,6 +16,7 @@ mod http;
 mod metrics;
 mod payload;
 mod phase;
+mod processor;
 mod program;
 mod template;
 mod test;
@@ -29,4 +31,13 @@ pub use self::{
     phase::{Kind, Phase, PhaseError, Rate, Spacing},
     test::{Stages, Test, Users},
     user::Activity,
+    variables::Globals,
 };
+
+/// What runs the functions of a `processor`.
+pub mod hooks {
+    pub use super::processor::{
+        Argument, Call, FunctionName, Guest, Instance, Introduction, Loaded, Pending, Processor, Response,
+        Returned,
+    };
+}

@@ -9,6 +9,7 @@ mod course;
 mod expectation;
 mod expression;
 mod failure;
+mod heartbeat;
 mod keys;
 mod mailbox;
 mod outcome;

@@ -38,14 +38,24 @@ pub(crate) const MAX_EVENTS: usize = 100_000;
 #[error("{MAX_EVENTS} timers and requests are pending already; let some of them end first")]
 pub(crate) struct TooManyEvents;
 
-/// The events of one virtual user.
+/// The events of one runtime: of one virtual user, or of several that share it, each of which owns some.
 #[derive(Default)]
 pub(crate) struct Events {
     pending: RefCell<FuturesUnordered<Abortable<Event>>>,
     /// What was pushed since the last poll: a poll must be able to push.
     added: RefCell<Vec<Abortable<Event>>>,
-    handles: RefCell<HashMap<EventId, AbortHandle>>,
+    handles: RefCell<HashMap<EventId, Handle>>,
     last_id: Cell<u32>,
+    /// Whose code runs; 0 where all of it is of one owner.
+    owner: Cell<u32>,
+    /// How many events are pending, by owners; without 0.
+    n_of_owner: RefCell<HashMap<u32, u32>>,
+}
+
+/// A pending event.
+struct Handle {
+    abort: AbortHandle,
+    owner: u32,
 }
 
 impl Events {
@@ -84,14 +94,61 @@ impl Events {
         let (handle, registration) = AbortHandle::new_pair();
         let event: Event = Box::pin(async move { (id, event.await) });
         self.added.borrow_mut().push(Abortable::new(event, registration));
-        self.handles.borrow_mut().insert(id, handle);
+        let owner = self.owner.get();
+        let abort = handle;
+        self.handles.borrow_mut().insert(id, Handle { abort, owner });
+        if owner != 0 {
+            *self.n_of_owner.borrow_mut().entry(owner).or_default() += 1;
+        }
         Ok(())
+    }
+
+    /// From now on, what is pushed belongs to `owner`, until an event of another one has happened.
+    pub(crate) fn set_owner(&self, owner: u32) {
+        self.owner.set(owner);
+    }
+
+    /// Whose code runs.
+    pub(crate) fn owner(&self) -> u32 {
+        self.owner.get()
+    }
+
+    /// Whether events of this owner are pending.
+    pub(crate) fn has_of(&self, owner: u32) -> bool {
+        self.n_of_owner.borrow().contains_key(&owner)
+    }
+
+    /// Takes away all events of an owner.
+    pub(crate) fn cancel_of(&self, owner: u32) {
+        if self.n_of_owner.borrow_mut().remove(&owner).is_none() {
+            return;
+        }
+        self.handles.borrow_mut().retain(|_, handle| {
+            let stays = handle.owner != owner;
+            if !stays {
+                handle.abort.abort();
+            }
+            stays
+        });
+    }
+
+    /// Takes an event out of the books.
+    fn settle(&self, id: EventId) -> Option<Handle> {
+        let handle = self.handles.borrow_mut().remove(&id)?;
+        let mut n_of_owner = self.n_of_owner.borrow_mut();
+        if let Some(n) = n_of_owner.get_mut(&handle.owner) {
+            *n -= 1;
+            if *n == 0 {
+                n_of_owner.remove(&handle.owner);
+            }
+        }
+        Some(handle)
     }
 
     /// Takes an event away; one that has happened or never was is no error.
     pub(crate) fn cancel(&self, id: EventId) {
-        if let Some(handle) = self.handles.borrow_mut().remove(&id) {
-            handle.abort();
+        if let Some(handle) = self.settle(id) {
+            handle.abort.abort();
         }
     }
 
@@ -108,6 +165,7 @@ impl Events {
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         self.handles.borrow_mut().clear();
+        self.n_of_owner.borrow_mut().clear();
         self.added.borrow_mut().clear();
         // Most iterations have none, and an empty set is made anew with two allocations.
         if !self.pending.borrow().is_empty() {
@@ -126,7 +184,9 @@ impl Events {
             pending.extend(added);
             match pending.poll_next_unpin(cx) {
                 Poll::Ready(Some(Ok((id, callback)))) => {
-                    self.handles.borrow_mut().remove(&id);
+                    if let Some(handle) = self.settle(id) {
+                        self.owner.set(handle.owner);
+                    }
                     return Poll::Ready(Some(callback));
                 }
                 Poll::Ready(Some(Err(Aborted))) => {}

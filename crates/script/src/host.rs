@@ -36,6 +36,8 @@ pub(crate) enum Stage {
     Teardown,
     /// `handleSummary`.
     Summary,
+    /// A function of a processor.
+    Hook,
 }
 
 /// The native side of one script in one virtual user.
@@ -45,7 +47,7 @@ pub(crate) struct Host {
     /// k6's `__VU`: 0 outside of virtual users.
     pub(crate) vu: u32,
     /// Timers and the like.
-    pub(crate) events: Events,
+    pub(crate) events: Rc<Events>,
     /// What its objects hold beside the engine's heap.
     pub(crate) memory: NativeMemory,
     switch: Rc<Switch>,
@@ -96,7 +98,7 @@ impl Host {
             program,
             vu,
             switch,
-            events: Events::default(),
+            events: Rc::default(),
             memory: NativeMemory::default(),
             background: Background::default(),
             recorders: Recorders::default(),
@@ -130,9 +132,17 @@ impl Host {
     /// # Errors
     /// When the script has to end: return the error at once.
     pub(crate) fn park<F: Future>(&self, ctx: &Ctx<'_>, future: F) -> rquickjs::Result<F::Output> {
-        if self.stage() == Stage::Init {
-            let text = "this call waits, which the init context cannot; call it in an exported function";
-            return Err(Exception::throw_message(ctx, text));
+        let refusal = match self.stage() {
+            Stage::Init => {
+                Some("this call waits, which the init context cannot; call it in an exported function")
+            }
+            Stage::Hook => {
+                Some("this call blocks, which functions of a processor cannot; use a timer and next()")
+            }
+            _ => None,
+        };
+        if let Some(refusal) = refusal {
+            return Err(Exception::throw_message(ctx, refusal));
         }
         let mut future = pin!(future);
         let with_background = poll_fn(|cx| {
@@ -272,6 +282,9 @@ impl Host {
         found.ok_or_else(|| {
             let place = match self.stage() {
                 Stage::Summary => "handleSummary",
+                Stage::Hook => {
+                    return Exception::throw_message(ctx, &format!("{what} does not work in a processor"));
+                }
                 _ => "the init context",
             };
             let text = format!(
@@ -373,7 +386,7 @@ impl Stage {
             Self::Setup => Some("::setup"),
             Self::Teardown => Some("::teardown"),
             Self::Iteration => Some(""),
-            Self::Init | Self::Summary => None,
+            Self::Init | Self::Summary | Self::Hook => None,
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod modules;
 mod native_memory;
 mod network;
 mod or_null;
+mod processor;
 mod program;
 mod recorders;
 mod rejections;
@@ -42,6 +43,7 @@ mod websocket;
 pub use self::{
     error::ScriptError,
     network::check_options,
+    processor::{PROCESSOR_MODULES, Processor},
     program::{Options, Program, SourceModule},
     script::{Script, Stages, Users},
     secrets::{Redaction, SecretSource, Secrets, SecretsError},

@@ -9,7 +9,12 @@ use rquickjs::{
     module::{Declarations, Declared, Exports, ModuleDef, WriteOptions},
 };
 
-use crate::{host::Host, modules, program::Program};
+use crate::{
+    host::Host,
+    modules,
+    program::Program,
+    source::{self, Builtins, Specifier},
+};
 
 /// Finds and loads the modules of one program.
 #[derive(Clone)]
@@ -180,10 +185,7 @@ pub(crate) fn require_from<'js>(ctx: &Ctx<'js>, base: &str) -> Result<Function<'
 fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
     let program = Arc::clone(&Host::of(ctx).program);
     let Some(name) = program.resolve(base, specifier) else {
-        let text = format!(
-            "cannot find the module `{specifier}`; require() takes text between quotes, so that the module is read \
-             before the run"
-        );
+        let text = why_missing(base, specifier);
         return Err(Exception::throw_message(ctx, &text));
     };
     let is_es_module = program
@@ -195,6 +197,18 @@ fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js
     }
     let namespace: Object<'js> = Module::import(ctx, name)?.finish()?;
     Ok(namespace.into_value())
+}
+
+/// Why a module is not among those that were read.
+fn why_missing(base: &str, specifier: &str) -> String {
+    let base = Specifier::parse(base);
+    match base.map(|base| source::resolve(&base, specifier, Builtins::default())) {
+        Some(Err(unresolved)) => unresolved.to_string(),
+        _ => format!(
+            "cannot find the module `{specifier}`; require() takes text between quotes, so that the module is read before \
+             the run"
+        ),
+    }
 }
 
 fn instance<'js>(ctx: &Ctx<'js>, name: &str) -> Option<Object<'js>> {

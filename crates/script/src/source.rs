@@ -17,7 +17,7 @@ mod test_folder;
 pub use self::{
     error::{Problem, SourceError},
     file::{FileError, OpenError, open},
-    graph::{Entry, LoadOptions, load},
+    graph::{Entry, LoadOptions, load, load_files},
     location::{Excerpt, Location},
     remote::{FetchError, RemoteError, cache_folder},
     specifier::{Builtins, Resolved, Specifier, Unresolved, resolve},

@@ -32,12 +32,15 @@ const SCRIPT_STACK_BYTES: usize = 512 << 10;
 /// Room for the native code that the deepest call of a script calls. Only what is used takes memory.
 const NATIVE_STACK_BYTES: usize = 512 << 10;
 
+/// The stack of one runtime.
+pub(crate) const STACK_BYTES: usize = SCRIPT_STACK_BYTES + NATIVE_STACK_BYTES;
+
 /// What the heap of one virtual user may take: a script that builds a gigabyte is a mistake, and ten thousand
 /// virtual users share the machine. Tests, which fill it, have less.
 const MAX_HEAP_BYTES: usize = if cfg!(test) { 64 << 20 } else { 1 << 30 };
 
 /// How long reading a script may take (k6 has no limit; an endless loop must end somewhere).
-const MAX_INIT: Duration = Duration::from_secs(60);
+pub(crate) const MAX_INIT: Duration = Duration::from_secs(60);
 
 /// A script in its runtime. It does one task after the other.
 pub(crate) struct Vm {
@@ -63,7 +66,7 @@ impl Vm {
     pub(crate) fn new(program: &Arc<Program>, vu: u32) -> Result<(Self, Output), ScriptError> {
         let exchange = Rc::new(Exchange::default());
         let (inner, own) = (Rc::clone(&exchange), Arc::clone(program));
-        let coroutine = Coroutine::new(SCRIPT_STACK_BYTES + NATIVE_STACK_BYTES, move |switch| {
+        let coroutine = Coroutine::new(STACK_BYTES, move |switch| {
             live(&switch, &inner, &own, vu);
         })
         .map_err(|error| no_stack(&error))?;
@@ -203,12 +206,13 @@ fn live(switch: &Rc<Switch>, exchange: &Exchange, program: &Arc<Program>, vu: u3
 
 /// Jobs of promises that an interrupted script left are run until none is left. Each is interrupted itself sooner or
 /// later: QuickJS looks for interrupts every 10,000 calls. False when that took too many.
-fn forget_jobs(ctx: &Ctx<'_>) -> bool {
+pub(crate) fn forget_jobs(ctx: &Ctx<'_>) -> bool {
     const MOST: usize = 100_000;
     (0..MOST).any(|_| !ctx.execute_pending_job())
 }
 
-fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context> {
+/// A runtime with a context, nothing installed in it yet.
+pub(crate) fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context> {
     let runtime = Runtime::new_with_alloc(Heap::of_thread())?;
     runtime.set_max_stack_size(SCRIPT_STACK_BYTES);
     runtime.set_memory_limit(MAX_HEAP_BYTES);
@@ -220,7 +224,7 @@ fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context
     Context::custom::<intrinsic::All>(&runtime)
 }
 
-/// Evaluates the modules and gives the exports of the entry.
+/// Prepares the context, and evaluates the modules.
 fn initialize<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>, ScriptError> {
     let program = &host.program;
     let caught = |error| ScriptError::caught(ctx, &error, program);
@@ -234,14 +238,16 @@ fn initialize<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>, Scrip
     Ok(exports)
 }
 
-fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> rquickjs::Result<()> {
+/// Installs what modules find in a context.
+pub(crate) fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> rquickjs::Result<()> {
     host.install(ctx)?;
     loading::install(ctx)?;
     rejections::install(ctx)?;
     globals::install(ctx, host)
 }
 
-fn evaluate<'js>(ctx: &Ctx<'js>, program: &Program) -> rquickjs::Result<Object<'js>> {
+/// Evaluates the modules and gives the exports of the entry.
+pub(crate) fn evaluate<'js>(ctx: &Ctx<'js>, program: &Program) -> rquickjs::Result<Object<'js>> {
     let is_common_js = program
         .modules
         .get(&program.entry)

@@ -14,7 +14,7 @@ use std::{
 };
 
 use plimsoll_websocket::{CloseCode, Config, Decoder, Event, Opcode, Role, handshake::client::Accepted};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{Compression, Counters, Message, Options, Payload, ReceiveError, SendError, outgoing::Outgoing};
 use crate::stream::Stream;
@@ -224,14 +224,16 @@ impl Connection {
 
     async fn say_close(&mut self) {
         self.outgoing.start_close(CloseCode::NORMAL, "");
-        // On the heap, so that the futures of those who may close some day are not larger for it.
-        let mut scratch = vec![0; READ_BYTES];
-        while poll_fn(|cx| self.poll_receive(cx, &mut scratch, |_, _| {}))
+        // The buffers are on the stack and gone after each read: thousands may close at the same time, and wait.
+        while poll_fn(|cx| self.poll_receive(cx, &mut [0; READ_BYTES], |_, _| {}))
             .await
             .is_ok()
         {}
         // The server has said Close; what is left is the end of the stream.
-        while matches!(self.stream.read(&mut scratch).await, Ok(1..)) {}
+        while poll_fn(|cx| self.poll_read(cx, &mut ReadBuf::new(&mut [0; READ_BYTES])))
+            .await
+            .is_ok()
+        {}
     }
 
     fn poll_read(

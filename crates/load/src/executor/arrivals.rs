@@ -109,6 +109,16 @@ impl Arrivals {
         })
     }
 
+    /// The same arrivals without those at `end` and later: a curve that is cut off.
+    #[must_use]
+    pub fn until(self, end: Duration) -> Self {
+        Self {
+            n_total: self.n_before(end),
+            duration: self.duration.min(end),
+            ..self
+        }
+    }
+
     fn new(
         start: u64,
         time_unit: Duration,
@@ -229,7 +239,8 @@ impl Arrivals {
         let elapsed = (last_ns - ramp.begin_ns).clamp(0, ramp.duration_ns);
         if let Some(poisson) = &self.poisson {
             let reached = ramp.area_times_duration(elapsed);
-            return poisson.n_while(|area| area * ramp.duration_ns <= reached);
+            let n = poisson.n_while(|area| area * ramp.duration_ns <= reached);
+            return n.min(self.n_total);
         }
         let n = ramp.area_times_duration(elapsed) / (self.iteration_area * ramp.duration_ns) + 1 - self.first;
         u64::try_from(n).unwrap_or(0).min(self.n_total)

@@ -1,13 +1,6 @@
 //! `plimsoll run FILE.yml`: load tests that are written as Artillery's files.
 
-use std::{
-    ffi::{OsStr, OsString},
-    fmt::Write as _,
-    fs, io,
-    io::Write as _,
-    path::Path,
-    sync::Arc,
-};
+use std::{ffi::OsString, fmt::Write as _, fs, io, io::Write as _, path::Path, sync::Arc};
 
 use clap::Parser;
 use plimsoll_load::{
@@ -38,6 +31,7 @@ use crate::{
 
 mod guard;
 mod options;
+mod processor;
 mod quick;
 mod reports;
 
@@ -74,13 +68,19 @@ fn execute_text(options: &Options, text: &str, surroundings: &Surroundings<'_>) 
     LocalSet::new().block_on(&runtime, conduct(options, text, surroundings))
 }
 
-/// Reads a file and runs nothing.
-pub(super) fn check(file: &Path, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
-    let arguments = [OsStr::new("plimsoll run"), OsStr::new("--"), file.as_os_str()];
+/// Reads a file and runs nothing; gives what a run would warn of. `flags` are those of `run`.
+pub(super) fn check(
+    file: &Path,
+    flags: &[OsString],
+    surroundings: &Surroundings<'_>,
+) -> Result<Vec<String>, Failure> {
+    let words = [OsString::from("--"), file.into()];
+    let arguments = [OsString::from("plimsoll run")];
+    let arguments = arguments.into_iter().chain(flags.iter().cloned()).chain(words);
     let text = (surroundings.read_file)(file)?;
     let test = read(&Options::parse_from(arguments), &text, surroundings)?;
     test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
-    Ok(())
+    Ok(test.warnings().to_vec())
 }
 
 async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -138,7 +138,8 @@ fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Resul
             scenario_name: options.scenario_name.clone(),
             is_solo: options.solo,
             max_duration: options.max_duration,
-            system,
+            load_processor: &|path| processor::load(path, &system),
+            system: system.clone(),
             read_file: surroundings.read_file,
         },
     )?;

@@ -5,10 +5,8 @@ use std::{ffi::OsString, path::Path};
 
 use plimsoll_scenario::dialect::Dialect;
 
-use crate::{
-    exit::{Failure, TestFailure},
-    surroundings::Surroundings,
-};
+use super::check::unreadable;
+use crate::{exit::Failure, surroundings::Surroundings};
 
 /// Extensions of scripts, and of files in YAML or JSON.
 const SCRIPTS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
@@ -31,10 +29,7 @@ pub(super) fn of_arguments(
     {
         return Ok(Some(Dialect::Wsdirector));
     }
-    let has = |argument: &str, extensions: &[&str]| {
-        let extension = Path::new(argument).extension().and_then(|it| it.to_str());
-        extension.is_some_and(|extension| extensions.contains(&extension))
-    };
+    let has = |argument: &str, extensions: &[&str]| has_extension(Path::new(argument), extensions);
     // A script may stand beside JSON files that are values of its flags.
     if arguments.iter().any(|argument| has(argument, &SCRIPTS)) {
         return Ok(None);
@@ -57,18 +52,29 @@ pub(super) fn of_file(
     let dialect = match named {
         Some(name) => of_name(name)?,
         None => {
-            let text = (surroundings.read_file)(file);
-            let text =
-                text.map_err(|error| TestFailure::NoFile.because(format!("cannot read {path}: {error}")))?;
+            let text = (surroundings.read_file)(file).map_err(|error| unreadable(file, &error))?;
+            if text.trim().is_empty() {
+                return Err(Failure::Usage(format!("{path} is empty")));
+            }
             Dialect::of_text(&text)
         }
     };
     dialect.ok_or_else(|| {
         Failure::Usage(format!(
             "{path} is no file of Artillery or wsdirector: expected a map with config and scenarios, or a list of \
-             steps or clients; --as says whose it is"
+             steps or clients; --as says whose it is: artillery, wsdirector or k6"
         ))
     })
+}
+
+/// Whether a file is a script by its name.
+pub(super) fn is_script(file: &Path) -> bool {
+    has_extension(file, &SCRIPTS)
+}
+
+fn has_extension(file: &Path, extensions: &[&str]) -> bool {
+    let extension = file.extension().and_then(|it| it.to_str());
+    extension.is_some_and(|extension| extensions.contains(&extension))
 }
 
 /// The dialect of a name; `None` stands for scripts.

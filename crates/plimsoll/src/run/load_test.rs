@@ -10,12 +10,12 @@ use plimsoll_load::{
 };
 use plimsoll_outputs::Outputs;
 use plimsoll_report::{Style, SummaryMode};
-use plimsoll_script::{Redaction, Users};
+use plimsoll_script::{Redaction, Script, Users};
 use serde_json::Value;
 
 use super::{
     config_file::ConfigFile,
-    layers::Layers,
+    layers::{Consolidated, Layers},
     log::{Console, Log},
     options::Options,
     progress::{Audience, Display, Screen, header},
@@ -74,10 +74,7 @@ async fn prepare<'a>(
     let console = start_log(flags, &screen, redaction.clone())?;
 
     let name = flags.script.display().to_string();
-    let script = script::read(&flags.script, &flags.reading, true, surroundings, &redaction).await?;
-    let of_script = script::options(&script).map_err(invalid)?;
-    let consolidated = layers.consolidate(&name, &of_script).map_err(invalid)?;
-    script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;
+    let (script, consolidated) = read(flags, &layers, surroundings, &redaction).await?;
     for warning in &consolidated.warnings {
         tracing::warn!("{warning}");
     }
@@ -107,6 +104,33 @@ async fn prepare<'a>(
         lingers,
         redaction,
     })
+}
+
+/// Reads the script, and its options below those of all other layers.
+async fn read(
+    flags: &Options,
+    layers: &Layers,
+    surroundings: &Surroundings<'_>,
+    redaction: &Redaction,
+) -> Result<(Script, Consolidated), Failure> {
+    let name = flags.script.display().to_string();
+    let script = script::read(&flags.script, &flags.reading, true, surroundings, redaction).await?;
+    let of_script = script::options(&script).map_err(invalid)?;
+    let consolidated = layers.consolidate(&name, &of_script).map_err(invalid)?;
+    script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;
+    Ok((script, consolidated))
+}
+
+/// Reads a script and its options, and runs nothing; gives what a run would warn of.
+pub(super) fn check(flags: &Options, surroundings: &Surroundings<'_>) -> Result<Vec<String>, Failure> {
+    let file = ConfigFile::find(flags.reading.config.as_deref(), surroundings).map_err(invalid)?;
+    let layers = Layers::read(file, surroundings, &flags.options).map_err(invalid)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let redaction = Redaction::default();
+    let (_, consolidated) = runtime.block_on(read(flags, &layers, surroundings, &redaction))?;
+    Ok(consolidated.warnings)
 }
 
 fn invalid(reason: impl fmt::Display) -> Failure {

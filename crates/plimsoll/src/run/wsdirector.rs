@@ -11,7 +11,7 @@ use plimsoll_load::{
 };
 use plimsoll_outputs::Outputs;
 use plimsoll_scenario::{
-    document::Document,
+    document::{Document, Mistakes},
     wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
 };
 use plimsoll_script::Redaction;
@@ -19,6 +19,7 @@ use serde_json::json;
 use tokio::task::LocalSet;
 
 use super::{
+    check::unreadable,
     log::{Log, LogFormat, LogOutput},
     progress::{Audience, Display, Screen},
     results::{SATURATED, summarize},
@@ -45,9 +46,14 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
     LocalSet::new().block_on(&runtime, conduct(&options, surroundings))
 }
 
-/// Reads a file and runs nothing.
-pub(super) fn check(file: &Path, scale: u32, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
-    read(&Source::File(file.to_owned()), scale, surroundings).map(drop)
+/// Reads a file and runs nothing; gives what is wrong with it.
+pub(super) fn check(
+    file: &Path,
+    scale: u32,
+    surroundings: &Surroundings<'_>,
+) -> Result<Result<(), Mistakes>, Failure> {
+    let scenario = read(&Source::File(file.to_owned()), scale, surroundings)?;
+    Ok(scenario.map(drop))
 }
 
 async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -55,7 +61,8 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     let (screen, is_drawable) = Screen::stderr();
     let screen = Arc::new(screen);
     start_log(options, &screen)?;
-    let scenario = read(&source, options.clients.scale, surroundings)?;
+    let scenario = read(&source, options.clients.scale, surroundings)?
+        .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))?;
     let users = Users::new(scenario, &connect(options, url)?).await?;
     let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
     let outputs = Outputs::parse(&options.out, &variable)
@@ -98,21 +105,25 @@ fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<
     log.start().map(drop)
 }
 
-fn read(source: &Source, scale: u32, surroundings: &Surroundings<'_>) -> Result<Scenario, Failure> {
+fn read(
+    source: &Source,
+    scale: u32,
+    surroundings: &Surroundings<'_>,
+) -> Result<Result<Scenario, Mistakes>, Failure> {
     let (name, text) = match source {
         Source::Text(text) => ("--include".to_owned(), text.clone()),
-        Source::File(path) => (path.display().to_string(), read_file(path, surroundings)?),
+        Source::File(path) => {
+            let text = (surroundings.read_file)(path);
+            (
+                path.display().to_string(),
+                text.map_err(|error| unreadable(path, &error))?,
+            )
+        }
     };
     let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
-    fill_in(&name, &text, &variable)
+    Ok(fill_in(&name, &text, &variable)
         .and_then(|text| Document::read(&name, &text))
-        .and_then(|document| Scenario::read(&document, scale))
-        .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))
-}
-
-fn read_file(path: &Path, surroundings: &Surroundings<'_>) -> Result<String, Failure> {
-    let text = (surroundings.read_file)(path);
-    text.map_err(|error| TestFailure::NoFile.because(format!("cannot read {}: {error}", path.display())))
+        .and_then(|document| Scenario::read(&document, scale)))
 }
 
 fn connect(options: &Options, url: String) -> Result<Connect, Failure> {

@@ -20,6 +20,11 @@ impl Failure {
         Self(text.into())
     }
 
+    /// The text.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
     /// No answer in time.
     pub(crate) fn timeout() -> Self {
         Self::new("response timeout")

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::{
     metrics::Metrics,
     phase::Phase,
+    processor::Loaded,
     program::{Engine, Program},
     test::Test,
     variables::Globals,
@@ -24,6 +25,7 @@ mod capture;
 mod checks;
 mod config;
 mod flow;
+mod functions;
 mod message;
 mod payloads;
 mod phases;
@@ -55,6 +57,8 @@ pub struct Surroundings<'a> {
     pub system: BTreeMap<String, String>,
     /// Reads a text file.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
+    /// Reads and evaluates a module of functions; the error is for people.
+    pub load_processor: &'a dyn Fn(&Path) -> Loaded,
 }
 
 impl fmt::Debug for Surroundings<'_> {
@@ -69,7 +73,9 @@ impl fmt::Debug for Surroundings<'_> {
 impl Surroundings<'_> {
     /// A path as the file has it.
     fn resolve(&self, path: &str) -> PathBuf {
-        self.path.parent().unwrap_or(Path::new("")).join(path)
+        let path = self.path.parent().unwrap_or(Path::new("")).join(path);
+        // Without the dots in the middle, for people.
+        path.components().collect()
     }
 }
 
@@ -125,6 +131,7 @@ impl Reader<'_> {
             metrics,
             before,
             after,
+            processor: self.processor(),
         };
         Some(Test {
             program: Arc::new(program),

@@ -8,7 +8,8 @@ use super::{
     capture::{Capture, Match},
     condition::Condition,
     duration,
-    http::Request,
+    http::{Request, RequestHooks},
+    processor::FunctionName,
     template::{JsonTemplate, Template},
     variables::Variables,
 };
@@ -23,6 +24,10 @@ pub(crate) struct Flow {
     pub(crate) connections: Vec<String>,
     /// Whether messages that nobody waits for are kept for `receive`.
     pub(crate) has_inbox: bool,
+    /// Functions around each request of the scenario.
+    pub(crate) hooks: RequestHooks,
+    /// Whether a step calls a function.
+    pub(crate) calls_functions: bool,
 }
 
 /// One step. A loop is two: its head, and the way back to it.
@@ -44,6 +49,16 @@ pub(crate) enum Step {
     Wait(Box<Wait>),
     Receive(Box<Receive>),
     Request(Box<Request>),
+    Parallel(Box<Parallel>),
+    Function(FunctionName),
+}
+
+/// Requests at the same time.
+#[derive(Clone, Debug)]
+pub(crate) struct Parallel {
+    pub(crate) requests: Vec<Request>,
+    /// How many are under way at once.
+    pub(crate) limit: usize,
 }
 
 /// A pause.
@@ -89,6 +104,8 @@ pub(crate) enum LoopKind {
     Over(JsonTemplate),
     /// While a condition holds.
     While(Condition),
+    /// Until a function says that it is enough; it is asked behind each round, as in Artillery.
+    WhileFunction(FunctionName),
 }
 
 /// The number of the first round, and of the one before which the loop ends.
@@ -104,6 +121,8 @@ pub(crate) struct Connect {
     pub(crate) target: Option<Template>,
     pub(crate) headers: Vec<(String, Template)>,
     pub(crate) subprotocols: Vec<Template>,
+    /// Changes all of it.
+    pub(crate) function: Option<FunctionName>,
 }
 
 /// One more connection. Not in Artillery.

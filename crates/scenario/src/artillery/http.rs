@@ -6,23 +6,25 @@ use plimsoll_clients::http::{
     Client, CookieJar, Exchange, HttpError, Keep, Request as Wire, RequestCookie, Response, Settings, Url,
 };
 use plimsoll_load::metrics::Recorder;
-use serde_json::Value;
 
 use super::{
+    caller::Caller,
     capture::{Answer, MismatchError, has_all, take},
     failure::Failure,
     metrics::Metrics,
-    variables::{Variables, write},
+    variables::{Variables, text_of},
 };
 
 mod endpoint;
 mod expectation;
+mod hooks;
 mod request;
 
+use self::hooks::Adapted;
 pub(crate) use self::{
     endpoint::{Endpoint, Grouping},
     expectation::Expectation,
-    request::{Body, Defaults, Request},
+    request::{Body, Defaults, Guard, Request, RequestHooks},
 };
 
 /// Artillery's limit for redirects.
@@ -53,15 +55,46 @@ impl Visitor {
         &self,
         request: &Request,
         defaults: &Defaults,
-        variables: &mut Variables,
+        caller: Option<&Caller>,
+        variables: &RefCell<Variables>,
     ) -> Result<(), Failure> {
-        if !request.takes_place(variables) {
+        if !request.takes_place(caller, variables).await? {
             return Ok(());
         }
-        let wire = request.for_user(defaults, variables)?;
+        let Some(caller) = caller.filter(|_| request.hooks.are_there()) else {
+            let wire = request.for_user(defaults, &variables.borrow())?;
+            let exchange = self.exchange(request, &wire, defaults).await;
+            let response = exchange.outcome.map_err(|error| Failure::from(&error))?;
+            return self.read(request, &response, variables);
+        };
+        let Adapted { request, parameters } = request.adapt(defaults, caller, variables).await?;
+        let wire = request.for_user(defaults, &variables.borrow())?;
+        let parameters = hooks::sent(parameters, &wire);
+        let Exchange { outcome, url, .. } = self.exchange(&request, &wire, defaults).await;
+        match outcome {
+            Ok(response) => {
+                let outcome = self.read(&request, &response, variables);
+                let answer = hooks::answer(&url, &response);
+                request
+                    .show_answer(caller, (parameters, answer), variables)
+                    .await?;
+                outcome
+            }
+            Err(error) => {
+                let failure = Failure::from(&error);
+                request
+                    .show_failure(caller, (parameters, &failure), variables)
+                    .await;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Sends a request and counts what comes of it.
+    async fn exchange(&self, request: &Request, wire: &Wire, defaults: &Defaults) -> Exchange {
         let sending = self
             .client
-            .send(&wire, Some(&self.jar), |exchange| self.count(&exchange, defaults));
+            .send(wire, Some(&self.jar), |exchange| self.count(&exchange, defaults));
         let exchange = sending.await;
         self.count(&exchange, defaults);
         if let Some(endpoint) = &request.endpoint {
@@ -70,9 +103,19 @@ impl Visitor {
         let (sent, received) = self.client.take_traffic();
         self.recorder.count(self.metrics.data.sent, sent);
         self.recorder.count(self.metrics.data.received, received);
-        let response = exchange.outcome.map_err(|error| Failure::from(&error))?;
+        exchange
+    }
+
+    /// Takes from an answer what is wanted.
+    fn read(
+        &self,
+        request: &Request,
+        response: &Response,
+        variables: &RefCell<Variables>,
+    ) -> Result<(), Failure> {
+        let variables = &mut *variables.borrow_mut();
         let answer = Answer::new(&response.body, Some(&response.headers));
-        self.expect(request, &response, &answer, variables);
+        self.expect(request, response, &answer, variables);
         if !has_all(&request.wanted.matches, &answer, variables) {
             return Err(MismatchError::Match.into());
         }
@@ -141,7 +184,7 @@ impl Request {
             replace: true,
         });
         wire.cookies = cookies.collect();
-        wire.timeout = defaults.timeout;
+        wire.timeout = self.timeout.unwrap_or(defaults.timeout);
         wire.max_redirects = if self.follows_redirects { MOST_REDIRECTS } else { 0 };
         wire.keep = Keep::Body;
         Ok(wire)
@@ -180,13 +223,6 @@ fn apdex(time: Duration, threshold: Duration) -> &'static str {
     } else {
         "apdex.frustrated"
     }
-}
-
-/// A value as text.
-fn text_of(value: &Value) -> String {
-    let mut text = String::new();
-    write(value, &mut text);
-    text
 }
 
 impl From<&HttpError> for Failure {

@@ -180,7 +180,9 @@ impl Phase {
     }
 
     fn open(&self, start: Duration, limit: Duration) -> Result<Option<Executor>, PhaseError> {
-        let Some(arrivals) = self.arrivals()? else {
+        let arrivals = self.arrivals()?;
+        let arrivals = arrivals.map(|arrivals| arrivals.until(limit.saturating_sub(start)));
+        let Some(arrivals) = arrivals.filter(|arrivals| arrivals.n_total() > 0) else {
             return Ok(None);
         };
         let n_users = arrivals.n_total().min(MOST_MADE_BEFORE);
@@ -207,18 +209,21 @@ impl Phase {
         start: Duration,
         limit: Duration,
     ) -> Result<Option<Executor>, PhaseError> {
-        if !self.has_users() {
+        let left = limit.saturating_sub(start);
+        if !self.has_users() || left.is_zero() {
             return Ok(None);
         }
+        // A phase that the limit cuts off ends with as many users as it has come to.
+        let duration = self.duration.min(left);
+        let share = duration.as_secs_f64() / self.duration.as_secs_f64();
+        let reached = f64::from(from) + (f64::from(to) - f64::from(from)) * share;
         let stage = Stage {
-            duration: self.duration,
-            target: to,
+            duration,
+            target: reached.round() as u32,
         };
-        let grace = limit.saturating_sub(start.saturating_add(self.duration));
+        let grace = left - duration;
         let plan = RampingVus::new(from, vec![stage])?;
-        let plan = plan
-            .graceful_ramp_down(limit.saturating_sub(start))
-            .graceful_stop(grace);
+        let plan = plan.graceful_ramp_down(left).graceful_stop(grace);
         Ok(Some(Executor::RampingVus(plan)))
     }
 }
@@ -330,6 +335,25 @@ mod tests {
                 .unwrap()
                 .is_none()
         );
+    }
+
+    #[test]
+    fn a_limit_cuts_phases_off() {
+        for (kind, n_planned) in [
+            (Kind::Rate(rate(5.0)), 20),
+            (Kind::Count(50), 20),
+            (Kind::Users(7), 7),
+            (Kind::RampingUsers(0, 10), 4),
+        ] {
+            let scenario = phase(10, kind).scenario(0, SECS(5), SECS(9)).unwrap().unwrap();
+            assert_eq!(scenario.executor.n_planned_vus(), n_planned, "{kind:?}");
+            assert_eq!(scenario.executor.max_duration(), Some(SECS(4)), "{kind:?}");
+            assert_eq!(
+                phase(10, kind).scenario(0, SECS(9), SECS(9)),
+                Ok(None),
+                "{kind:?}"
+            );
+        }
     }
 
     #[test]

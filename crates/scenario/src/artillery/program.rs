@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    rc::Rc,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -15,6 +16,7 @@ use super::{
     metrics::Metrics,
     payload::Payload,
     phase::Phase,
+    processor::{self, FunctionName, Instance, Processor},
     variables::{Globals, Variables},
     websocket::Opening,
 };
@@ -43,6 +45,8 @@ pub(crate) struct Program {
     pub(crate) before: Option<ScenarioFlow>,
     /// Done once after the last one is gone.
     pub(crate) after: Option<ScenarioFlow>,
+    /// The module of functions that scenarios call.
+    pub(crate) processor: Option<Arc<dyn Processor>>,
 }
 
 /// One scenario.
@@ -54,8 +58,30 @@ pub(crate) struct ScenarioFlow {
     pub(crate) weight: u64,
     pub(crate) engine: Engine,
     pub(crate) flow: Flow,
+    /// Functions that are called before it and behind its last step.
+    pub(crate) before: Vec<FunctionName>,
+    pub(crate) after: Vec<FunctionName>,
     /// The variables that its steps read: a user has no others.
-    pub(crate) reads: Vec<String>,
+    pub(crate) reads: Reads,
+    /// All of it as JSON, for the functions that it calls; `None` when it calls none.
+    pub(crate) specification: Option<Arc<str>>,
+}
+
+/// Which variables a scenario reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    These(Vec<String>),
+    /// Nobody knows what functions read.
+    All,
+}
+
+impl Reads {
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            Self::These(names) => names.iter().any(|read| read == name),
+            Self::All => true,
+        }
+    }
 }
 
 /// What a scenario's steps are spoken over.
@@ -96,11 +122,23 @@ impl Program {
         &self.scenarios[0]
     }
 
+    /// The functions of the processor for users of this thread; `None` when no scenario calls any.
+    ///
+    /// # Errors
+    /// For people: why they cannot be had.
+    pub(crate) fn instance(&self) -> Result<Option<Rc<dyn Instance>>, String> {
+        let stages = [&self.before, &self.after].into_iter().flatten();
+        let mut all = self.scenarios.iter().chain(stages);
+        let are_called = all.any(|scenario| scenario.specification.is_some());
+        let processor = self.processor.as_ref().filter(|_| are_called);
+        processor.map(processor::of_thread).transpose()
+    }
+
     /// The variables of a new user.
     pub(crate) fn variables_for(&self, scenario: &ScenarioFlow) -> Variables {
         let globals = self.extended.get().unwrap_or(&self.globals);
         let mut variables = Variables::new(Arc::clone(globals));
-        let reads = |name: &str| scenario.reads.iter().any(|read| read == name);
+        let reads = |name: &str| scenario.reads.contains(name);
         for (name, values) in self.choices.iter().filter(|(name, _)| reads(name)) {
             if let Some(value) = fastrand::choice(values) {
                 variables.set(name, value.clone());
@@ -117,7 +155,7 @@ impl Program {
 }
 
 /// A random UUID (RFC 9562 §5.4).
-fn uuid() -> String {
+pub(crate) fn uuid() -> String {
     let mut bits = fastrand::u128(..);
     bits = bits & !(0xf << 76) | 0x4 << 76;
     bits = bits & !(0x3 << 62) | 0x2 << 62;

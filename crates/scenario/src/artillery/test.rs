@@ -1,6 +1,6 @@
 //! A test that was read, on its way to a run.
 
-use std::{sync::Arc, time::Duration};
+use std::{rc::Rc, sync::Arc, time::Duration};
 
 use plimsoll_load::{
     metrics::{Recorder, Registry},
@@ -12,6 +12,7 @@ use plimsoll_load::{
 use super::{
     ensure::Ensure,
     phase::{Phase, PhaseError},
+    processor::Instance,
     program::{Program, ScenarioFlow},
     user::{Activity, Factory, User},
 };
@@ -44,6 +45,8 @@ pub struct Users {
 /// `before` and `after`.
 pub struct Stages {
     program: Arc<Program>,
+    /// The functions of both, once one was called.
+    instance: Option<Rc<dyn Instance>>,
 }
 
 impl Test {
@@ -91,6 +94,7 @@ impl Test {
 
     /// How many users are to have arrived until `elapsed` after the start; those of closed phases are never due.
     pub fn n_due(&self, elapsed: Duration) -> u64 {
+        let elapsed = elapsed.min(self.max_duration.unwrap_or(elapsed));
         let (mut start, mut n_due) = (Duration::ZERO, 0);
         for phase in self.phases() {
             if let Ok(Some(arrivals)) = phase.arrivals() {
@@ -113,6 +117,7 @@ impl Test {
             activity,
             stages: Stages {
                 program: Arc::clone(&self.program),
+                instance: None,
             },
         }
     }
@@ -124,18 +129,20 @@ const STAGE_TIME: Duration = Duration::from_secs(24 * 3600);
 impl Lifecycle for Stages {
     fn setup(&mut self, metrics: Recorder, _: RunHandle) -> StageFuture<'_> {
         Box::pin(async move {
-            let Some(stage) = &self.program.before else {
+            let program = Arc::clone(&self.program);
+            let Some(stage) = &program.before else {
                 return Ok(());
             };
             let own = self.perform(stage, metrics).await?;
-            self.program.extend_globals(own);
+            program.extend_globals(own);
             Ok(())
         })
     }
 
     fn teardown(&mut self, metrics: Recorder, _: RunHandle) -> StageFuture<'_> {
         Box::pin(async move {
-            let Some(stage) = &self.program.after else {
+            let program = Arc::clone(&self.program);
+            let Some(stage) = &program.after else {
                 return Ok(());
             };
             self.perform(stage, metrics).await.map(drop)
@@ -146,14 +153,19 @@ impl Lifecycle for Stages {
 impl Stages {
     /// Does the steps of a stage, and gives the variables that they set.
     async fn perform(
-        &self,
+        &mut self,
         stage: &ScenarioFlow,
         metrics: Recorder,
     ) -> Result<Vec<(String, serde_json::Value)>, String> {
-        let mut user = User::new(&self.program, stage, metrics);
+        let instance = match &self.instance {
+            Some(instance) => Some(Rc::clone(instance)),
+            None => self.program.instance()?,
+        };
+        self.instance.clone_from(&instance);
+        let mut user = User::new(&self.program, stage, instance.as_deref(), metrics);
         let outcome = user.act(stage).await;
         user.leave().await;
         outcome.map_err(|failure| failure.to_string())?;
-        Ok(user.variables.into_own().collect())
+        Ok(user.variables.into_inner().into_own().collect())
     }
 }

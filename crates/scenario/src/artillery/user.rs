@@ -1,6 +1,9 @@
 //! A virtual user: one arrival, which does the steps of one scenario and is gone.
 
 use std::{
+    cell::RefCell,
+    future::Future,
+    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
@@ -8,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::{StreamExt as _, stream};
 use plimsoll_load::{
     metrics::Recorder,
     vu::{Iteration, IterationContext, IterationError, Vu, VuFactory, VuId},
@@ -16,10 +20,12 @@ use serde_json::Value;
 use tokio::task::coop;
 
 use super::{
+    caller::Caller,
     failure::Failure,
     flow::{Bounds, Connect, Flow, Loop, LoopKind, Payload, Step, Think},
-    http::Visitor,
+    http::{Request, Visitor},
     phase::Phase,
+    processor::{Argument, FunctionName, Instance},
     program::{Engine, Program, ScenarioFlow},
     variables::Variables,
     websocket::{FIRST, Session, Sessions},
@@ -74,12 +80,14 @@ impl Drop for Active<'_> {
 /// A place that users take one after another; between them it keeps nothing.
 struct Place {
     program: Arc<Program>,
+    instance: Option<Rc<dyn Instance>>,
     activity: Arc<Activity>,
 }
 
 impl VuFactory for Factory {
     fn create(&self, _: VuId) -> Result<Box<dyn Vu>, String> {
         Ok(Box::new(Place {
+            instance: self.program.instance()?,
             program: Arc::clone(&self.program),
             activity: Arc::clone(&self.activity),
         }))
@@ -112,7 +120,7 @@ impl Vu for Place {
                 false => recorder.record(metrics.lateness, context.lateness()),
             }
             recorder.tally(&scenario.created, 1);
-            let mut user = User::new(program, scenario, recorder);
+            let mut user = User::new(program, scenario, self.instance.as_deref(), recorder);
             let outcome = user.act(scenario).await;
             if outcome.is_ok() {
                 user.recorder
@@ -138,7 +146,8 @@ impl Vu for Place {
 pub(crate) struct User<'a> {
     program: &'a Program,
     scenario: &'a Flow,
-    pub(crate) variables: Variables,
+    pub(crate) variables: RefCell<Variables>,
+    caller: Option<Caller>,
     sessions: Sessions,
     visitor: Option<Visitor>,
     recorder: Recorder,
@@ -156,11 +165,19 @@ struct Round {
 }
 
 impl<'a> User<'a> {
-    pub(crate) fn new(program: &'a Program, scenario: &'a ScenarioFlow, recorder: Recorder) -> Self {
+    /// One whose functions are those of `instance`.
+    pub(crate) fn new(
+        program: &'a Program,
+        scenario: &'a ScenarioFlow,
+        instance: Option<&dyn Instance>,
+        recorder: Recorder,
+    ) -> Self {
+        let variables = program.variables_for(scenario);
         Self {
             program,
             scenario: &scenario.flow,
-            variables: program.variables_for(scenario),
+            caller: Caller::new(instance, scenario, &variables, &recorder),
+            variables: RefCell::new(variables),
             sessions: Sessions::default(),
             visitor: None,
             recorder,
@@ -170,6 +187,7 @@ impl<'a> User<'a> {
 
     /// Does all steps.
     pub(crate) async fn act(&mut self, scenario: &'a ScenarioFlow) -> Result<(), Failure> {
+        self.call_all(&scenario.before).await?;
         match scenario.engine {
             Engine::WebSocket => self.connect(FIRST, scenario.flow.connect.as_ref()).await?,
             Engine::Http => {
@@ -177,7 +195,16 @@ impl<'a> User<'a> {
                 self.visitor = Some(Visitor::new(Arc::clone(http), *metrics, self.recorder.clone()));
             }
         }
-        self.follow().await
+        self.follow().await?;
+        self.call_all(&scenario.after).await
+    }
+
+    async fn call_all(&self, functions: &[FunctionName]) -> Result<(), Failure> {
+        match &self.caller {
+            // Large, and only of users that call functions.
+            Some(caller) => Box::pin(caller.call_all(functions, &self.variables)).await,
+            None => Ok(()),
+        }
     }
 
     /// Ends all connections.
@@ -195,14 +222,19 @@ impl<'a> User<'a> {
         Ok(())
     }
 
-    async fn open(&self, own: Option<&Connect>) -> Result<Session, Failure> {
+    async fn open(&mut self, own: Option<&Connect>) -> Result<Session, Failure> {
         let Program { opening, metrics, .. } = self.program;
         let measures = (*metrics, self.recorder.clone());
         let timeout = self.program.timeout;
+        let function = own.and_then(|own| own.function.as_ref());
+        let adapted = match (function, &self.caller) {
+            (Some(function), Some(caller)) => Some(opening.adapt(function, caller, &self.variables).await?),
+            _ => None,
+        };
         Session::open(
-            opening,
-            own,
-            &self.variables,
+            adapted.as_ref().unwrap_or(opening),
+            own.filter(|_| adapted.is_none()),
+            self.variables.get_mut(),
             measures,
             self.scenario.has_inbox,
             timeout,
@@ -221,17 +253,21 @@ impl<'a> User<'a> {
                 Step::Repeat { head } => {
                     // A loop that never waits must not hold up the worker's other users.
                     coop::consume_budget().await;
-                    match self.again(*head) {
+                    match self.again(*head).await? {
                         true => head + 1,
                         false => position + 1,
                     }
                 }
                 Step::Request(request) => {
-                    if let Some(visitor) = &self.visitor {
-                        let defaults = &self.program.defaults;
-                        // Large, and only of users of this engine.
-                        Box::pin(visitor.visit(request, defaults, &mut self.variables)).await?;
-                    }
+                    self.visit(std::slice::from_ref(request), 1).await?;
+                    position + 1
+                }
+                Step::Parallel(parallel) => {
+                    self.visit(&parallel.requests, parallel.limit).await?;
+                    position + 1
+                }
+                Step::Function(name) => {
+                    self.call_all(std::slice::from_ref(name)).await?;
                     position + 1
                 }
                 step => {
@@ -243,10 +279,25 @@ impl<'a> User<'a> {
         Ok(())
     }
 
+    /// Sends requests, so many at a time.
+    async fn visit(&self, requests: &[Request], limit: usize) -> Result<(), Failure> {
+        let Some(visitor) = &self.visitor else {
+            return Ok(());
+        };
+        let caller = self.caller.as_ref();
+        let visit = |request| visitor.visit(request, &self.program.defaults, caller, &self.variables);
+        // Large, and only of users of this engine.
+        match requests {
+            [request] => Box::pin(visit(request)).await,
+            requests => Box::pin(all_of(requests.iter().map(visit), limit)).await,
+        }
+    }
+
     async fn take(&mut self, step: &Step) -> Result<(), Failure> {
         let Self {
             sessions, variables, ..
         } = self;
+        let variables = variables.get_mut();
         match step {
             Step::Think(think) => sessions.idle(think.time(variables)?).await?,
             Step::Log(template) => tracing::info!("{}", template.render(variables)),
@@ -271,7 +322,11 @@ impl<'a> User<'a> {
                 sessions.perform(receive.place, step).await?;
             }
             // `follow` does these.
-            Step::Request(_) | Step::Loop { .. } | Step::Repeat { .. } => {}
+            Step::Request(_)
+            | Step::Parallel(_)
+            | Step::Function(_)
+            | Step::Loop { .. }
+            | Step::Repeat { .. } => {}
         }
         Ok(())
     }
@@ -285,12 +340,12 @@ impl<'a> User<'a> {
             elements: None,
         };
         let bounds = match &head.kind {
-            LoopKind::Forever | LoopKind::While(_) => None,
+            LoopKind::Forever | LoopKind::While(_) | LoopKind::WhileFunction(_) => None,
             LoopKind::Count(bounds) => Some(*bounds),
             LoopKind::CountOf(template) => {
-                Bounds::rendered(&template.value(&self.variables)).map_err(|()| invalid())?
+                Bounds::rendered(&template.value(self.variables.get_mut())).map_err(|()| invalid())?
             }
-            LoopKind::Over(template) => match template.value(&self.variables) {
+            LoopKind::Over(template) => match template.value(self.variables.get_mut()) {
                 Value::Array(elements) => {
                     let to = i64::try_from(elements.len()).map_err(|_| invalid())?;
                     round.elements = Some(elements);
@@ -307,14 +362,26 @@ impl<'a> User<'a> {
     }
 
     /// Goes on to the next round; false when there is none.
-    fn again(&mut self, head: usize) -> bool {
+    async fn again(&mut self, head: usize) -> Result<bool, Failure> {
         if let Some(round) = self.loops.last_mut() {
             round.index = round.index.saturating_add(1);
         }
-        match &self.scenario.steps[head] {
-            Step::Loop { head, .. } => self.enter(head),
-            _ => false,
+        let Step::Loop { head, .. } = &self.scenario.steps[head] else {
+            return Ok(false);
+        };
+        if let (LoopKind::WhileFunction(name), Some(caller)) = (&head.kind, &self.caller) {
+            if let Some(round) = self.loops.last() {
+                let index = round.index.into();
+                self.variables.get_mut().set(&head.index_name, index);
+            }
+            let arguments = vec![Argument::Context, Argument::Verdict];
+            let returned = Box::pin(caller.call(name, arguments, &self.variables)).await?;
+            if !returned.is_true {
+                self.loops.pop();
+                return Ok(false);
+            }
         }
+        Ok(self.enter(head))
     }
 
     /// Begins the round that the innermost loop is at, or leaves the loop.
@@ -327,23 +394,36 @@ impl<'a> User<'a> {
             self.loops.pop();
             return false;
         }
-        self.variables.set(&head.index_name, round.index.into());
+        let variables = self.variables.get_mut();
+        variables.set(&head.index_name, round.index.into());
         let element = round.elements.as_ref().and_then(|elements| {
             let at = usize::try_from(round.index).ok()?;
             elements.get(at).cloned()
         });
         if let Some(element) = element {
-            self.variables.set(&head.element_name, element);
+            variables.set(&head.element_name, element);
         }
         true
     }
 
     fn holds(&self, kind: &LoopKind) -> bool {
         match kind {
-            LoopKind::While(condition) => condition.holds(&|name| self.variables.get_path(name)),
+            LoopKind::While(condition) => {
+                let variables = self.variables.borrow();
+                condition.holds(&|name| variables.get_path(name))
+            }
             _ => true,
         }
     }
+}
+
+/// Does all of them, so many at a time. When one fails, the others are still done, so that nothing that was sent is lost.
+async fn all_of(
+    visits: impl Iterator<Item = impl Future<Output = Result<(), Failure>>>,
+    limit: usize,
+) -> Result<(), Failure> {
+    let outcomes: Vec<_> = stream::iter(visits).buffer_unordered(limit).collect().await;
+    outcomes.into_iter().collect()
 }
 
 impl Think {

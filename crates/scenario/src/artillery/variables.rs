@@ -6,18 +6,27 @@ use serde_json::Value;
 
 /// Variables that all users share: those of the configuration, and the built-in ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Globals {
+pub struct Globals {
     /// By name.
-    pub(crate) values: BTreeMap<String, Value>,
+    pub values: BTreeMap<String, Value>,
     /// Variables of the system (`$env` and `$processEnvironment`).
-    pub(crate) environment: BTreeMap<String, String>,
+    pub environment: BTreeMap<String, String>,
 }
 
 /// The variables of one virtual user. It owns few, so they are searched one by one.
 #[derive(Clone, Debug)]
 pub(crate) struct Variables {
     globals: Arc<Globals>,
-    own: Vec<(Rc<str>, Value)>,
+    own: Vec<Own>,
+}
+
+/// A variable of one user.
+#[derive(Clone, Debug)]
+struct Own {
+    name: Rc<str>,
+    value: Value,
+    /// Whether the functions of the processor know this value.
+    is_told: bool,
 }
 
 impl Variables {
@@ -36,8 +45,8 @@ impl Variables {
 
     /// A variable by its name.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        let own = self.own.iter().find(|(known, _)| &**known == name);
-        own.map(|(_, value)| value)
+        let own = self.own.iter().find(|own| &*own.name == name);
+        own.map(|own| &own.value)
             .or_else(|| self.globals.values.get(name))
     }
 
@@ -58,9 +67,39 @@ impl Variables {
 
     /// Sets a variable of this user.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
-        match self.own.iter_mut().find(|(known, _)| &**known == name) {
-            Some((_, known)) => *known = value,
-            None => self.own.push((name.into(), value)),
+        self.put(name, value, false);
+    }
+
+    fn put(&mut self, name: &str, value: Value, is_told: bool) {
+        match self.own.iter_mut().find(|own| &*own.name == name) {
+            Some(own) => (own.value, own.is_told) = (value, is_told),
+            None => self.own.push(Own {
+                name: name.into(),
+                value,
+                is_told,
+            }),
+        }
+    }
+
+    /// The shared ones.
+    pub(crate) fn shared_globals(&self) -> &Arc<Globals> {
+        &self.globals
+    }
+
+    /// What was set since the functions of the processor were last told.
+    pub(crate) fn tell(&mut self) -> Vec<(String, Value)> {
+        let news = self.own.iter_mut().filter(|own| !own.is_told);
+        news.map(|own| {
+            own.is_told = true;
+            (own.name.as_ref().to_owned(), own.value.clone())
+        })
+        .collect()
+    }
+
+    /// Takes over what the functions of the processor have set.
+    pub(crate) fn hear(&mut self, changed: Vec<(String, Value)>) {
+        for (name, value) in changed {
+            self.put(&name, value, true);
         }
     }
 
@@ -68,7 +107,7 @@ impl Variables {
     pub(crate) fn into_own(self) -> impl Iterator<Item = (String, Value)> {
         self.own
             .into_iter()
-            .map(|(name, value)| (name.as_ref().to_owned(), value))
+            .map(|own| (own.name.as_ref().to_owned(), own.value))
     }
 }
 
@@ -79,6 +118,13 @@ pub(crate) fn write(value: &Value, to: &mut String) {
         Value::String(text) => to.push_str(text),
         value => to.push_str(&value.to_string()),
     }
+}
+
+/// The same as a text of its own.
+pub(crate) fn text_of(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
 }
 
 /// Whether a value counts as true in a condition, as in JavaScript.
@@ -111,6 +157,18 @@ mod tests {
         assert_eq!(variables.get("b"), Some(&json!(2)));
         assert_eq!(variables.get("c"), None);
         assert_eq!(variables.into_own().count(), 1);
+    }
+
+    #[test]
+    fn functions_are_told_what_is_new() {
+        let mut variables = Variables::new(Arc::default());
+        variables.set("a", json!(1));
+        assert_eq!(variables.tell(), [("a".to_owned(), json!(1))]);
+        variables.hear(vec![("b".to_owned(), json!(2))]);
+        assert_eq!(variables.tell(), []);
+        variables.set("b", json!(3));
+        assert_eq!(variables.tell(), [("b".to_owned(), json!(3))]);
+        assert_eq!(variables.get("b"), Some(&json!(3)));
     }
 
     #[test]

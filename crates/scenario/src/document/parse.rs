@@ -78,11 +78,32 @@ fn mistake(place: Place, problem: impl Into<String>) -> Mistake {
 }
 
 fn not_yaml(error: &ScanError) -> Mistake {
+    let info = error.info();
+    let advice = ADVICE.iter().find(|(words, _)| info.contains(words));
+    let advice = advice.map_or_else(String::new, |(_, advice)| format!("; {advice}"));
     mistake(
         place(error.marker()),
-        format!("this is no valid YAML or JSON: {}", error.info()),
+        format!("this is no valid YAML or JSON: {info}{advice}"),
     )
 }
+
+/// What people can do about the parser's complaints, by words in them.
+const ADVICE: [(&str, &str); 8] = [
+    ("':' indicator", "is a ] or a } missing before this place?"),
+    ("tab", "indent with spaces"),
+    ("end of stream", "does a quote before this place not end?"),
+    (
+        "multiline quoted scalar",
+        "does a quote before this place not end, or stand within the text?",
+    ),
+    (
+        "block mapping",
+        "do keys that belong together begin in the same column?",
+    ),
+    ("flow mapping", "is a } or a comma missing before this place?"),
+    ("flow sequence", "is a ] or a comma missing before this place?"),
+    ("mapping values", "a text with a colon and a space needs quotes"),
+];
 
 /// A list or a map whose end has not come yet.
 struct Frame {

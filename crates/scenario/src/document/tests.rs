@@ -67,12 +67,14 @@ fn places_are_those_of_the_file() {
 fn what_is_no_document_is_told_with_its_place() {
     refused(
         "a: [1, 2\nb: 3\n",
-        &expect!["test.yml:2:2: this is no valid YAML or JSON: illegal placement of ':' indicator"],
+        &expect![
+            "test.yml:2:2: this is no valid YAML or JSON: illegal placement of ':' indicator; is a ] or a } missing before this place?"
+        ],
     );
     refused(
         "a: 1\n  b: 2\n",
         &expect![
-            "test.yml:2:4: this is no valid YAML or JSON: mapping values are not allowed in this context"
+            "test.yml:2:4: this is no valid YAML or JSON: mapping values are not allowed in this context; a text with a colon and a space needs quotes"
         ],
     );
     refused(

@@ -13,6 +13,7 @@ use plimsoll_clients::{
     dial::Traffic,
     websocket::{self, Connection, Message as Received, Options, Payload, ReceiveError},
 };
+use plimsoll_websocket::Opcode;
 use tokio::{
     task::yield_now,
     time::{sleep, timeout_at},
@@ -20,6 +21,7 @@ use tokio::{
 
 use super::{
     failure::Unmet,
+    heartbeat::Heartbeat,
     mailbox::{self, Mailbox, Message},
     phoenix::{self, Channels},
     scenario::{Action, Expectation, Group, Outgoing, Protocol, Receive, ReceiveAll},
@@ -49,6 +51,8 @@ pub(super) struct Client<'a> {
     connection: Connection,
     mailbox: Mailbox,
     channels: Channels,
+    /// Only Phoenix's clients have one.
+    heartbeat: Option<Heartbeat>,
     /// Why nothing comes any more.
     ending: Option<ReceiveError>,
     /// Messages that it took in its turn.
@@ -90,6 +94,7 @@ impl<'a> Client<'a> {
             connection,
             mailbox: Mailbox::default(),
             channels: Channels::default(),
+            heartbeat: (group.protocol == Protocol::Phoenix).then(Heartbeat::new),
             ending: None,
             n_taken: 0,
         };
@@ -144,10 +149,10 @@ impl<'a> Client<'a> {
         Ok(start.elapsed())
     }
 
-    /// Puts what arrives into the mailbox until `work` is done. When the mailbox is full, the socket is not read.
+    /// Puts what arrives into the mailbox until `work` is done.
     pub(super) async fn listen_while<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
-        while self.ending.is_none() && !self.mailbox.is_full() {
+        while self.ending.is_none() {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
@@ -335,23 +340,50 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The next message that is not ignored. Dropping the future loses nothing.
+    /// The next message that is not ignored; none while the mailbox is full. Dropping the future loses nothing.
     async fn next(&mut self) -> Result<Message, ReceiveError> {
         loop {
             if self.n_taken >= TURN {
                 yield_now().await;
                 self.n_taken = 0;
             }
-            let Received { at, payload } = self.connection.next_message().await?;
+            let received = tokio::select! {
+                // A socket that is never empty must not keep the heartbeat.
+                biased;
+                () = Heartbeat::due(self.heartbeat.as_mut()) => {
+                    self.beat();
+                    continue;
+                }
+                received = self.connection.next_message(), if !self.mailbox.is_full() => received?,
+            };
+            let Received { at, payload } = received;
             self.n_taken += 1;
             let text = match payload {
                 Payload::Text(text) => text,
                 // It is like no text that somebody waits for, and failures show it.
                 Payload::Binary(bytes) => format!("(a binary message of {} bytes)", bytes.len()),
             };
-            if !is_ignored(self.group, &text) {
+            let is_reply = self
+                .heartbeat
+                .as_ref()
+                .is_some_and(|heartbeat| heartbeat.is_reply(&text));
+            if !is_reply && !is_ignored(self.group, &text) {
                 return Ok(Message::new(at, text));
             }
+        }
+    }
+
+    /// Sends a heartbeat without waiting for the socket to take it.
+    fn beat(&mut self) {
+        let Some(heartbeat) = &mut self.heartbeat else {
+            return;
+        };
+        let text = heartbeat.beat(self.channels.next_ref());
+        // The server that has yet to read what was sent before hears of this client all the same.
+        if self.connection.n_unsent_bytes() == 0 {
+            // A connection that is closing needs none.
+            let _ = self.connection.queue(Opcode::Text, text.as_bytes());
+            self.connection.try_flush();
         }
     }
 
@@ -423,3 +455,6 @@ fn shifted(time: Duration, shift: Duration) -> Duration {
     let shift = fastrand::f64() * (most_less + shift.as_secs_f64()) - most_less;
     Duration::try_from_secs_f64(time.as_secs_f64() + shift).unwrap_or(time)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,9 +7,9 @@ use super::{
 };
 use crate::document::{Part, Value};
 
-/// Turns of a group at most. Reason: 16 bytes each, and one client that takes 1,000 a second is busy for a quarter of an
-/// hour.
-const MOST_TURNS: usize = 1_000_000;
+/// Turns of all groups together at most. Reason: 16 bytes each, and one client that takes 1,000 a second is busy for a
+/// quarter of an hour.
+pub(super) const MOST_TURNS: usize = 1_000_000;
 
 /// The steps of a group, and the turns in which its clients take them.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use plimsoll_load::nearest::nearest;
 use regex::{Regex, RegexBuilder};
 
 use super::{
-    course::Course,
+    course::{Course, MOST_TURNS},
     expression::evaluate,
     keys::{CONNECTION_OPTIONS, GROUP, VOCABULARIES, Vocabulary},
     scenario::{Action, Connecting, Group, Protocol, Scenario},
@@ -46,13 +46,30 @@ fn groups(root: &Part<'_>, scale: u32) -> Vec<Group> {
         let course = Course::read(root, Steps::new(Protocol::Base, scale));
         return vec![bare_group("default".to_owned(), 1, course)];
     }
-    let groups = items.iter().enumerate().filter_map(|(position, item)| {
-        let mut fields = item.fields_of(&GROUP)?;
+    let (mut groups, mut n_turns) = (Vec::new(), 0);
+    for (position, item) in items.iter().enumerate() {
+        let Some(mut fields) = item.fields_of(&GROUP) else {
+            continue;
+        };
         let client = fields.require(CLIENT, "a client, for example client: {actions: [wait_all]}");
         fields.finish();
-        group(&client?, position, scale)
-    });
-    groups.collect()
+        let group = client.and_then(|client| group(&client, position, scale));
+        let n_own = group.as_ref().map_or(0, |group| group.course.len());
+        n_turns += n_own;
+        groups.extend(group);
+        if n_own > MOST_TURNS {
+            // That was told where its steps are.
+            break;
+        }
+        if n_turns > MOST_TURNS {
+            item.mistake(format!(
+                "with all repetitions the groups up to here have more than {MOST_TURNS} steps; lower the multipliers or \
+                 the --scale"
+            ));
+            break;
+        }
+    }
+    groups
 }
 
 fn bare_group(name: String, n_clients: u32, course: Course) -> Group {

@@ -409,6 +409,13 @@ fn what_cannot_work_is_told_before_the_run() {
             "test.yml:1:1: no group has a client at this scale; expected a multiplier of at least 1, or a larger --scale"
         ],
     );
+    let many = "- client: {loop: {multiplier: 600000, actions: [receive]}}\n";
+    refused(
+        &many.repeat(3),
+        &expect![
+            "test.yml:2:3: [1]: with all repetitions the groups up to here have more than 1000000 steps; lower the multipliers or the --scale"
+        ],
+    );
     refused(
         "- loop: {multiplier: 1000000, actions: [{loop: {multiplier: 1000000, actions: [receive, receive]}}]}\n",
         &expect![

@@ -50,6 +50,9 @@ pub enum Problem {
     /// A module that is imported cannot be fetched.
     #[error(transparent)]
     Remote(#[from] RemoteError),
+    /// A module that is no file, where only files are read.
+    #[error("a module has to be fetched, and only files are read here")]
+    Fetched,
     /// No thread for the parser.
     #[error("cannot parse the module: {0}")]
     Parser(std::io::Error),

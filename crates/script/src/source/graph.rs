@@ -7,6 +7,8 @@ use std::{
     sync::Arc,
 };
 
+use futures_util::FutureExt as _;
+
 use super::{
     Builtins, FileError, Import, Location, Problem, Resolved, Source, SourceError, Sources, Specifier,
     ecmascript::{self, Request},
@@ -47,6 +49,17 @@ pub struct LoadOptions<'a> {
 pub async fn load(entry: Entry, options: &LoadOptions<'_>) -> Result<Sources, SourceError> {
     let remote = Remote::new(options.cache.clone(), options.is_offline, None);
     load_with(entry, options.builtins, remote).await
+}
+
+/// The same for modules that are all files, at once; one that would have to be fetched is missing.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_files(entry: Entry, builtins: Builtins<'_>) -> Result<Sources, SourceError> {
+    let loading = load_with(entry, builtins, Remote::new(None, true, None));
+    // Nothing of it waits when nothing is fetched.
+    let missing = || Err(SourceError::without_place(Problem::Fetched));
+    loading.now_or_never().unwrap_or_else(missing)
 }
 
 /// The same with remote modules from where the caller says.

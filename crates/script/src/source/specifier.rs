@@ -13,6 +13,7 @@ use url::Url;
 use super::jslib;
 
 mod builtin;
+mod node;
 mod unresolved;
 
 pub use self::{builtin::Builtins, unresolved::Unresolved};
@@ -141,6 +142,12 @@ fn with_tls(url: &Url) -> Option<Specifier> {
 fn absolute(base: &Specifier, written: &str) -> Result<Url, Unresolved> {
     let is_relative =
         ["/", "./", "../"].iter().any(|start| written.starts_with(start)) || [".", ".."].contains(&written);
+    if let Some((name, instead)) = node::find(written) {
+        return Err(Unresolved::Node {
+            name: name.to_owned(),
+            instead,
+        });
+    }
     if !is_relative && !written.contains("://") {
         return Err(Unresolved::Bare {
             written: written.to_owned(),

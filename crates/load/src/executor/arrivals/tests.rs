@@ -180,6 +180,23 @@ fn arrivals_at_random_have_exponential_gaps() {
 }
 
 #[test]
+fn a_curve_may_be_cut_off() {
+    let ramp = || Arrivals::ramping(0, SEC, &stages(&[(10_000, 10)])).unwrap();
+    for arrivals in [ramp(), ramp().at_random(5).unwrap()] {
+        let all: Vec<_> = (0..arrivals.n_total())
+            .map(|index| arrivals.start(index))
+            .collect();
+        let (end, n_rest) = (SECS(4), arrivals.n_before(SECS(4)));
+        let rest = arrivals.until(end);
+        assert_eq!((rest.n_total(), rest.duration()), (n_rest, end));
+        assert_eq!((rest.n_before(SECS(9)), rest.start(n_rest)), (n_rest, None));
+        let starts: Vec<_> = (0..n_rest).map(|index| rest.start(index)).collect();
+        assert_eq!(starts, all[..usize::try_from(n_rest).unwrap()]);
+        assert_eq!(rest.clone().until(SECS(20)), rest);
+    }
+}
+
+#[test]
 fn arrivals_at_random_follow_the_rate() {
     let ramp = Arrivals::ramping(0, SEC, &stages(&[(100_000, 1_000)]))
         .unwrap()

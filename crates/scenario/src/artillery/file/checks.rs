@@ -107,7 +107,9 @@ impl<'a> Reader<'a> {
             .inspect_err(|error| part.mistake(error.to_string()))
             .ok()?;
         for name in condition.names() {
-            if let Err(hint) = is_metric(name) {
+            if let Err(hint) = is_metric(name)
+                && !self.is_counted_by_functions(name)
+            {
                 part.mistake(format!("there is no metric `{name}`; {hint}"));
             }
         }
@@ -117,5 +119,11 @@ impl<'a> Reader<'a> {
             is_strict,
             aborts_after,
         })
+    }
+
+    /// Functions count under names of their own, which a check may have with one of the figures of a distribution.
+    fn is_counted_by_functions(&self, name: &str) -> bool {
+        let whole = name.rsplit_once('.').map_or(name, |(whole, _)| whole);
+        self.may_be_of_functions(name) || self.may_be_of_functions(whole)
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Settings {
     /// The engine of scenarios that name none.
     pub(super) engine: Option<String>,
     pub(super) jitter: Option<Jitter>,
+    /// It is read only for what is wrong with it.
+    is_scrap: bool,
     pub(super) ensure: Ensure,
     pub(super) apdex: Option<Duration>,
     /// How requests are told apart, when somebody asked for it.
@@ -58,12 +60,7 @@ pub(super) struct Settings {
 }
 
 /// Keys of Artillery's that are not supported, with why.
-const REFUSED: [(&str, &str); 3] = [
-    (
-        "processor",
-        "functions in JavaScript are not run for Artillery's files; say it with templates, `capture` and `whileTrue`, or \
-         write the test as a script (`plimsoll new`)",
-    ),
+const REFUSED: [(&str, &str); 2] = [
     ("engines", "engines of third parties are not supported"),
     ("socketio", "the engine `socketio` is not supported"),
 ];
@@ -78,7 +75,10 @@ const WITHOUT_EFFECT: [(&str, &str); 3] = [
         "includeFiles",
         "has no effect: files are read from where they are",
     ),
-    ("bundling", "has no effect: there is no processor to bundle"),
+    (
+        "bundling",
+        "has no effect: a processor in TypeScript needs no bundle",
+    ),
 ];
 
 impl<'a> Reader<'a> {
@@ -103,6 +103,7 @@ impl<'a> Reader<'a> {
             } else {
                 // Only for what is wrong with it.
                 let mut scrap = Settings {
+                    is_scrap: true,
                     variables: settings.variables.clone(),
                     ..Settings::default()
                 };
@@ -174,6 +175,10 @@ impl<'a> Reader<'a> {
 
     fn read_layer(&self, mut fields: Fields<'a>, settings: &mut Settings) {
         let variables = settings.variables.clone();
+        // First, because checks may be about what its functions count.
+        if let Some(part) = fields.get("processor").filter(|_| !settings.is_scrap) {
+            self.read_processor(&part);
+        }
         if let Some(part) = fields.get("target") {
             settings.target = self.config_text(&part, &variables);
         }

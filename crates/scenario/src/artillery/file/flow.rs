@@ -19,7 +19,7 @@ const COMMON: [&str; 4] = ["think", "loop", "log", "function"];
 const WEBSOCKET: [&str; 4] = ["connect", "send", "wait", "receive"];
 
 /// Steps of the engine `http`.
-const HTTP: [&str; 8] = [
+pub(super) const HTTP: [&str; 8] = [
     "get", "post", "put", "patch", "delete", "head", "options", "parallel",
 ];
 
@@ -90,8 +90,8 @@ impl<'a> Reader<'a> {
             "think" => self.read_think(&part, fields, settings),
             "log" => self.template(&part).map(Step::Log),
             "function" => {
-                part.mistake("there is no function to call: a `processor` is not supported");
-                None
+                flow.calls_functions = true;
+                self.function(&part).map(Step::Function)
             }
             "loop" => return self.read_loop(&part, fields, engine, settings, flow),
             "connect" => return self.read_connect(&part, flow),
@@ -101,11 +101,10 @@ impl<'a> Reader<'a> {
                 flow.has_inbox = true;
                 self.read_receive(&part, self.place(fields, flow))
             }
-            "parallel" => {
-                part.mistake("requests at the same time are not supported; write them one after another");
-                None
-            }
-            method => self.read_request(method, &part, settings),
+            "parallel" => self.read_parallel(&part, fields, settings, flow),
+            method => self
+                .read_request(method, &part, settings, flow)
+                .map(|request| Step::Request(Box::new(request))),
         };
         flow.steps.extend(step);
     }
@@ -145,6 +144,7 @@ impl<'a> Reader<'a> {
         let index_name = name_of(fields.get("loopValue"), LOOP_COUNT);
         let element_name = name_of(fields.get("loopElement"), LOOP_ELEMENT);
         let kind = self.loop_kind(fields);
+        flow.calls_functions |= matches!(kind, Some(LoopKind::WhileFunction(_)));
         let head = flow.steps.len();
         let rounds = Loop {
             kind: kind.unwrap_or(LoopKind::Forever),
@@ -178,6 +178,9 @@ impl<'a> Reader<'a> {
                     );
                 }
                 self.over(&part).map(LoopKind::Over)
+            }
+            (None, Some(part), None) if self.is_function(&part) => {
+                self.function(&part).map(LoopKind::WhileFunction)
             }
             (None, Some(part), None) => self.condition(&part).map(LoopKind::While),
             (None, None, None) => Some(LoopKind::Forever),

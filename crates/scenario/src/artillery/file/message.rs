@@ -30,7 +30,8 @@ impl<'a> Reader<'a> {
             name = fields.get("name");
             connect.target = fields.get("target").and_then(|part| self.template(&part));
             if let Some(part) = fields.get("function") {
-                part.mistake("there is no function to call: a `processor` is not supported");
+                connect.function = self.function(&part);
+                flow.calls_functions = true;
             }
             self.read_connect_fields(&mut fields, &mut connect);
             fields.finish();

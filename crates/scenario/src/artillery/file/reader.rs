@@ -10,7 +10,7 @@ use std::{
 use plimsoll_load::nearest::nearest;
 use serde_json::Value;
 
-use super::Surroundings;
+use super::{Surroundings, functions::Functions};
 use crate::{
     artillery::{
         condition::Condition,
@@ -44,6 +44,7 @@ pub(super) struct Reader<'a> {
     reads: RefCell<Vec<(String, Part<'a>)>>,
     /// Names that something sets.
     sets: RefCell<BTreeSet<String>>,
+    pub(super) functions: RefCell<Functions>,
 }
 
 impl<'a> Reader<'a> {
@@ -54,6 +55,7 @@ impl<'a> Reader<'a> {
             surroundings,
             warnings: RefCell::default(),
             reads: RefCell::default(),
+            functions: RefCell::default(),
             sets: RefCell::new(sets.chain(surroundings.variables.keys().cloned()).collect()),
         }
     }
@@ -118,7 +120,9 @@ impl<'a> Reader<'a> {
                 None => "set it in `config.variables`, in a `payload`, with `capture`, or with --variables"
                     .to_owned(),
             };
-            part.mistake(format!("nothing sets the variable `{name}`; {hint}"));
+            if !self.may_be_of_functions(name) {
+                part.mistake(format!("nothing sets the variable `{name}`; {hint}"));
+            }
         }
     }
 

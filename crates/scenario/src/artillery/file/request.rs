@@ -5,35 +5,39 @@ use regex::bytes::RegexBuilder;
 
 use super::{
     config::{Settings, one_or_more},
+    flow::HTTP,
     reader::Reader,
 };
 use crate::{
     artillery::{
-        flow::{Step, Wanted},
-        http::{Body, Expectation, Grouping, Request},
+        flow::{Flow, Parallel, Step, Wanted},
+        http::{Body, Expectation, Grouping, Guard, Request},
         template::{JsonTemplate, Template},
     },
     document::{Fields, Part},
 };
 
 /// Keys that are not supported, with what to do.
-const REFUSED: [(&str, &str); 3] = [
-    (
-        "formData",
-        "forms in several parts are not supported; send `form`, `json` or `body`",
-    ),
-    (
-        "beforeRequest",
-        "there are no functions to call: a `processor` is not supported",
-    ),
-    (
-        "afterResponse",
-        "there are no functions to call: a `processor` is not supported",
-    ),
-];
+const REFUSED: [(&str, &str); 1] = [(
+    "formData",
+    "forms in several parts are not supported; send `form`, `json` or `body`",
+)];
+
+/// Artillery's default for requests at the same time.
+const PARALLEL: usize = 100;
+
+/// The most of them. Reason: each takes a connection of its own.
+const MOST_PARALLEL: usize = 1_000;
 
 impl<'a> Reader<'a> {
-    pub(super) fn read_request(&self, method: &str, part: &Part<'a>, settings: &Settings) -> Option<Step> {
+    /// A request of a scenario that has the hooks of `flow`.
+    pub(super) fn read_request(
+        &self,
+        method: &str,
+        part: &Part<'a>,
+        settings: &Settings,
+        flow: &mut Flow,
+    ) -> Option<Request> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).ok()?;
         let mut fields = part.fields()?;
         let url = fields.require("url", "where it goes, for example url: /login");
@@ -68,7 +72,13 @@ impl<'a> Reader<'a> {
             }
             Some(percent / 100.0)
         });
+        let guard = fields.get("ifTrue").and_then(|part| self.guard(&part));
+        let hooks = self.request_hooks(&mut fields, &flow.hooks);
+        flow.calls_functions |= hooks.are_there() || matches!(guard, Some(Guard::Function(_)));
         let request = Request {
+            written: Self::written(part, hooks.are_there()),
+            hooks,
+            timeout: None,
             headers: self.templates(fields.get("headers")),
             query: self.values(fields.get("qs")),
             cookies: self.templates(fields.get("cookie")),
@@ -79,7 +89,7 @@ impl<'a> Reader<'a> {
                 .get("expect")
                 .map(|part| self.expectations(&part))
                 .unwrap_or_default(),
-            condition: fields.get("ifTrue").and_then(|part| self.condition(&part)),
+            guard,
             url: url.clone().unwrap_or_else(|| Template::constant_of("/")),
             method,
             endpoint,
@@ -88,7 +98,48 @@ impl<'a> Reader<'a> {
             probability,
         };
         fields.finish();
-        url.map(|_| Step::Request(Box::new(request)))
+        url.map(|_| request)
+    }
+
+    /// `parallel`: requests at the same time.
+    pub(super) fn read_parallel(
+        &self,
+        part: &Part<'a>,
+        fields: &mut Fields<'a>,
+        settings: &Settings,
+        flow: &mut Flow,
+    ) -> Option<Step> {
+        let mut requests = Vec::new();
+        for part in part.list().into_iter().flatten() {
+            let Some(mut step) = part.fields() else { continue };
+            let is_there = |method: &&str| *method != "parallel" && step.all().any(|(key, _)| key == *method);
+            let Some(method) = HTTP.into_iter().find(is_there) else {
+                part.mistake(
+                    "only requests can be made at the same time; expected for example { get: { url: / } }",
+                );
+                continue;
+            };
+            if let Some(part) = step.get(method) {
+                requests.extend(self.read_request(method, &part, settings, flow));
+            }
+            step.finish();
+        }
+        let limit = fields.get("limit").map_or(Some(PARALLEL), |part| {
+            let limit = part.whole()?;
+            let limit = usize::try_from(limit)
+                .ok()
+                .filter(|limit| (1..=MOST_PARALLEL).contains(limit));
+            if limit.is_none() {
+                part.unexpected(&format!(
+                    "how many requests are under way at once, 1 to {MOST_PARALLEL}"
+                ));
+            }
+            limit
+        });
+        Some(Step::Parallel(Box::new(Parallel {
+            requests,
+            limit: limit?,
+        })))
     }
 
     /// The plugin `metrics-by-endpoint`.

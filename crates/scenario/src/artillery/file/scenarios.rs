@@ -2,23 +2,18 @@
 
 use plimsoll_load::nearest::nearest;
 
-use super::{config::Settings, reader::Reader};
+use super::{
+    config::Settings,
+    reader::{Reader, json_of},
+};
 use crate::{
     artillery::{
         flow::Flow,
-        program::{Engine, ScenarioFlow},
+        http::RequestHooks,
+        program::{Engine, Reads, ScenarioFlow},
     },
     document::{Fields, Part, Value},
 };
-
-/// Functions of a processor, which there is none of.
-const HOOKS: [&str; 5] = [
-    "beforeScenario",
-    "afterScenario",
-    "beforeRequest",
-    "afterResponse",
-    "onError",
-];
 
 /// Artillery's default.
 const DEFAULT_ENGINE: &str = "http";
@@ -118,25 +113,50 @@ impl<'a> Reader<'a> {
                 engine(fields.part(), name)
             }
         };
-        for key in HOOKS {
-            if let Some(part) = fields.get(key) {
-                part.mistake("there are no functions to call: a `processor` is not supported");
-            }
-        }
+        let [before, after] = ["beforeScenario", "afterScenario"].map(|key| self.functions(fields.get(key)));
         let n_names = self.n_names();
-        let mut flow = Flow::default();
+        let mut flow = Flow {
+            hooks: self.scenario_hooks(fields, engine),
+            ..Flow::default()
+        };
         let part = fields.require("flow", "a list of steps, for example [{ send: hello }]");
         if let (Some(part), Some(engine)) = (part, engine) {
             self.read_flow(&part, engine, settings, &mut flow);
         }
+        let calls_functions = flow.calls_functions || !before.is_empty() || !after.is_empty();
+        let specification = calls_functions.then(|| json_of(fields.part()).to_string().into());
         Some(ScenarioFlow {
+            reads: match calls_functions {
+                true => Reads::All,
+                false => Reads::These(self.names_since(n_names)),
+            },
+            specification,
+            before,
+            after,
             created: format!("vusers.created_by_name.{name}"),
             name,
             weight,
             engine: engine?,
             flow,
-            reads: self.names_since(n_names),
         })
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Functions around the requests of a scenario.
+    fn scenario_hooks(&self, fields: &mut Fields<'a>, engine: Option<Engine>) -> RequestHooks {
+        if engine == Some(Engine::WebSocket) {
+            for key in ["beforeRequest", "afterResponse", "onError"] {
+                if let Some(part) = fields.get(key) {
+                    self.warn(&part, "has no effect: there are no requests in the engine `ws`");
+                }
+            }
+        }
+        let hooks = self.request_hooks(fields, &RequestHooks::default());
+        RequestHooks {
+            on_error: self.functions(fields.get("onError")),
+            ..hooks
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Files, and what is said about bad ones.
 
-use std::{collections::BTreeMap, io, path::Path, time::Duration};
+use std::{collections::BTreeMap, io, path::Path, rc::Rc, time::Duration};
 
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -8,7 +8,10 @@ use serde_json::json;
 use super::*;
 use crate::artillery::{
     flow::{LoopKind, Payload, Step, Time},
+    hooks,
+    http::Guard,
     phase::{Kind, Rate, Spacing},
+    program::Reads,
 };
 
 fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings<'_> {
@@ -23,6 +26,7 @@ fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings
         max_duration: None,
         system: [("HOST".to_owned(), "example.test".to_owned())].into(),
         read_file,
+        load_processor: &load_processor,
     }
 }
 
@@ -31,6 +35,31 @@ fn files(path: &Path) -> io::Result<String> {
         Some("load/users.csv") => Ok("name,age\nAda,36\n".to_owned()),
         Some("load/ragged.csv") => Ok("Ada,36\nBob\n".to_owned()),
         _ => Err(io::ErrorKind::NotFound.into()),
+    }
+}
+
+/// A module of functions that nobody calls.
+#[derive(Debug)]
+struct Module;
+
+impl hooks::Processor for Module {
+    fn functions(&self) -> Vec<&str> {
+        vec!["login", "logout", "isReady"]
+    }
+
+    fn mentions(&self, word: &str) -> bool {
+        ["token", "orders.placed"].contains(&word)
+    }
+
+    fn instance(&self) -> Result<Rc<dyn hooks::Instance>, String> {
+        Err("it is not run here".to_owned())
+    }
+}
+
+fn load_processor(path: &Path) -> Result<Arc<dyn hooks::Processor>, String> {
+    match path.to_str() {
+        Some("load/functions.js") => Ok(Arc::new(Module)),
+        _ => Err("it is not there".to_owned()),
     }
 }
 
@@ -157,15 +186,12 @@ fn all_mistakes_are_told_at_once() {
             test.yml:6:5: config.phases[2]: `duration` is missing: expected seconds, for example duration: 60
             test.yml:7:5: config.phases[3]: nobody arrives in a `pause`; write the arrivals as a phase of their own
             test.yml:8:9: config.mode: expected uniform or poisson, found "gauss"
-            test.yml:9:14: config.processor: functions in JavaScript are not run for Artillery's files; say it with templates, `capture` and `whileTrue`, or write the test as a script (`plimsoll new`)
+            test.yml:9:14: config.processor: cannot use load/x.js: it is not there
             test.yml:13:11: scenarios[1].engine: the engine `socketio` is not supported; expected http or ws, or the test as a script (`plimsoll new`)
-            test.yml:16:19: scenarios[2].beforeScenario: there are no functions to call: a `processor` is not supported
             test.yml:18:5: scenarios[2].flow[0]: there is no step `sned` in the engine `ws`; did you mean `send`?
             test.yml:19:5: scenarios[2].flow[1]: there is no step `get` in the engine `ws`; it belongs to another engine
             test.yml:20:5: scenarios[2].flow[2]: `think` and `send` are two steps; write each as an item of its own
             test.yml:22:5: scenarios[2].flow[3]: expected a step with its value, for example { send: hello } or { think: 1 }, found "think"
-            test.yml:23:15: scenarios[2].flow[4].function: there is no function to call: a `processor` is not supported
-            test.yml:24:11: scenarios[2].flow[5].send: nothing sets the variable `nme`; set it in `config.variables`, in a `payload`, with `capture`, or with --variables
             test.yml:26:12: scenarios[2].flow[6].count: expected a number of rounds or a range, for example 10 or "1-10", found "many""#]],
     );
 }
@@ -387,4 +413,97 @@ fn one_scenario_can_be_chosen() {
         .assert_eq(&error);
     let both = read_text(text).unwrap();
     assert!((0..100).all(|_| both.program.choose().name == "b"));
+}
+
+/// A file with this processor and one scenario.
+fn with_processor(scenario: &str) -> String {
+    format!("config: {{target: 'http://h', processor: ./functions.js}}\nscenarios:\n- {scenario}\n")
+}
+
+#[test]
+fn functions_are_called_where_a_file_says() {
+    let text = with_processor(
+        "{beforeScenario: login, afterScenario: [logout], beforeRequest: login, onError: logout, flow: [{get: {url: /, \
+         beforeRequest: [logout], afterResponse: login, ifTrue: isReady}}, {function: login}, {loop: [{log: '{{ token }}'}], \
+         whileTrue: isReady}, {parallel: [{get: {url: /a}}, {post: {url: /b, ifTrue: token > 1}}], limit: 2}]}",
+    );
+    let test = read_text(&text).unwrap();
+    let scenario = &test.program.scenarios[0];
+    let names = |names: &[Arc<str>]| names.join(",");
+    assert_eq!(
+        (names(&scenario.before), names(&scenario.after)),
+        ("login".into(), "logout".into())
+    );
+    assert!(
+        scenario
+            .specification
+            .as_ref()
+            .is_some_and(|it| it.contains("isReady"))
+    );
+    let Step::Request(request) = &scenario.flow.steps[0] else {
+        panic!("a request")
+    };
+    assert_eq!(names(&request.hooks.before), "login,logout");
+    assert_eq!(names(&request.hooks.after), "login");
+    assert_eq!(names(&request.hooks.on_error), "logout");
+    assert!(matches!(&request.guard, Some(Guard::Function(name)) if &**name == "isReady"));
+    assert!(matches!(&scenario.flow.steps[1], Step::Function(name) if &**name == "login"));
+    assert!(
+        matches!(&scenario.flow.steps[2], Step::Loop { head, .. } if matches!(head.kind, LoopKind::WhileFunction(_)))
+    );
+    let Step::Parallel(parallel) = &scenario.flow.steps[5] else {
+        panic!("requests")
+    };
+    assert_eq!((parallel.requests.len(), parallel.limit), (2, 2));
+    // Nobody knows what functions read.
+    assert_eq!(scenario.reads, Reads::All);
+    let without = read_text(&with_processor("{flow: [{get: {url: /}}]}")).unwrap();
+    assert_eq!(without.program.scenarios[0].specification, None);
+    assert!(without.program.instance().unwrap().is_none());
+}
+
+#[test]
+fn functions_that_are_not_there_are_refused() {
+    check_error(
+        &with_processor(
+            "{beforeScenario: [logn, other], flow: [{function: logut}, {get: {url: '/{{ tken }}', afterResponse: {}}}, {parallel: \
+             [{think: 1}], limit: 0}]}",
+        ),
+        &expect![[r#"
+            test.yml:3:21: scenarios[0].beforeScenario[0]: the processor exports no function `logn`; did you mean `login`?
+            test.yml:3:27: scenarios[0].beforeScenario[1]: the processor exports no function `other`; it exports login, logout, isReady
+            test.yml:3:53: scenarios[0].flow[0].function: the processor exports no function `logut`; did you mean `logout`?
+            test.yml:3:73: scenarios[0].flow[1].get.url: nothing sets the variable `tken`; set it in `config.variables`, in a `payload`, with `capture`, or with --variables
+            test.yml:3:103: scenarios[0].flow[1].get.afterResponse: expected a text, found a map
+            test.yml:3:121: scenarios[0].flow[2].parallel[0]: only requests can be made at the same time; expected for example { get: { url: / } }
+            test.yml:3:141: scenarios[0].flow[2].limit: expected how many requests are under way at once, 1 to 1000, found 0"#]],
+    );
+    check_error(
+        &with_processor("{flow: [{get: {url: /}}]}").replace("functions.js", "absent.js"),
+        &expect!["test.yml:1:41: config.processor: cannot use load/absent.js: it is not there"],
+    );
+    check_error(
+        &with_flow("  - function: f\n  - connect: {function: f}\n"),
+        &expect![[r#"
+            test.yml:5:15: scenarios[0].flow[0].function: there is no function `f` without a module of functions; name it, for example processor: ./functions.js in `config`
+            test.yml:6:25: scenarios[0].flow[1].connect.function: there is no function `f` without a module of functions; name it, for example processor: ./functions.js in `config`"#]],
+    );
+}
+
+#[test]
+fn checks_may_be_about_what_functions_count() {
+    let ensure = |condition: &str| {
+        with_processor("{flow: [{get: {url: /}}]}").replace(
+            "processor:",
+            &format!("ensure: {{conditions: [{{expression: {condition}}}]}}, processor:"),
+        )
+    };
+    assert!(read_text(&ensure("orders.placed > 1")).is_ok());
+    assert!(read_text(&ensure("orders.placed.p95 < 1")).is_ok());
+    check_error(
+        &ensure("orders.plced > 1"),
+        &expect![
+            "test.yml:1:65: config.ensure.conditions[0].expression: there is no metric `orders.plced`; expected a counter such as vusers.failed, or vusers.session_length, vusers.lateness, http.response_time, http.response_time.2xx, http.response_time.3xx, http.response_time.4xx, http.response_time.5xx, websocket.connect_time, websocket.response_time with .p95 and the like"
+        ],
+    );
 }

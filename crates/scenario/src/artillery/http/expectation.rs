@@ -5,12 +5,11 @@ use plimsoll_clients::http::Response;
 use regex::bytes::Regex;
 use serde_json::Value;
 
-use super::text_of;
 use crate::artillery::{
     capture::Answer,
     condition::are_equal,
     template::{JsonTemplate, Template},
-    variables::Variables,
+    variables::{Variables, text_of},
 };
 
 /// One expectation.

@@ -5,12 +5,13 @@ use std::time::Duration;
 use plimsoll_clients::http::Method;
 use serde_json::Value;
 
-use super::{Endpoint, Expectation, text_of};
+use super::{Endpoint, Expectation};
 use crate::artillery::{
     condition::Condition,
     flow::Wanted,
+    processor::FunctionName,
     template::{JsonTemplate, Template},
-    variables::Variables,
+    variables::{Variables, text_of},
 };
 
 /// What all requests have in common.
@@ -45,9 +46,40 @@ pub(crate) struct Request {
     /// Under which its figures are, when somebody asked for them.
     pub(crate) endpoint: Option<Endpoint>,
     /// It takes place only while this holds.
-    pub(crate) condition: Option<Condition>,
+    pub(crate) guard: Option<Guard>,
     /// It takes place this often, 0 to 1.
     pub(crate) probability: Option<f64>,
+    /// How long it may take, when it says so itself.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) hooks: RequestHooks,
+    /// As it was written, for the functions that are called; null when there are none.
+    pub(crate) written: Value,
+}
+
+/// Whether a request takes place.
+#[derive(Clone, Debug)]
+pub(crate) enum Guard {
+    Condition(Condition),
+    Function(FunctionName),
+}
+
+/// Functions around a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestHooks {
+    /// They may change it.
+    pub(crate) before: Vec<FunctionName>,
+    /// They see the answer.
+    pub(crate) after: Vec<FunctionName>,
+    /// They hear that there is none.
+    pub(crate) on_error: Vec<FunctionName>,
+}
+
+impl RequestHooks {
+    pub(crate) fn are_there(&self) -> bool {
+        ![&self.before, &self.after, &self.on_error]
+            .into_iter()
+            .all(Vec::is_empty)
+    }
 }
 
 /// What is sent with a request.
@@ -62,13 +94,10 @@ pub(crate) enum Body {
 }
 
 impl Request {
-    /// Whether this user sends it now.
-    pub(crate) fn takes_place(&self, variables: &Variables) -> bool {
-        let holds = |condition: &Condition| condition.holds(&|name| variables.get_path(name));
-        self.condition.as_ref().is_none_or(holds)
-            && self
-                .probability
-                .is_none_or(|probability| fastrand::f64() < probability)
+    /// Whether chance has this user send it.
+    pub(crate) fn is_due(&self) -> bool {
+        self.probability
+            .is_none_or(|probability| fastrand::f64() < probability)
     }
 }
 

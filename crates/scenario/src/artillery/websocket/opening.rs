@@ -1,6 +1,6 @@
 //! From what a file says about a WebSocket to the open connection.
 
-use std::{rc::Rc, sync::Arc, time::Duration};
+use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
 use plimsoll_clients::{
     dial::{Dialer, Traffic},
@@ -9,7 +9,16 @@ use plimsoll_clients::{
     websocket::{Connection, Options, Timings, connect},
 };
 
-use crate::artillery::{failure::Failure, flow::Connect, template::Template, variables::Variables};
+use serde_json::{Map, Value, json};
+
+use crate::artillery::{
+    caller::Caller,
+    failure::Failure,
+    flow::Connect,
+    processor::{Argument, FunctionName},
+    template::Template,
+    variables::{Variables, text_of},
+};
 
 /// The largest message that is taken: far beyond what a load test exchanges, and little enough that a mistake of a
 /// server does not take the machine down. A larger one ends the connection with code 1009.
@@ -38,6 +47,58 @@ impl Opening {
     ) -> Result<(Connection, Timings), Failure> {
         let options = self.options(own, variables).await?;
         Ok(connect(&options, traffic).await?)
+    }
+
+    /// As a function of the processor wants it: it gets target, sub-protocols and headers of the configuration, and may
+    /// change them.
+    pub(crate) async fn adapt(
+        &self,
+        function: &FunctionName,
+        caller: &Caller,
+        variables: &RefCell<Variables>,
+    ) -> Result<Self, Failure> {
+        let arguments = self.arguments(&variables.borrow());
+        let arguments = vec![Argument::Parameters(arguments), Argument::Context, Argument::Next];
+        let returned = caller.call(function, arguments, variables).await?;
+        let changed = returned.parameters.unwrap_or_default();
+        let text = |value: &Value| Template::constant_of(&text_of(value));
+        let target = changed.get("target").unwrap_or(&Value::Null);
+        let protocols = changed.get("subprotocols").and_then(Value::as_array);
+        let headers = changed.pointer("/options/headers").and_then(Value::as_object);
+        Ok(Self {
+            target: text(target),
+            common: Connect {
+                headers: headers
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, value)| (name.clone(), text(value)))
+                    .collect(),
+                subprotocols: protocols.into_iter().flatten().map(text).collect(),
+                ..Connect::default()
+            },
+            ..self.clone()
+        })
+    }
+
+    /// Artillery's `wsArgs`.
+    fn arguments(&self, variables: &Variables) -> Value {
+        let Connect {
+            headers,
+            subprotocols,
+            ..
+        } = &self.common;
+        let headers = headers.iter();
+        let headers: Map<_, _> = headers
+            .map(|(name, value)| (name.clone(), value.render(variables).into()))
+            .collect();
+        let protocols = subprotocols
+            .iter()
+            .map(|name| Value::from(name.render(variables)));
+        json!({
+            "target": self.target.render(variables),
+            "subprotocols": protocols.collect::<Value>(),
+            "options": { "headers": headers },
+        })
     }
 
     async fn options(&self, own: Option<&Connect>, variables: &Variables) -> Result<Options, Failure> {

@@ -17,25 +17,21 @@ const STRANGERS: [&str; 6] = [
     "0.37",
 ];
 
-/// What was made of one file.
+/// What was made of files.
 #[derive(Debug, Default)]
 pub(super) struct Mutants {
     /// What the mistake is, and the file with it.
     pub(super) texts: Vec<(String, String)>,
-    /// The keys that the file has: `shape.key`.
+    /// The keys that the files have: `shape.key`.
     pub(super) seen: BTreeSet<String>,
     whole: Value,
 }
 
 impl Mutants {
-    /// The mutants of a file.
-    pub(super) fn of(kind: &Kind, whole: Value) -> Self {
-        let mut mutants = Self {
-            whole,
-            ..Self::default()
-        };
-        mutants.walk(kind, "");
-        mutants
+    /// Adds the mutants of a file, but for those of keys that were seen before.
+    pub(super) fn add(&mut self, kind: &Kind, whole: Value) {
+        self.whole = whole;
+        self.walk(kind, "");
     }
 
     /// `path` is a JSON pointer.

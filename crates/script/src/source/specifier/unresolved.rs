@@ -19,6 +19,14 @@ pub enum Unresolved {
         /// What to use instead.
         instead: String,
     },
+    /// Node has it.
+    #[error("Node's module `{name}` is not here; {instead}")]
+    Node {
+        /// Its name.
+        name: String,
+        /// What to do instead.
+        instead: &'static str,
+    },
     /// Neither a path nor a URL.
     #[error(
         "{written:?} is neither a path nor a URL, and there are no packages here (no node_modules); a file begins with \

@@ -1,0 +1,115 @@
+//! What is wrong with an input file of `run`: whose it is decides how it is read.
+
+use std::{ffi::OsString, io, path::Path};
+
+use clap::Parser;
+use plimsoll_scenario::{
+    dialect::Dialect,
+    document::{Mistake, Mistakes},
+};
+
+use super::{Options, artillery, dialect, load_test, wsdirector};
+use crate::{
+    exit::{Failure, TestFailure},
+    surroundings::{Surroundings, read_text},
+};
+
+/// A file to look at, and what its run would be told besides.
+#[derive(Debug)]
+pub(crate) struct Input<'a> {
+    /// `-` is standard input.
+    pub(crate) file: &'a Path,
+    /// Whose it is, when the user says so.
+    pub(crate) tool: Option<&'a str>,
+    /// For wsdirector's files.
+    pub(crate) scale: u32,
+    /// For Artillery's: flags of `run`.
+    pub(crate) artillery: Vec<OsString>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    /// Whose file it is.
+    pub(crate) tool: &'static str,
+    /// What a run would warn of.
+    pub(crate) warnings: Vec<String>,
+    /// How a run would end before it began.
+    pub(crate) failure: Option<Failure>,
+    /// What is wrong, where places are known.
+    pub(crate) mistakes: Vec<Mistake>,
+}
+
+impl Findings {
+    fn new(tool: &'static str, outcome: Result<Vec<String>, Failure>) -> Self {
+        let (warnings, failure) = match outcome {
+            Ok(warnings) => (warnings, None),
+            Err(failure) => (Vec::new(), Some(failure)),
+        };
+        Self {
+            tool,
+            warnings,
+            failure,
+            mistakes: Vec::new(),
+        }
+    }
+
+    fn with(mut self, mistakes: Option<&Mistakes>) -> Self {
+        self.mistakes = mistakes.into_iter().flat_map(Mistakes::iter).cloned().collect();
+        self
+    }
+}
+
+/// Reads a file and runs nothing.
+///
+/// # Errors
+/// When there is no such file, or it is nobody's.
+pub(crate) fn check(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Findings, Failure> {
+    // A script is read from there by its own reader.
+    if input.file != "-" || input.tool == Some("k6") {
+        return check_file(input, surroundings);
+    }
+    let text = read_text(io::stdin()).map_err(|error| unreadable(input.file, &error))?;
+    let read_file = |path: &Path| match path == "-" {
+        true => Ok(text.clone()),
+        false => (surroundings.read_file)(path),
+    };
+    let surroundings = Surroundings {
+        environment: surroundings.environment.clone(),
+        read_file: &read_file,
+    };
+    check_file(input, &surroundings)
+}
+
+fn check_file(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Findings, Failure> {
+    let file = input.file;
+    let is_script = match input.tool {
+        Some(tool) => tool == "k6",
+        None => dialect::is_script(file),
+    };
+    if is_script {
+        let options = Options::parse_from([OsString::from("plimsoll run"), "--".into(), file.into()]);
+        return Ok(Findings::new("k6", load_test::check(&options, surroundings)));
+    }
+    Ok(match dialect::of_file(file, input.tool, surroundings)? {
+        Dialect::Wsdirector => {
+            let outcome = wsdirector::check(file, input.scale, surroundings)?;
+            let failure = |mistakes: &Mistakes| TestFailure::InvalidOptions.because(mistakes);
+            let warnings = outcome.as_ref().map(|()| Vec::new()).map_err(failure);
+            Findings::new("wsdirector", warnings).with(outcome.as_ref().err())
+        }
+        Dialect::Artillery => {
+            let outcome = artillery::check(file, &input.artillery, surroundings);
+            let cause = outcome.as_ref().err().and_then(|failure| match failure {
+                Failure::Runtime(error) => error.downcast_ref::<Mistakes>().cloned(),
+                _ => None,
+            });
+            Findings::new("artillery", outcome).with(cause.as_ref())
+        }
+    })
+}
+
+/// What to say of a file that is not there.
+pub(super) fn unreadable(file: &Path, error: &io::Error) -> Failure {
+    TestFailure::NoFile.because(format!("cannot read {}: {error}", file.display()))
+}

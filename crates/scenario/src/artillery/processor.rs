@@ -1,0 +1,151 @@
+//! The seam to the functions of a `processor`: whoever has an engine for JavaScript implements it, so that this crate
+//! needs none, and users whose scenario calls no function pay nothing (load-tools spec §2.4).
+
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    fmt,
+    future::Future,
+    pin::Pin,
+    rc::{self, Rc},
+    sync::{self, Arc},
+};
+
+use plimsoll_load::metrics::Recorder;
+use serde_json::Value;
+
+use super::variables::Globals;
+
+/// A module of functions that was read and evaluated once.
+pub trait Processor: fmt::Debug + Send + Sync {
+    /// The names of its functions.
+    fn functions(&self) -> Vec<&str>;
+
+    /// Whether a word stands anywhere in its source. Functions may set any variable and count under any name, so this
+    /// is all that can be known of a name before the run.
+    fn mentions(&self, word: &str) -> bool;
+
+    /// The module, evaluated anew for users of this thread, who share its state as they share a worker of Artillery's.
+    ///
+    /// # Errors
+    /// For people: why it cannot be.
+    fn instance(&self) -> Result<Rc<dyn Instance>, String>;
+}
+
+/// A module, or for people why there is none.
+pub type Loaded = Result<Arc<dyn Processor>, String>;
+
+/// The module on one thread.
+pub trait Instance {
+    /// What functions get as `context` of a user.
+    fn guest(&self, introduction: Introduction) -> Box<dyn Guest>;
+}
+
+/// What a user brings along.
+#[derive(Clone)]
+pub struct Introduction {
+    /// `context._uid`.
+    pub uid: String,
+    /// `context.scenario`, as JSON.
+    pub scenario: Arc<str>,
+    /// Variables that all users share.
+    pub globals: Arc<Globals>,
+    /// Where functions count.
+    pub recorder: Recorder,
+}
+
+/// One user as the functions know it. What a function has begun and not ended, such as timers, ends when it is dropped.
+pub trait Guest {
+    /// Calls a function. Several calls may be under way.
+    fn call(&self, call: Call) -> Pending<'_>;
+}
+
+/// A call under way; when it is dropped, nobody waits for the function's end any more.
+///
+/// The error is what the function threw or gave to `next`, or why it was ended, free of places: it becomes the name of a
+/// counter.
+pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Returned, String>> + 'a>>;
+
+/// A call of a function.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Its name.
+    pub function: FunctionName,
+    /// What it gets.
+    pub arguments: Vec<Argument>,
+    /// Variables of the user that were set since its last call.
+    pub variables: Vec<(String, Value)>,
+}
+
+/// The name of a function.
+pub type FunctionName = Arc<str>;
+
+/// One argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// What the function may change, and what comes back: the parameters of a request or of a WebSocket.
+    Parameters(Value),
+    /// An answer.
+    Response(Arc<Response>),
+    /// Why a request failed.
+    Error(String),
+    /// The user.
+    Context,
+    /// The user's variables alone.
+    Variables,
+    /// Where metrics are counted.
+    Events,
+    /// A function to call at the end, with an error if there was one. A function without it ends when it returns; and any
+    /// function ends with the promise that it returns.
+    Next,
+    /// The same; what it is called with says whether to go on.
+    Verdict,
+}
+
+/// An answer over HTTP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// What the server says about it.
+    pub reason: String,
+    /// Where it came from, redirects followed.
+    pub url: String,
+    /// Header fields by their names in lower case; those that were there several times have several values.
+    pub headers: BTreeMap<String, Vec<String>>,
+    /// The body as text.
+    pub body: String,
+}
+
+/// What a function has done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Returned {
+    /// Whether what it returned, or gave to `next` behind the error, counts as true.
+    pub is_true: bool,
+    /// [`Argument::Parameters`] as they are now.
+    pub parameters: Option<Value>,
+    /// Variables of the user that it has set.
+    pub variables: Vec<(String, Value)>,
+}
+
+/// The instance of this thread, which all its users share while one of them is there.
+///
+/// # Errors
+/// For people: why there is none.
+pub(crate) fn of_thread(processor: &Arc<dyn Processor>) -> Result<Rc<dyn Instance>, String> {
+    type Latest = (sync::Weak<dyn Processor>, rc::Weak<dyn Instance>);
+    thread_local! {
+        static LATEST: RefCell<Option<Latest>> = const { RefCell::new(None) };
+    }
+    let known = LATEST.with_borrow(|latest| {
+        let (of, instance) = latest.as_ref()?;
+        let is_same = of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, processor));
+        instance.upgrade().filter(|_| is_same)
+    });
+    if let Some(instance) = known {
+        return Ok(instance);
+    }
+    let instance = processor.instance()?;
+    LATEST.set(Some((Arc::downgrade(processor), Rc::downgrade(&instance))));
+    Ok(instance)
+}

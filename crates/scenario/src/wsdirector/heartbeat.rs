@@ -1,0 +1,81 @@
+//! Phoenix's heartbeat: a server drops a socket on which it has heard nothing for a minute.
+
+use std::{future::pending, pin::Pin, time::Duration};
+
+use serde_json::Value;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// How long after the last one, as Phoenix's own client does it. Its server waits 60 seconds.
+const INTERVAL: Duration = Duration::from_secs(30);
+
+/// Says when a client has to send the next heartbeat, and which replies are to its own ones.
+#[derive(Debug)]
+pub(super) struct Heartbeat {
+    timer: Pin<Box<Sleep>>,
+    /// The reference of the last one.
+    reference: Option<String>,
+}
+
+impl Heartbeat {
+    /// One whose first beat is an interval from now.
+    pub(super) fn new() -> Self {
+        Self {
+            timer: Box::pin(sleep(INTERVAL)),
+            reference: None,
+        }
+    }
+
+    /// Waits until one is due; without a heartbeat for ever. Dropping the future loses nothing.
+    pub(super) async fn due(heartbeat: Option<&mut Self>) {
+        match heartbeat {
+            Some(heartbeat) => heartbeat.timer.as_mut().await,
+            None => pending().await,
+        }
+    }
+
+    /// The next one as text; `reference` is one that was not used before.
+    pub(super) fn beat(&mut self, reference: String) -> String {
+        self.timer.as_mut().reset(Instant::now() + INTERVAL);
+        let text = format!("[null,\"{reference}\",\"phoenix\",\"heartbeat\",{{}}]");
+        self.reference = Some(reference);
+        text
+    }
+
+    /// Whether a message is the reply to the last one, which no step asked for.
+    pub(super) fn is_reply(&self, text: &str) -> bool {
+        let Some(reference) = &self.reference else {
+            return false;
+        };
+        // Few messages have the word in them; only those are read twice.
+        text.contains("\"phoenix\"")
+            && serde_json::from_str::<Value>(text).is_ok_and(|message| {
+                message[1] == reference.as_str() && message[2] == "phoenix" && message[3] == "phx_reply"
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn beats_come_every_interval_and_their_replies_are_known() {
+        let start = Instant::now();
+        let mut heartbeat = Heartbeat::new();
+        let reply =
+            |reference: &str| format!(r#"[null,"{reference}","phoenix","phx_reply",{{"status":"ok"}}]"#);
+        assert!(!heartbeat.is_reply(&reply("3")));
+        for reference in ["3", "4"] {
+            Heartbeat::due(Some(&mut heartbeat)).await;
+            let text = heartbeat.beat(reference.to_owned());
+            assert_eq!(
+                text,
+                format!(r#"[null,"{reference}","phoenix","heartbeat",{{}}]"#)
+            );
+        }
+        assert_eq!(start.elapsed(), 2 * INTERVAL);
+        assert!(heartbeat.is_reply(&reply("4")));
+        assert!(!heartbeat.is_reply(&reply("5")));
+        assert!(!heartbeat.is_reply(r#"[null,"4","room","phx_reply",{"topic":"phoenix"}]"#));
+    }
+}

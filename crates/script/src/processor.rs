@@ -1,0 +1,69 @@
+//! Functions of an Artillery file's `processor` (load-tools spec §2.4).
+//!
+//! Such a function never blocks: it ends with a call of `next` or with its promise. So the users of a thread share one
+//! runtime, as those of a worker of Artillery's do, and the state of the module with it.
+
+use std::{collections::BTreeSet, rc::Rc, sync::Arc};
+
+use plimsoll_scenario::artillery::hooks;
+
+use crate::{error::ScriptError, program::Program};
+
+mod arguments;
+mod events;
+mod guest;
+mod instance;
+mod orders;
+mod returned;
+mod workshop;
+
+use self::instance::Instance;
+
+/// The modules of k6 that a processor may use: those that need no time and no iteration.
+pub const PROCESSOR_MODULES: &[&str] = &["k6/crypto", "k6/encoding", "k6/html", "k6/timers"];
+
+/// A module of functions.
+#[derive(Debug)]
+pub struct Processor {
+    program: Arc<Program>,
+    functions: BTreeSet<String>,
+}
+
+impl Processor {
+    /// Compiles and evaluates a module once.
+    ///
+    /// # Errors
+    /// What it throws, a syntax error, or that it exports no function.
+    pub fn read(program: Program) -> Result<Self, ScriptError> {
+        let program = Arc::new(program);
+        let functions = instance::functions_of(&program)?;
+        if functions.is_empty() {
+            return Err(ScriptError::new(
+                "the module exports no function; expected for example module.exports = { login }, or export function \
+                 login(context, events, next) { … }",
+            ));
+        }
+        // Functions make metrics as they go; there are none to register.
+        drop(program.finish_reading());
+        Ok(Self { program, functions })
+    }
+}
+
+impl hooks::Processor for Processor {
+    fn functions(&self) -> Vec<&str> {
+        self.functions.iter().map(String::as_str).collect()
+    }
+
+    fn mentions(&self, word: &str) -> bool {
+        let mut modules = self.program.modules.values();
+        modules.any(|module| module.original.contains(word))
+    }
+
+    fn instance(&self) -> Result<Rc<dyn hooks::Instance>, String> {
+        let instance = Instance::start(&self.program).map_err(|error| error.to_string())?;
+        Ok(Rc::new(instance))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! How a function ended: whether it was content, or why not.
+
+use rquickjs::{Coerced, Ctx, FromJs as _, Value};
+
+use super::events::shortened;
+use crate::{arguments::utf8, error::ScriptError, modules::is_truthy, program::Program};
+
+/// Whether what it gave counts as true, or the name under which its failure is counted.
+pub(super) type Verdict = Result<bool, String>;
+
+/// The name of a failure, as Artillery counts it: the code of an error, or its message; any other value as a text.
+pub(super) fn reason<'js>(ctx: &Ctx<'js>, error: &Value<'js>) -> String {
+    let text = |value: Value<'js>| {
+        let text = Coerced::<rquickjs::String<'js>>::from_js(ctx, value).ok()?;
+        utf8(&text.0).ok()
+    };
+    let part = |name| {
+        let value: Value<'js> = error.as_object()?.get(name).ok()?;
+        is_truthy(&value).then(|| text(value)).flatten()
+    };
+    let found = part("code")
+        .or_else(|| part("message"))
+        .or_else(|| text(error.clone()));
+    // What reading it has thrown is of no interest.
+    drop(ctx.catch());
+    shortened(
+        found
+            .filter(|text| !text.is_empty())
+            .unwrap_or_else(|| "Error".to_owned()),
+    )
+}
+
+/// Tells what a function threw, with its place.
+pub(super) fn log(thrown: &Value<'_>, program: &Program) {
+    let error = ScriptError::of_value(thrown, program);
+    tracing::error!(target: "script", "{error}");
+}
