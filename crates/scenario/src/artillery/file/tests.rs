@@ -378,7 +378,7 @@ fn proxies_are_named() {
     let text = "config: {target: http://h}\nscenarios:\n- {flow: [{get: {url: /}}]}\n";
     let with_proxy = |text: &str| {
         read_with(text, |surroundings| {
-            let proxy = ("HTTP_PROXY".to_owned(), "http://proxy:3128".to_owned());
+            let proxy = ("HTTP_PROXY".to_owned(), "http://gateway:8000".to_owned());
             surroundings.system.extend([proxy]);
         })
     };
