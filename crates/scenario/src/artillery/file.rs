@@ -25,6 +25,7 @@ mod capture;
 mod checks;
 mod config;
 mod flow;
+mod form_data;
 mod functions;
 mod message;
 mod payloads;
@@ -57,6 +58,8 @@ pub struct Surroundings<'a> {
     pub system: BTreeMap<String, String>,
     /// Reads a text file.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
+    /// Reads any file, at most so many bytes of it.
+    pub read_bytes: &'a dyn Fn(&Path, u64) -> io::Result<Vec<u8>>,
     /// Reads and evaluates a module of functions; the error is for people.
     pub load_processor: &'a dyn Fn(&Path) -> Loaded,
 }

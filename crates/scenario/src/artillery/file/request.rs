@@ -17,12 +17,6 @@ use crate::{
     document::{Fields, Part},
 };
 
-/// Keys that are not supported, with what to do.
-const REFUSED: [(&str, &str); 1] = [(
-    "formData",
-    "forms in several parts are not supported; send `form`, `json` or `body`",
-)];
-
 /// Artillery's default for requests at the same time.
 const PARALLEL: usize = 100;
 
@@ -48,11 +42,6 @@ impl<'a> Reader<'a> {
         let endpoint = grouping.and_then(|grouping| grouping.endpoint(written?, name));
         // The body's length is always said.
         fields.known(&["setContentLengthHeader"]);
-        for (key, reason) in REFUSED {
-            if let Some(part) = fields.get(key) {
-                part.mistake(reason);
-            }
-        }
         let wanted = Wanted {
             captures: fields
                 .get("capture")
@@ -221,16 +210,17 @@ impl<'a> Reader<'a> {
     }
 
     fn body(&self, fields: &mut Fields<'a>) -> Body {
-        let [json, body, form] = ["json", "body", "form"].map(|key| fields.get(key));
-        let body = match (json, body, form) {
-            (None, None, None) => Some(Body::Nothing),
-            (Some(part), None, None) => self.json(&part).map(Body::Json),
-            (None, Some(part), None) => self.template(&part).map(Body::Text),
-            (None, None, Some(part)) => Some(Body::Form(self.values(Some(part)))),
+        let [json, body, form, parts] = ["json", "body", "form", "formData"].map(|key| fields.get(key));
+        let body = match (json, body, form, parts) {
+            (None, None, None, None) => Some(Body::Nothing),
+            (Some(part), None, None, None) => self.json(&part).map(Body::Json),
+            (None, Some(part), None, None) => self.template(&part).map(Body::Text),
+            (None, None, Some(part), None) => Some(Body::Form(self.values(Some(part)))),
+            (None, None, None, Some(part)) => Some(Body::Multipart(self.form_data(&part))),
             _ => {
-                fields
-                    .part()
-                    .mistake("`json`, `body` and `form` are each the whole body; keep one of them");
+                fields.part().mistake(
+                    "`json`, `body`, `form` and `formData` are each the whole body; keep one of them",
+                );
                 None
             }
         };
