@@ -11,6 +11,7 @@ import { WebSocketServer } from "ws";
 import { within } from "./support/deadline.mjs";
 import { eventually } from "./support/processes.mjs";
 import { Server, plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
+import { assertValid } from "./support/schema.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** Runs a file to its end, with its JSON report: `{ code, stdout, stderr, counters, summaries, report }`. */
@@ -22,7 +23,10 @@ async function run(t, file, args = [], { files = {}, env = {} } = {}) {
     report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
   } catch (error) {
     assert.equal(error.code, "ENOENT");
+    return { ...outcome, report, ...report.aggregate };
   }
+  // What runs is right by the schema, too.
+  assertValid("artillery", file);
   return { ...outcome, report, ...report.aggregate };
 }
 

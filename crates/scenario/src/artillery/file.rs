@@ -12,6 +12,7 @@ use plimsoll_load::metrics::Registry;
 use serde_json::Value;
 
 use super::{
+    keys,
     metrics::Metrics,
     phase::Phase,
     processor::Loaded,
@@ -97,7 +98,7 @@ pub fn read(document: &Document, surroundings: &Surroundings<'_>) -> Result<Test
 impl Reader<'_> {
     fn read_test(&self) -> Option<Test> {
         let document = self.document.root();
-        let mut root = document.fields()?;
+        let mut root = document.fields_of(&keys::ROOT)?;
         let config = root.require("config", "a map with a `target` and `phases`");
         let settings = config
             .and_then(|part| self.read_config(&part))
