@@ -6,6 +6,7 @@ use plimsoll_load::{
     generator::{Evidence, Health, Monitor, Schedule, judge},
     watch::{Sample, Watch},
 };
+use serde::{Serialize, Serializer};
 
 /// Measures one phase after the other.
 #[derive(Debug)]
@@ -30,9 +31,10 @@ pub struct Period {
 }
 
 /// The cost of one phase to the watched target, all its processes and threads together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Watched {
     /// CPU time spent in the phase.
+    #[serde(rename = "cpu_seconds", serialize_with = "serialize_seconds")]
     pub cpu: Duration,
     /// Resident memory at the end of the phase.
     pub rss_bytes: u64,
@@ -98,6 +100,32 @@ impl Period {
     /// Whether the generator held up what this phase reports; `latency` is the figure that matters.
     pub(crate) fn health(&self, latency: Option<Duration>) -> Health {
         judge(&self.evidence, Schedule::default(), latency)
+    }
+}
+
+/// Rounded to microseconds: more digits say nothing and make a file hard to read.
+pub(crate) fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e6
+}
+
+fn serialize_seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(seconds(*time))
+}
+
+impl fmt::Display for Period {
+    /// `2.00 s: generator 0.02 s CPU (1 %), target 0.10 s CPU (5 %), 14.2 MB`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.elapsed.as_secs_f64();
+        let cpu = |cpu: Duration| {
+            let cpu = cpu.as_secs_f64();
+            let percent = if seconds > 0.0 { cpu / seconds * 100.0 } else { 0.0 };
+            format!("{cpu:.2} s CPU ({percent:.0} %)")
+        };
+        write!(f, "{seconds:.2} s: generator {}", cpu(self.generator_cpu))?;
+        self.watched.map_or(Ok(()), |watched| {
+            let megabytes = watched.rss_bytes as f64 / 1e6;
+            write!(f, ", target {}, {megabytes:.1} MB", cpu(watched.cpu))
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::Evidence;
 
 /// From this share of its wall time on, a worker's thread counts as busy.
@@ -37,7 +39,7 @@ pub const DROPPED_SHARE: f64 = 0.01;
 const NO_IDLE_SHARE: f64 = 0.05;
 
 /// Whether the generator limited the run, and how that is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
     /// True when the figures of the run are not the target's alone.
     pub saturated: bool,

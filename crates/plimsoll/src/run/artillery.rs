@@ -1,6 +1,13 @@
 //! `plimsoll run FILE.yml`: load tests that are written as Artillery's files.
 
-use std::{ffi::OsString, fmt::Write as _, fs, io, io::Write as _, path::Path, sync::Arc};
+use std::{
+    ffi::OsString,
+    fmt::Write as _,
+    fs, io,
+    io::{Read as _, Write as _},
+    path::Path,
+    sync::Arc,
+};
 
 use clap::Parser;
 use plimsoll_load::{
@@ -21,6 +28,7 @@ use tokio::task::LocalSet;
 use super::{
     log::{Log, LogFormat, LogOutput},
     progress::Screen,
+    results::write_file,
     signals::Signals,
 };
 use crate::{
@@ -138,12 +146,19 @@ fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Resul
             scenario_name: options.scenario_name.clone(),
             is_solo: options.solo,
             max_duration: options.max_duration,
+            read_bytes: &read_bytes,
             load_processor: &|path| processor::load(path, &system),
             system: system.clone(),
             read_file: surroundings.read_file,
         },
     )?;
     Ok(test)
+}
+
+fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<Status, Failure> {
@@ -258,7 +273,10 @@ fn tell(
     }
     if let Some(path) = &options.output {
         let report = json(figures, reports.periods());
-        write_report(path, &format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        write_file(
+            path,
+            format!("{}\n", serde_json::to_string_pretty(&report)?).as_bytes(),
+        )?;
     }
     if let Some(failure) = &result.teardown_failure {
         return Err(Failure::Runtime(format!("`after` failed: {failure}").into()));
@@ -310,11 +328,6 @@ fn checks(verdicts: &[Verdict]) -> String {
         let _ = writeln!(text, "{word}: {check}{note}");
     }
     text
-}
-
-fn write_report(path: &Path, text: &str) -> io::Result<()> {
-    fs::write(path, text)
-        .map_err(|error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display())))
 }
 
 fn print(text: &str) -> io::Result<()> {

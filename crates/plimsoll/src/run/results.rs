@@ -171,7 +171,7 @@ fn write(name: &str, text: &[u8]) -> io::Result<()> {
     }
 }
 
-fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
     fs::write(path, text)
         .map_err(|error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display())))
 }

@@ -3,13 +3,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use plimsoll_load::generator::Health;
 use plimsoll_report::{Distribution, rfc3339};
 use serde::Serialize;
 
 use super::text::millis;
 use crate::{
     causes::Causes,
-    meter::{Period, Watched},
+    meter::{Period, Watched, seconds},
     outcome::{Connecting, DeliveryCounts, Outcome, Step, Workload},
 };
 
@@ -17,7 +18,7 @@ use crate::{
 #[derive(Serialize)]
 struct Document<'a> {
     messages: &'a [String],
-    steps: Vec<StepObject>,
+    steps: Vec<StepObject<'a>>,
     plimsoll: RunObject<'a>,
 }
 
@@ -41,7 +42,7 @@ struct RunObject<'a> {
 
 /// websocket-bench's figures in whole milliseconds, `null` when nothing was answered.
 #[derive(Serialize)]
-struct StepObject {
+struct StepObject<'a> {
     time: String,
     clients: usize,
     limit_per: u8,
@@ -53,11 +54,11 @@ struct StepObject {
     median_ms: Option<u64>,
     #[serde(rename = "max-rtt")]
     max_ms: Option<u64>,
-    plimsoll: DetailObject,
+    plimsoll: DetailObject<'a>,
 }
 
 #[derive(Serialize)]
-struct DetailObject {
+struct DetailObject<'a> {
     connect: ConnectObject,
     sampling: Option<PeriodObject>,
     n_dropped: u64,
@@ -66,7 +67,7 @@ struct DetailObject {
     exchange: Option<ExchangeObject>,
     #[serde(flatten)]
     deliveries: Option<DeliveriesObject>,
-    generator: GeneratorObject,
+    generator: &'a Health,
 }
 
 #[derive(Serialize)]
@@ -87,15 +88,7 @@ struct ConnectObject {
 struct PeriodObject {
     seconds: f64,
     generator_cpu_seconds: f64,
-    watch: Option<WatchObject>,
-}
-
-#[derive(Serialize)]
-struct WatchObject {
-    cpu_seconds: f64,
-    rss_bytes: u64,
-    n_threads: u64,
-    n_open_files: Option<u64>,
+    watch: Option<Watched>,
 }
 
 /// `acknowledgement_us` is the sender's round trip: `broadcastResult`, or the echo.
@@ -125,12 +118,6 @@ struct CountsObject {
     n_out_of_order: u64,
 }
 
-#[derive(Serialize)]
-struct GeneratorObject {
-    saturated: bool,
-    reasons: Vec<String>,
-}
-
 /// The document with a line feed behind it.
 pub(super) fn document(outcome: &Outcome) -> String {
     let Outcome { setting, .. } = outcome;
@@ -158,8 +145,8 @@ pub(super) fn document(outcome: &Outcome) -> String {
     json + "\n"
 }
 
-impl StepObject {
-    fn of(step: &Step) -> Self {
+impl<'a> StepObject<'a> {
+    fn of(step: &'a Step) -> Self {
         let rtt = |pick: fn(&crate::samples::Rtt) -> Duration| step.rtt.as_ref().map(|rtt| millis(pick(rtt)));
         Self {
             time: rfc3339(step.time),
@@ -174,8 +161,8 @@ impl StepObject {
     }
 }
 
-impl DetailObject {
-    fn of(step: &Step) -> Self {
+impl<'a> DetailObject<'a> {
+    fn of(step: &'a Step) -> Self {
         let sampling = step.sampling.as_ref();
         Self {
             connect: ConnectObject::of(&step.connect),
@@ -195,10 +182,7 @@ impl DetailObject {
                     listener_us: deliveries.listener,
                 })
             }),
-            generator: GeneratorObject {
-                saturated: step.health.saturated,
-                reasons: step.health.reasons.clone(),
-            },
+            generator: &step.health,
         }
     }
 }
@@ -221,16 +205,10 @@ impl ConnectObject {
 
 impl PeriodObject {
     fn of(period: &Period) -> Self {
-        let watch = |it: Watched| WatchObject {
-            cpu_seconds: seconds(it.cpu),
-            rss_bytes: it.rss_bytes,
-            n_threads: it.n_threads,
-            n_open_files: it.n_open_files,
-        };
         Self {
             seconds: seconds(period.elapsed),
             generator_cpu_seconds: seconds(period.generator_cpu),
-            watch: period.watched.map(watch),
+            watch: period.watched,
         }
     }
 }
@@ -260,11 +238,6 @@ impl Workload {
 
 fn groups(causes: &Causes) -> BTreeMap<String, u64> {
     causes.groups().into_iter().collect()
-}
-
-/// Rounded to microseconds: more digits say nothing and make the file hard to read.
-fn seconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1e6).round() / 1e6
 }
 
 #[cfg(test)]

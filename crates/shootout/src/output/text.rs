@@ -6,7 +6,6 @@ use plimsoll_report::Distribution;
 
 use crate::{
     causes::Causes,
-    meter::Period,
     outcome::{Connecting, Deliveries, Sampling, Step},
 };
 
@@ -24,7 +23,7 @@ pub(super) fn step(step: &Step) -> String {
         .sampling
         .as_ref()
         .map_or(&step.connect.period, |it| &it.period);
-    lines.push(format!("    {}", cost(period)));
+    lines.push(format!("    in {period}"));
     lines.extend(failures("failed", &step.connect.failures));
     lines.extend(failures("dropped", &step.drops));
     lines.extend(
@@ -120,25 +119,6 @@ fn phases(connect: &Connecting) -> String {
         }
     }
     text
-}
-
-fn cost(period: &Period) -> String {
-    let seconds = period.elapsed.as_secs_f64();
-    let mut text = format!(
-        "in {seconds:.2} s: generator {}",
-        cpu(period.generator_cpu, seconds)
-    );
-    if let Some(watched) = period.watched {
-        let megabytes = watched.rss_bytes as f64 / 1e6;
-        let _ = write!(text, ", target {}, {megabytes:.1} MB", cpu(watched.cpu, seconds));
-    }
-    text
-}
-
-fn cpu(cpu: Duration, seconds: f64) -> String {
-    let cpu = cpu.as_secs_f64();
-    let percent = if seconds > 0.0 { cpu / seconds * 100.0 } else { 0.0 };
-    format!("{cpu:.2} s CPU ({percent:.0} %)")
 }
 
 fn failures(what: &str, causes: &Causes) -> Option<String> {

@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_clients::http::Version;
+use plimsoll_load::generator::Health;
 use plimsoll_report::{Distribution, rfc3339};
 use serde::Serialize;
 
 use super::percentiles::{FINE, at_ms, bars};
 use crate::{
     http::{Rate, failures::Kind, outcome::HttpOutcome, phase::Phase},
-    meter::Watched,
+    meter::{Watched, seconds},
 };
 
 #[derive(Serialize)]
@@ -57,7 +58,7 @@ struct Document<'a> {
     waiting_us: Distribution,
     thresholds: Vec<ThresholdObject<'a>>,
     generator: GeneratorObject<'a>,
-    watch: Option<WatchObject>,
+    watch: Option<Watched>,
     ended_by: Option<&'a str>,
     interrupted: bool,
     faulty: bool,
@@ -88,16 +89,8 @@ struct ThresholdObject<'a> {
 struct GeneratorObject<'a> {
     cpu_seconds: f64,
     cpu_us_per_request: f64,
-    saturated: bool,
-    reasons: &'a [String],
-}
-
-#[derive(Serialize)]
-struct WatchObject {
-    cpu_seconds: f64,
-    rss_bytes: u64,
-    n_threads: u64,
-    n_open_files: Option<u64>,
+    #[serde(flatten)]
+    health: &'a Health,
 }
 
 /// The document, with a line feed at the end.
@@ -186,12 +179,11 @@ fn object(outcome: &HttpOutcome) -> Document<'_> {
             })
             .collect(),
         generator: GeneratorObject {
-            cpu_seconds: generator_cpu.as_secs_f64(),
+            cpu_seconds: seconds(generator_cpu),
             cpu_us_per_request: per_request_us(generator_cpu, tally.n_started),
-            saturated: outcome.health.saturated,
-            reasons: &outcome.health.reasons,
+            health: &outcome.health,
         },
-        watch: outcome.period.watched.map(watched),
+        watch: outcome.period.watched,
         ended_by: outcome.trouble.as_deref(),
         interrupted: outcome.is_interrupted,
         faulty: outcome.is_faulty(),
@@ -205,13 +197,4 @@ fn distribution(phase: &Phase) -> Distribution {
 
 fn per_request_us(cpu: Duration, n: u64) -> f64 {
     cpu.as_secs_f64() * 1e6 / n.max(1) as f64
-}
-
-fn watched(watched: Watched) -> WatchObject {
-    WatchObject {
-        cpu_seconds: watched.cpu.as_secs_f64(),
-        rss_bytes: watched.rss_bytes,
-        n_threads: watched.n_threads,
-        n_open_files: watched.n_open_files,
-    }
 }

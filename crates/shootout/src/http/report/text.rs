@@ -7,14 +7,11 @@ use plimsoll_clients::{http::Version, tls::TlsVersion};
 use plimsoll_report::percentile;
 
 use super::percentiles::{Bar, FINE, OF_AB, at_ms, bars};
-use crate::{
-    http::{
-        document::Document,
-        failures::Kind,
-        outcome::{HttpOutcome, per_second},
-        phase::Phase,
-    },
-    meter::Period,
+use crate::http::{
+    document::Document,
+    failures::Kind,
+    outcome::{HttpOutcome, per_second},
+    phase::Phase,
 };
 
 /// What of ab's tables is shown.
@@ -46,7 +43,7 @@ fn write(out: &mut String, outcome: &HttpOutcome, layout: Layout) -> std::fmt::R
             histogram(out, outcome)?;
         }
     }
-    writeln!(out, "\n{}", cost(&outcome.period))?;
+    writeln!(out, "\nIn {}", outcome.period)?;
     for reason in &outcome.health.reasons {
         writeln!(out, "GENERATOR AT ITS LIMIT: {reason}")?;
     }
@@ -303,23 +300,6 @@ fn histogram(out: &mut String, outcome: &HttpOutcome) -> std::fmt::Result {
 /// The limit of a bar, in milliseconds.
 fn limit(time: Duration) -> String {
     format!("{}", time.as_micros() as f64 / 1e3)
-}
-
-fn cost(period: &Period) -> String {
-    let seconds = period.elapsed.as_secs_f64();
-    let share = |cpu: Duration| {
-        let cpu = cpu.as_secs_f64();
-        let percent = if seconds > 0.0 { cpu / seconds * 100.0 } else { 0.0 };
-        format!("{cpu:.2} s CPU ({percent:.0} %)")
-    };
-    let target = period.watched.map_or(String::new(), |watched| {
-        let megabytes = watched.rss_bytes as f64 / 1e6;
-        format!(", target {}, {megabytes:.1} MB", share(watched.cpu))
-    });
-    format!(
-        "In {seconds:.2} s: generator {}{target}",
-        share(period.generator_cpu)
-    )
 }
 
 fn thresholds(out: &mut String, outcome: &HttpOutcome) -> std::fmt::Result {
