@@ -242,6 +242,21 @@ flow:
   assert.equal(asked.length, 3);
 });
 
+test("forms in several parts carry files, and functions before them", async (t) => {
+  const { asked, target } = await serve(t);
+  const functions = "exports.name = (request, context, ee, next) => { context.vars.name = 'Ann'; next() };";
+  const scenario = `
+flow:
+- post: { url: /up, beforeRequest: name, formData: { who: "{{ name }}", file: { fromFile: ./up.txt, contentType: text/plain } } }`;
+  const { code, stderr } = await run(t, file(target, scenario), { "functions.js": functions, "up.txt": "content" });
+  assert.equal(code, 0, stderr);
+  const [{ headers, body }] = asked;
+  const form = await new Response(body, { headers: { "content-type": headers["content-type"] } }).formData();
+  assert.equal(form.get("who"), "Ann");
+  const sent = form.get("file");
+  assert.deepEqual([sent.name, sent.type, await sent.text()], ["up.txt", "text/plain", "content"]);
+});
+
 test("modules and functions that are not there are told before anybody arrives", async (t) => {
   const { asked, target } = await serve(t);
   const check = async (functions, scenario, pattern) => {

@@ -11,6 +11,7 @@ import { WebSocketServer } from "ws";
 import { within } from "./support/deadline.mjs";
 import { eventually } from "./support/processes.mjs";
 import { Server, plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
+import { assertValid } from "./support/schema.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** Runs a file to its end, with its JSON report: `{ code, stdout, stderr, counters, summaries, report }`. */
@@ -22,7 +23,10 @@ async function run(t, file, args = [], { files = {}, env = {} } = {}) {
     report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
   } catch (error) {
     assert.equal(error.code, "ENOENT");
+    return { ...outcome, report, ...report.aggregate };
   }
+  // What runs is right by the schema, too.
+  assertValid("artillery", file);
   return { ...outcome, report, ...report.aggregate };
 }
 
@@ -273,6 +277,19 @@ scenarios: [{ engine: ws, flow: [{ think: 5 }] }]
     const lost = await run(t, single(first, `  - connect: { name: other, target: "${quitting}" }\n  - wait: { timeout: 60 }\n`));
     assert.equal(lost.counters["vusers.failed"], 1);
     assert.equal(lost.counters["errors.response timeout"], undefined);
+  });
+
+  test("messages are timed when they arrive, also while another connection is opened", async (t) => {
+    const echo = await serve(t, (socket) => socket.on("message", (data) => socket.send(data)));
+    // Answers the second upgrade when it has waited for so long.
+    const verifyClient = (_, answer) => setTimeout(() => answer(true), 2000);
+    const slow = await serve(t, () => {}, { verifyClient });
+    const flow = `  - send: hello\n  - connect: { name: slow, target: "${slow}" }\n`;
+    const { code, stderr, summaries } = await run(t, single(echo, flow));
+    assert.equal(code, 0, stderr);
+    assert.equal(summaries["websocket.response_time"].count, 1);
+    assert.ok(summaries["websocket.connect_time"].max >= 1900);
+    assert.ok(summaries["websocket.response_time"].max < 1900, `${summaries["websocket.response_time"].max} ms`);
   });
 
   test("a phase may hold a number of users, each followed by another one", async (t) => {

@@ -20,6 +20,7 @@ mod framing;
 mod head;
 mod headers;
 mod http2;
+mod multipart;
 mod opening;
 mod pool;
 mod redirect;
@@ -39,6 +40,7 @@ pub use self::{
     error::HttpError,
     exchange::{Exchange, Protocol, Response, Timings, TlsFacts},
     headers::Headers,
+    multipart::{FormPart, multipart},
     repeater::{Attempt, Connections, Details, Repeater, Reply},
     request::{Authentication, Keep, Request, RequestCookie},
     settings::Settings,

@@ -13,6 +13,7 @@ mod failure;
 mod file;
 mod flow;
 mod http;
+mod keys;
 mod metrics;
 mod payload;
 mod phase;
@@ -24,6 +25,7 @@ mod user;
 mod variables;
 mod websocket;
 
+pub(crate) use self::keys::FILE;
 pub use self::{
     ensure::{Ensure, Verdict},
     file::{Surroundings, read},

@@ -1,6 +1,13 @@
 //! `plimsoll run FILE.yml`: load tests that are written as Artillery's files.
 
-use std::{ffi::OsString, fmt::Write as _, io, io::Write as _, path::Path, sync::Arc};
+use std::{
+    ffi::OsString,
+    fmt::Write as _,
+    fs, io,
+    io::{Read as _, Write as _},
+    path::Path,
+    sync::Arc,
+};
 
 use clap::Parser;
 use plimsoll_load::{
@@ -139,12 +146,19 @@ fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Resul
             scenario_name: options.scenario_name.clone(),
             is_solo: options.solo,
             max_duration: options.max_duration,
+            read_bytes: &read_bytes,
             load_processor: &|path| processor::load(path, &system),
             system: system.clone(),
             read_file: surroundings.read_file,
         },
     )?;
     Ok(test)
+}
+
+fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<Status, Failure> {

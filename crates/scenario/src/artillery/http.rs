@@ -24,7 +24,7 @@ use self::hooks::Adapted;
 pub(crate) use self::{
     endpoint::{Endpoint, Grouping},
     expectation::Expectation,
-    request::{Body, Defaults, Guard, Request, RequestHooks},
+    request::{Body, Content, Defaults, Field, Guard, Request, RequestHooks},
 };
 
 /// Artillery's limit for redirects.
@@ -170,7 +170,7 @@ impl Request {
         };
         let (body, kind) = self.body.for_user(variables);
         if let Some(kind) = kind.filter(|_| !has(&wire, "content-type")) {
-            wire.headers.push(("content-type".to_owned(), kind.to_owned()));
+            wire.headers.push(("content-type".to_owned(), kind.into_owned()));
         }
         if self.accepts_codings && !has(&wire, "accept-encoding") {
             wire.headers

@@ -214,10 +214,13 @@ impl<'a> User<'a> {
 
     /// Opens a connection, in place of one that is there.
     async fn connect(&mut self, place: usize, own: Option<&Connect>) -> Result<(), Failure> {
+        // The others are read meanwhile, and are there again whatever becomes of this one.
+        let mut sessions = std::mem::take(&mut self.sessions);
         // Large, and only for a moment.
-        let session = Box::pin(self.open(own)).await?;
-        if let Some(before) = self.sessions.put(place, session) {
-            Box::pin(before.close()).await;
+        let opened = sessions.during(Box::pin(self.open(own))).await;
+        self.sessions = sessions;
+        if let Some(before) = self.sessions.put(place, opened??) {
+            self.sessions.during(Box::pin(before.close())).await?;
         }
         Ok(())
     }

@@ -5,7 +5,10 @@ use serde_json_path::JsonPath;
 
 use super::{config::one_or_more, reader::Reader};
 use crate::{
-    artillery::capture::{Capture, Group, Match, Source},
+    artillery::{
+        capture::{Capture, Group, Match, Source},
+        keys,
+    },
     document::{Fields, Part, Value},
 };
 
@@ -21,7 +24,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read_capture(&self, part: &Part<'a>) -> Option<Capture> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::CAPTURE)?;
         let name = fields.require("as", "the variable that it becomes, for example as: id");
         let name = name.and_then(|part| part.text());
         name.into_iter().for_each(|name| self.sets(name));
@@ -44,7 +47,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read_match(&self, part: &Part<'a>) -> Option<Match> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::MATCH)?;
         let value = fields.require("value", "what it has to be, for example value: pong");
         let value = value.and_then(|part| self.json(&part));
         if fields.get("strict").and_then(|part| part.boolean()) == Some(false) {
@@ -59,14 +62,11 @@ impl<'a> Reader<'a> {
     }
 
     fn source(&self, fields: &mut Fields<'a>) -> Option<Source> {
-        for (key, instead) in [("xpath", "regexp"), ("selector", "regexp")] {
-            if let Some(part) = fields.get(key) {
-                part.mistake(format!(
-                    "`{key}` is not supported; take the part with `{instead}`"
-                ));
-                fields.known(&["attr", "index"]);
-                return None;
-            }
+        let written = &fields.part().node().value;
+        if ["xpath", "selector"].iter().any(|key| written.get(key).is_some()) {
+            // That they are refused is all that there is to say.
+            fields.known(&["attr", "index"]);
+            return None;
         }
         let [json, regexp, header] = ["json", "regexp", "header"].map(|key| fields.get(key));
         let takes_any = fields

@@ -26,6 +26,7 @@ fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings
         max_duration: None,
         system: [("HOST".to_owned(), "example.test".to_owned())].into(),
         read_file,
+        read_bytes: &|path, _| files(path).map(String::into_bytes),
         load_processor: &load_processor,
     }
 }
@@ -179,7 +180,6 @@ fn all_mistakes_are_told_at_once() {
             test.yml:2:3: config.tarqet: is no key here; did you mean `target`?
             test.yml:2:3: config: `target` is missing: expected a URL, for example ws://localhost:3334/echo, or --target
             test.yml:4:5: config.phases[0]: it says not who arrives; expected `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
-            test.yml:4:5: config.phases: nobody would ever arrive; expected a phase with `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
             test.yml:4:20: config.phases[0].arivalRate: is no key here; did you mean `arrivalRate`?
             test.yml:5:16: config.phases[1].duration: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "soon"
             test.yml:5:35: config.phases[1].arrivalRate: expected users per second, for example 10 or 0.5, found -1
@@ -504,6 +504,66 @@ fn checks_may_be_about_what_functions_count() {
         &ensure("orders.plced > 1"),
         &expect![
             "test.yml:1:65: config.ensure.conditions[0].expression: there is no metric `orders.plced`; expected a counter such as vusers.failed, or vusers.session_length, vusers.lateness, http.response_time, http.response_time.2xx, http.response_time.3xx, http.response_time.4xx, http.response_time.5xx, websocket.connect_time, websocket.response_time with .p95 and the like"
+        ],
+    );
+}
+
+#[test]
+fn forms_have_values_and_files() {
+    let text = |form: &str| {
+        format!(
+            "config: {{target: 'http://h'}}\nscenarios:\n- {{flow: [{{post: {{url: /, formData: {form}}}}}]}}\n"
+        )
+    };
+    let test = read_text(&text(
+        "{a: 1, b: {value: '{{ $env.HOST }}', contentType: text/html}, c: {fromFile: ./users.csv}}",
+    ));
+    let test = test.unwrap();
+    let Step::Request(request) = &test.program.scenarios[0].flow.steps[0] else {
+        panic!("a request")
+    };
+    let variables = test.program.variables_for(&test.program.scenarios[0]);
+    let (body, content_type) = request.body.for_user(&variables);
+    let content_type = content_type.unwrap().into_owned();
+    let boundary = content_type
+        .strip_prefix("multipart/form-data; boundary=")
+        .unwrap();
+    let body = String::from_utf8(body)
+        .unwrap()
+        .replace(boundary, "B")
+        .replace("\r\n", "\n");
+    expect![[r#"
+        --B
+        Content-Disposition: form-data; name="a"
+
+        1
+        --B
+        Content-Disposition: form-data; name="b"
+        Content-Type: text/html
+
+        example.test
+        --B
+        Content-Disposition: form-data; name="c"; filename="users.csv"
+        Content-Type: application/octet-stream
+
+        name,age
+        Ada,36
+
+        --B--
+    "#]]
+    .assert_eq(&body);
+    check_error(
+        &text("{a: {fromFile: absent.png}, b: {fromFile: '{{ x }}'}, c: {}, d: {value: 1, type: x}}"),
+        &expect![[r#"
+            test.yml:3:52: scenarios[0].flow[0].post.formData.a.fromFile: cannot read load/absent.png: entity not found
+            test.yml:3:79: scenarios[0].flow[0].post.formData.b.fromFile: files are read before the run, so the path is the same for all users; write it without a template
+            test.yml:3:94: scenarios[0].flow[0].post.formData.c: expected one of `fromFile` and `value`, for example { fromFile: ./cat.png }
+            test.yml:3:112: scenarios[0].flow[0].post.formData.d.type: is no key here; expected one of contentType, fromFile, value"#]],
+    );
+    check_error(
+        &text("{}").replace("formData", "json: 1, formData"),
+        &expect![
+            "test.yml:3:18: scenarios[0].flow[0].post: `json`, `body`, `form` and `formData` are each the whole body; keep one of them"
         ],
     );
 }

@@ -1,8 +1,8 @@
 //! One request as a file has it.
 
-use std::time::Duration;
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use plimsoll_clients::http::Method;
+use plimsoll_clients::http::{FormPart, Method, multipart};
 use serde_json::Value;
 
 use super::{Endpoint, Expectation};
@@ -91,6 +91,28 @@ pub(crate) enum Body {
     Json(JsonTemplate),
     /// As HTML forms send it.
     Form(Vec<(String, JsonTemplate)>),
+    /// As HTML forms with files send it.
+    Multipart(Vec<Field>),
+}
+
+/// A part of a form with files.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) content: Content,
+    /// Its media type, when the file says it.
+    pub(crate) content_type: Option<Template>,
+}
+
+/// What is in such a part.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Value(JsonTemplate),
+    /// A file, read before the run, with the last part of its path.
+    File {
+        name: String,
+        bytes: Arc<[u8]>,
+    },
 }
 
 impl Request {
@@ -103,13 +125,13 @@ impl Request {
 
 impl Body {
     /// The bytes for one user, and their media type where it follows from the kind.
-    pub(crate) fn for_user(&self, variables: &Variables) -> (Vec<u8>, Option<&'static str>) {
+    pub(crate) fn for_user(&self, variables: &Variables) -> (Vec<u8>, Option<Cow<'static, str>>) {
         match self {
             Self::Nothing => (Vec::new(), None),
             Self::Text(template) => (template.render(variables).into_owned().into_bytes(), None),
             Self::Json(template) => {
                 let value: Value = template.value(variables);
-                (value.to_string().into_bytes(), Some("application/json"))
+                (value.to_string().into_bytes(), Some("application/json".into()))
             }
             Self::Form(fields) => {
                 let mut form = form_urlencoded::Serializer::new(String::new());
@@ -118,9 +140,46 @@ impl Body {
                 }
                 (
                     form.finish().into_bytes(),
-                    Some("application/x-www-form-urlencoded"),
+                    Some("application/x-www-form-urlencoded".into()),
                 )
+            }
+            Self::Multipart(fields) => {
+                let (content_type, body) = in_parts(fields, variables);
+                (body, Some(content_type.into()))
             }
         }
     }
+}
+
+/// Artillery's type of files; unlike there, the name of a file does not decide.
+const FILE_TYPE: &str = "application/octet-stream";
+
+/// The type of a form with files, with its boundary, and the body.
+fn in_parts(fields: &[Field], variables: &Variables) -> (String, Vec<u8>) {
+    let rendered: Vec<_> = fields
+        .iter()
+        .map(|field| {
+            let content_type = field.content_type.as_ref().map(|it| it.render(variables));
+            let text = match &field.content {
+                Content::Value(value) => text_of(&value.value(variables)),
+                Content::File { .. } => String::new(),
+            };
+            (field, content_type, text)
+        })
+        .collect();
+    multipart(rendered.iter().map(|(field, content_type, text)| {
+        let content_type = content_type.as_deref();
+        let (filename, content_type, data) = match &field.content {
+            Content::Value(_) => (None, content_type, text.as_bytes()),
+            Content::File { name, bytes } => {
+                (Some(name.as_str()), content_type.or(Some(FILE_TYPE)), &**bytes)
+            }
+        };
+        FormPart {
+            name: &field.name,
+            filename,
+            content_type,
+            data,
+        }
+    }))
 }

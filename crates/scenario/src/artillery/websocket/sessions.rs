@@ -74,10 +74,32 @@ impl Sessions {
         }
     }
 
+    /// Reads all of them while something else goes on.
+    ///
+    /// # Errors
+    /// The end of any connection.
+    pub(crate) async fn during<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        let mut all: Vec<_> = self.places.iter_mut().flatten().collect();
+        let mut work = pin!(work);
+        poll_fn(|cx| match read_all(&mut all, cx) {
+            Ok(()) => work.as_mut().poll(cx).map(Ok),
+            Err(failure) => Poll::Ready(Err(failure)),
+        })
+        .await
+    }
+
     /// Closes all connections, one after another.
     pub(crate) async fn close(&mut self) {
-        for session in self.places.drain(..).flatten() {
-            session.close().await;
+        while let Some(place) = self.places.pop() {
+            let Some(session) = place else { continue };
+            let mut others: Vec<_> = self.places.iter_mut().flatten().collect();
+            let mut closing = pin!(session.close());
+            poll_fn(|cx| {
+                // What ends now would have been closed next.
+                let _over = read_all(&mut others, cx);
+                closing.as_mut().poll(cx)
+            })
+            .await;
         }
     }
 }

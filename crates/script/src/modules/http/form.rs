@@ -1,8 +1,8 @@
 //! Bodies of requests: texts, bytes, and objects, which become forms.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, rc::Rc};
 
-use plimsoll_clients::http::Request;
+use plimsoll_clients::http::{FormPart, Request};
 use rquickjs::{Class, Coerced, Ctx, Exception, FromJs as _, Result, Value};
 
 use super::file::FileData;
@@ -99,38 +99,25 @@ fn escape(text: &str, into: &mut String) {
     }
 }
 
-/// RFC 7578: the type with its boundary, and the body.
+/// The type with its boundary, and the body.
 fn multipart<'js>(ctx: &Ctx<'js>, fields: &[(String, Value<'js>)]) -> Result<(String, Vec<u8>)> {
-    let boundary = format!("{:032x}{:016x}", fastrand::u128(..), fastrand::u64(..));
-    let mut body = Vec::new();
+    let mut parts = Vec::new();
     for (name, value) in fields {
-        let name = quoted(name);
-        let (disposition, data) = match Class::<FileData>::from_value(value) {
+        parts.push(match Class::<FileData>::from_value(value) {
             Ok(file) => {
                 let file = file.borrow();
-                let head = format!(
-                    "form-data; name=\"{name}\"; filename=\"{}\"\r\nContent-Type: {}",
-                    quoted(&file.filename),
-                    file.content_type.replace(['\r', '\n'], " "),
-                );
-                (head, file.bytes.to_vec())
+                let kind = (file.filename.clone(), file.content_type.clone());
+                (name, Some(kind), Rc::clone(&file.bytes))
             }
-            Err(_) => {
-                let text = field(ctx, &name, value.clone())?;
-                (format!("form-data; name=\"{name}\""), text.into_bytes())
-            }
-        };
-        body.extend_from_slice(
-            format!("--{boundary}\r\nContent-Disposition: {disposition}\r\n\r\n").as_bytes(),
-        );
-        body.extend_from_slice(&data);
-        body.extend_from_slice(b"\r\n");
+            Err(_) => (name, None, field(ctx, name, value.clone())?.into_bytes().into()),
+        });
     }
-    body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-    Ok((format!("multipart/form-data; boundary={boundary}"), body))
-}
-
-/// As browsers write names (HTML §4.10.22.8).
-fn quoted(text: &str) -> String {
-    text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+    Ok(plimsoll_clients::http::multipart(parts.iter().map(
+        |(name, file, data)| FormPart {
+            name,
+            filename: file.as_ref().map(|(filename, _)| filename.as_str()),
+            content_type: file.as_ref().map(|(_, content_type)| content_type.as_str()),
+            data,
+        },
+    )))
 }
