@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, io, path::Path, rc::Rc, time::Duration};
 
 use expect_test::{Expect, expect};
+use plimsoll_load::metrics::{MetricSet, Recorder};
 use serde_json::json;
 
 use super::*;
@@ -12,6 +13,8 @@ use crate::artillery::{
     http::Guard,
     phase::{Kind, Rate, Spacing},
     program::Reads,
+    user::User,
+    websocket::Session,
 };
 
 fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings<'_> {
@@ -567,4 +570,16 @@ fn forms_have_values_and_files() {
             "test.yml:3:18: scenarios[0].flow[0].post: `json`, `body`, `form` and `formData` are each the whole body; keep one of them"
         ],
     );
+}
+
+#[test]
+fn a_user_that_waits_is_small() {
+    let test = read_text(&with_flow("  - think: 1\n  - send: a\n")).unwrap();
+    let scenario = &test.program.scenarios[0];
+    let recorder = Recorder::new(MetricSet::new(Arc::new(test.registry.clone())));
+    let mut user = User::new(&test.program, scenario, None, recorder);
+    // Without its connection, of which it has no more than it needs. The budget is 8 KB of resident memory for all of it.
+    let n_bytes = size_of_val(&user) + size_of_val(&user.act(scenario));
+    assert!(n_bytes <= 1_536, "{n_bytes} bytes");
+    assert!(size_of::<Session>() <= 1_024);
 }
