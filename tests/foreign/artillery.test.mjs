@@ -11,6 +11,7 @@ import { WebSocketServer } from "ws";
 import { within } from "./support/deadline.mjs";
 import { eventually } from "./support/processes.mjs";
 import { Server, plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
+import { assertValid } from "./support/schema.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** Runs a file to its end, with its JSON report: `{ code, stdout, stderr, counters, summaries, report }`. */
@@ -22,7 +23,10 @@ async function run(t, file, args = [], { files = {}, env = {} } = {}) {
     report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
   } catch (error) {
     assert.equal(error.code, "ENOENT");
+    return { ...outcome, report, ...report.aggregate };
   }
+  // What runs is right by the schema, too.
+  assertValid("artillery", file);
   return { ...outcome, report, ...report.aggregate };
 }
 
@@ -370,6 +374,28 @@ async function serveHttp(t, answer) {
 describe("the engine http", () => {
   const user = (target, flow, config = "") =>
     `config: { target: "${target}", phases: [{ duration: 1, arrivalCount: 1 }]${config} }\nscenarios:\n- flow:\n${flow}`;
+
+  test("parts of pages are captured with selectors", async (t) => {
+    const { target, heard } = await serveHttp(t, (_, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end("<form><input name=csrf value=c1></form><ul><li><a href=/1>one</a><li><a href=/2>two</a></ul>");
+    });
+    const flow = `
+  - get:
+      url: /
+      capture:
+      - { selector: "form input[name=csrf]", attr: value, as: csrf }
+      - { selector: a, attr: href, index: last, as: last }
+      - { selector: a, index: 0, as: text }
+      - { selector: p, attr: id, as: none, strict: false }
+      match: { selector: "li:first-child a", attr: href, value: /1 }
+  - get: { url: "{{ last }}/{{ csrf }}/{{ text }}{{ none }}" }
+  - get: { url: /, capture: { selector: p, attr: id, as: id } }
+`;
+    const { counters } = await run(t, user(target, flow));
+    assert.deepEqual(heard.map(({ line }) => line), ["GET /", "GET /2/c1/one", "GET /"]);
+    assert.equal(counters["errors.Failed capture or match"], 1);
+  });
 
   test("requests, bodies, cookies, redirects and captures", async (t) => {
     const { target, heard } = await serveHttp(t, (request, response) => {

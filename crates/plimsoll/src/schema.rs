@@ -27,12 +27,14 @@ pub(crate) struct Options {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Tool {
+    Artillery,
     Wsdirector,
 }
 
 impl Options {
     pub(crate) fn execute(self) -> Result<Status, Failure> {
         let schema = match self.tool {
+            Tool::Artillery => schema::artillery(),
             Tool::Wsdirector => schema::wsdirector(),
         };
         writeln!(io::stdout(), "{schema:#}")?;

@@ -13,17 +13,20 @@ mod failure;
 mod file;
 mod flow;
 mod http;
+mod keys;
 mod metrics;
 mod payload;
 mod phase;
 mod processor;
 mod program;
+mod selector;
 mod template;
 mod test;
 mod user;
 mod variables;
 mod websocket;
 
+pub(crate) use self::keys::FILE;
 pub use self::{
     ensure::{Ensure, Verdict},
     file::{Surroundings, read},
@@ -33,6 +36,11 @@ pub use self::{
     user::Activity,
     variables::Globals,
 };
+
+/// What reads pages for captures with a `selector`.
+pub mod selectors {
+    pub use super::selector::{Loaded, Position, Selector};
+}
 
 /// What runs the functions of a `processor`.
 pub mod hooks {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    artillery,
     document::{Key, Kind, Rule, Shape},
     wsdirector,
 };
@@ -16,6 +17,15 @@ pub fn wsdirector() -> Value {
         "A scenario of wsdirector, as plimsoll runs it",
         &wsdirector::FILE,
         Some("<%"),
+    )
+}
+
+/// The schema of Artillery's files.
+pub fn artillery() -> Value {
+    schema(
+        "A load test of Artillery, as plimsoll runs it",
+        &artillery::FILE,
+        None,
     )
 }
 
@@ -34,8 +44,8 @@ fn schema(title: &str, file: &Kind, placeholder: Option<&'static str>) -> Value 
 
 struct Writer {
     placeholder: Option<&'static str>,
-    /// By the names of their shapes.
-    definitions: BTreeMap<&'static str, Value>,
+    /// By their names.
+    definitions: BTreeMap<String, Value>,
 }
 
 impl Writer {
@@ -65,20 +75,37 @@ impl Writer {
     /// The schema of one kind, which no placeholder stands for.
     fn plain(&mut self, kind: &Kind) -> Value {
         match kind {
-            Kind::Any => json!({}),
+            Kind::Any | Kind::Ignored(_) => json!({}),
             Kind::Refused(_) => json!({ "not": {} }),
             Kind::Text => json!({ "type": "string" }),
             Kind::Scalar => json!({ "type": ["string", "number", "boolean"] }),
             Kind::Pattern(pattern) => json!({ "type": "string", "pattern": pattern }),
             Kind::Word(words) => json!({ "enum": words }),
             Kind::Boolean => json!({ "type": "boolean" }),
-            Kind::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+            Kind::Number(least, most) => number(*least, *most),
             Kind::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
             Kind::Either(_) => self.value(kind),
             Kind::List(items) => json!({ "type": "array", "items": self.value(items) }),
             Kind::Table(values) => json!({ "type": "object", "additionalProperties": self.value(values) }),
             Kind::Map(shape) => self.reference(shape, Self::shape),
+            Kind::Maps(shape) => json!({ "type": "array", "items": self.reference(shape, Self::shape) }),
+            Kind::OneOrMore(shape) => {
+                let one = self.reference(shape, Self::shape);
+                json!({ "anyOf": [one, { "type": "array", "items": one }] })
+            }
+            Kind::Nested(shape) => {
+                let (name, one) = (format!("{}s", shape.name), self.reference(shape, Self::shape));
+                let several = json!({ "$ref": format!("#/definitions/{name}") });
+                let list = json!({ "type": "array", "items": { "anyOf": [one, several] } });
+                self.definitions.insert(name, list);
+                several
+            }
             Kind::Switch(key, cases) => self.switch(key, cases),
+            Kind::Having(key, shape) => json!({
+                "if": { "type": "object", "required": [key] },
+                "then": self.reference(shape, Self::shape),
+                "not": { "type": "null" },
+            }),
             Kind::Step(shape) => self.reference(shape, Self::step),
         }
     }
@@ -87,9 +114,9 @@ impl Writer {
     fn reference(&mut self, shape: &'static Shape, define: fn(&mut Self, &'static Shape) -> Value) -> Value {
         if !self.definitions.contains_key(shape.name) {
             // A shape may have itself in it.
-            self.definitions.insert(shape.name, Value::Null);
+            self.definitions.insert(shape.name.to_owned(), Value::Null);
             let definition = define(self, shape);
-            self.definitions.insert(shape.name, definition);
+            self.definitions.insert(shape.name.to_owned(), definition);
         }
         json!({ "$ref": format!("#/definitions/{}", shape.name) })
     }
@@ -98,16 +125,25 @@ impl Writer {
         let properties: Map<_, _> = shape
             .keys
             .iter()
-            .map(|key| (key.name.to_owned(), self.property(key)))
+            .map(|key| {
+                (
+                    key.name.to_owned(),
+                    self.property(key, is_alternative(shape, key)),
+                )
+            })
             .collect();
+        let others = shape.rules.iter().find_map(|rule| match rule {
+            Rule::FreeKeys(kind) => Some(self.value(kind)),
+            _ => None,
+        });
         let required = shape.keys.iter().filter(|key| key.is_required);
         let needs = shape.keys.iter().filter_map(|key| Some((key.name, [key.needs?])));
-        let rules: Vec<_> = shape.rules.iter().map(rule).collect();
+        let rules: Vec<_> = shape.rules.iter().filter_map(rule).collect();
         let mut schema = json!({
             "type": "object",
             "description": shape.about,
             "properties": properties,
-            "additionalProperties": false,
+            "additionalProperties": others.unwrap_or(Value::Bool(false)),
         });
         let parts = [
             (
@@ -125,14 +161,14 @@ impl Writer {
         schema
     }
 
-    /// A key that may be left out may also have nothing behind it.
-    fn property(&mut self, key: &Key) -> Value {
+    /// A key that may be left out may also have nothing behind it, unless it is one of those of which one has to be there.
+    fn property(&mut self, key: &Key, is_alternative: bool) -> Value {
         let mut alternatives = self.alternatives(&key.kind);
-        match (&key.kind, key.is_required) {
+        match (&key.kind, key.is_required || is_alternative) {
             (Kind::Any, true) => {
                 alternatives = vec![json!({ "type": ["string", "number", "boolean", "array", "object"] })];
             }
-            (Kind::Any | Kind::Refused(_), _) | (_, true) => {}
+            (Kind::Any | Kind::Ignored(_) | Kind::Refused(_) | Kind::Having(..), _) | (_, true) => {}
             (_, false) => alternatives.push(json!({ "type": "null" })),
         }
         let mut schema = one_of(alternatives);
@@ -188,7 +224,7 @@ impl Writer {
 /// Whether nothing has to be said about a step.
 fn is_bare(step: &Key) -> bool {
     let Kind::Map(shape) = step.kind else { return false };
-    let needs_none = |rule: &Rule| !matches!(rule, Rule::AtLeastOne(_));
+    let needs_none = |rule: &Rule| !matches!(rule, Rule::AtLeastOne(_) | Rule::ExactlyOne(_));
     !shape.keys.iter().any(|key| key.is_required) && shape.rules.iter().all(needs_none)
 }
 
@@ -233,12 +269,29 @@ fn one_of(mut alternatives: Vec<Value>) -> Value {
     }
 }
 
-fn rule(rule: &Rule) -> Value {
-    match rule {
-        Rule::AtLeastOne(keys) => {
-            let each: Vec<_> = keys.iter().map(|key| json!({ "required": [key] })).collect();
-            json!({ "anyOf": each })
+/// Whether a key is one of those of which one has to be there.
+fn is_alternative(shape: &Shape, key: &Key) -> bool {
+    let names = |rule: &Rule| matches!(rule, Rule::ExactlyOne(names) if names.contains(&key.name));
+    shape.rules.iter().any(names)
+}
+
+fn number(least: f64, most: f64) -> Value {
+    let mut schema = json!({ "type": "number" });
+    for (name, bound) in [("minimum", least), ("maximum", most)] {
+        if bound.is_finite() {
+            schema[name] = bound.into();
         }
+    }
+    schema
+}
+
+fn rule(rule: &Rule) -> Option<Value> {
+    let each =
+        |keys: &[&str]| -> Vec<Value> { keys.iter().map(|key| json!({ "required": [key] })).collect() };
+    Some(match rule {
+        Rule::FreeKeys(_) => return None,
+        Rule::ExactlyOne(keys) => json!({ "oneOf": each(keys) }),
+        Rule::AtLeastOne(keys) => json!({ "anyOf": each(keys) }),
         Rule::AtMostOne(keys) => {
             let others = |position: usize| keys[position + 1..].iter();
             let pairs = keys.iter().enumerate().flat_map(|(position, one)| {
@@ -246,7 +299,7 @@ fn rule(rule: &Rule) -> Value {
             });
             json!({ "not": { "anyOf": pairs.collect::<Vec<_>>() } })
         }
-    }
+    })
 }
 
 #[cfg(test)]

@@ -12,10 +12,12 @@ use plimsoll_load::metrics::Registry;
 use serde_json::Value;
 
 use super::{
+    keys,
     metrics::Metrics,
     phase::Phase,
     processor::Loaded,
     program::{Engine, Program},
+    selectors,
     test::Test,
     variables::Globals,
 };
@@ -60,6 +62,8 @@ pub struct Surroundings<'a> {
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Reads any file, at most so many bytes of it.
     pub read_bytes: &'a dyn Fn(&Path, u64) -> io::Result<Vec<u8>>,
+    /// Reads a selector of elements in pages.
+    pub read_selector: &'a dyn Fn(&str) -> selectors::Loaded,
     /// Reads and evaluates a module of functions; the error is for people.
     pub load_processor: &'a dyn Fn(&Path) -> Loaded,
 }
@@ -97,7 +101,7 @@ pub fn read(document: &Document, surroundings: &Surroundings<'_>) -> Result<Test
 impl Reader<'_> {
     fn read_test(&self) -> Option<Test> {
         let document = self.document.root();
-        let mut root = document.fields()?;
+        let mut root = document.fields_of(&keys::ROOT)?;
         let config = root.require("config", "a map with a `target` and `phases`");
         let settings = config
             .and_then(|part| self.read_config(&part))

@@ -66,6 +66,16 @@ impl<'a> Fields<'a> {
         self.known.extend(keys);
     }
 
+    /// Fields that have no effect, each with the reason.
+    pub fn ignored(&mut self) -> Vec<(Part<'a>, &'static str)> {
+        let keys = self.shape.map_or(&[][..], |shape| shape.keys);
+        let ignored = keys.iter().filter_map(|key| match key.kind {
+            Kind::Ignored(reason) => Some((self.get(key.name)?, reason)),
+            _ => None,
+        });
+        ignored.collect()
+    }
+
     /// All fields, in the order of the file.
     pub fn all(&self) -> impl Iterator<Item = (&'a str, Part<'a>)> + use<'a> {
         let part = self.part.clone();

@@ -104,7 +104,7 @@ impl<'a> Part<'a> {
         }))
     }
 
-    /// The fields of a map.
+    /// The fields of a map whose keys are free.
     pub fn fields(&self) -> Option<Fields<'a>> {
         Some(Fields::new(self.clone(), self.entries()?, None))
     }

@@ -14,7 +14,7 @@ pub struct Shape {
 }
 
 /// One key of a map.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// As it is written.
     pub name: &'static str,
@@ -29,21 +29,27 @@ pub struct Key {
 }
 
 /// How keys of one map go together.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Rule {
+    /// One of these is there, and no other. None of them may be empty.
+    ExactlyOne(&'static [&'static str]),
     /// At least one of these is there.
     AtLeastOne(&'static [&'static str]),
     /// At most one of these is there.
     AtMostOne(&'static [&'static str]),
+    /// There may be keys that are not in the table, with these values.
+    FreeKeys(&'static Kind),
 }
 
 /// What a value may be.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Anything.
     Any,
     /// Nothing: the key is known and has no place here, for this reason, which says what to do instead.
     Refused(&'static str),
+    /// Anything: the key is known and has no effect, for this reason.
+    Ignored(&'static str),
     /// A text.
     Text,
     /// A text, or a number or boolean that is taken as it is written.
@@ -66,8 +72,16 @@ pub enum Kind {
     Table(&'static Kind),
     /// A map.
     Map(&'static Shape),
+    /// A list of maps.
+    Maps(&'static Shape),
+    /// A map, or a list of such maps.
+    OneOrMore(&'static Shape),
+    /// A list of maps and of such lists.
+    Nested(&'static Shape),
     /// A map of which one key says what kind of map it is; without the key, or with another value, it is the first.
     Switch(&'static str, &'static [(&'static str, &'static Shape)]),
+    /// A map of this kind when it has this key; otherwise anything.
+    Having(&'static str, &'static Shape),
     /// A step: a map with one key, which is its name; the name alone where nothing has to be said about the step.
     Step(&'static Shape),
 }
@@ -88,6 +102,11 @@ impl Key {
     /// A key that is known and has no place here, and why.
     pub(crate) const fn refused(name: &'static str, reason: &'static str) -> Self {
         Self::new(name, Kind::Refused(reason), reason)
+    }
+
+    /// A key that is known and has no effect, and why.
+    pub(crate) const fn ignored(name: &'static str, reason: &'static str) -> Self {
+        Self::new(name, Kind::Ignored(reason), reason)
     }
 
     /// A key that may be left out.

@@ -7,6 +7,7 @@ use crate::{
     artillery::{
         condition::Condition,
         ensure::{Check, Ensure, is_metric},
+        keys,
     },
     document::{Fields, Part},
 };
@@ -20,13 +21,15 @@ const LEGACY: [&str; 5] = ["min", "max", "median", "p95", "p99"];
 
 impl<'a> Reader<'a> {
     pub(super) fn read_ensure(&self, part: &Part<'a>) -> Ensure {
-        let Some(mut fields) = part.fields() else {
+        let Some(mut fields) = part.fields_of(&keys::ENSURE) else {
             return Ensure::default();
         };
         let mut checks = Vec::new();
         let thresholds = fields.get("thresholds").and_then(|part| part.list());
         for part in thresholds.into_iter().flatten() {
-            let Some(mut fields) = part.fields() else { continue };
+            let Some(mut fields) = part.fields_of(&keys::THRESHOLD) else {
+                continue;
+            };
             let aborts_after = self.read_abort(&mut fields);
             for (metric, part) in fields.all().filter(|(key, _)| ![ABORT, DELAY].contains(key)) {
                 let Some(most) = part.number() else { continue };
@@ -67,7 +70,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read_condition(&self, part: &Part<'a>) -> Option<Check> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::CONDITION)?;
         let is_strict = fields
             .get("strict")
             .and_then(|part| part.boolean())

@@ -16,6 +16,7 @@ use crate::{
         ensure::Ensure,
         flow::{Connect, Jitter},
         http::{Defaults, Grouping},
+        keys,
         payload::Payload,
         phase::{Kind, Phase, Spacing},
         template::{JsonTemplate, Template},
@@ -59,31 +60,9 @@ pub(super) struct Settings {
     pub(super) endpoints: Option<Grouping>,
 }
 
-/// Keys of Artillery's that are not supported, with why.
-const REFUSED: [(&str, &str); 2] = [
-    ("engines", "engines of third parties are not supported"),
-    ("socketio", "the engine `socketio` is not supported"),
-];
-
-/// Keys of Artillery's that change nothing here.
-const WITHOUT_EFFECT: [(&str, &str); 3] = [
-    (
-        "statsInterval",
-        "has no effect, as in Artillery: a report is about 10 seconds",
-    ),
-    (
-        "includeFiles",
-        "has no effect: files are read from where they are",
-    ),
-    (
-        "bundling",
-        "has no effect: a processor in TypeScript needs no bundle",
-    ),
-];
-
 impl<'a> Reader<'a> {
     pub(super) fn read_config(&self, part: &Part<'a>) -> Option<Settings> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::CONFIG)?;
         let environments = fields.get("environments");
         let chosen = self.surroundings.environment.as_deref();
         let mut settings = Settings {
@@ -96,7 +75,9 @@ impl<'a> Reader<'a> {
         let environments = environments.and_then(|part| part.fields());
         let mut is_known = chosen.is_none();
         for (name, part) in environments.iter().flat_map(Fields::all) {
-            let Some(fields) = part.fields() else { continue };
+            let Some(fields) = part.fields_of(&keys::ENVIRONMENT) else {
+                continue;
+            };
             if Some(name) == chosen {
                 is_known = true;
                 self.read_layer(fields, &mut settings);
@@ -204,7 +185,7 @@ impl<'a> Reader<'a> {
         if let Some(part) = fields.get("timeout") {
             settings.timeout = self.duration(&part, &variables);
         }
-        if let Some(mut tls) = fields.get("tls").and_then(|part| part.fields()) {
+        if let Some(mut tls) = fields.get("tls").and_then(|part| part.fields_of(&keys::TLS)) {
             if let Some(is_strict) = tls.get("rejectUnauthorized").and_then(|part| part.boolean()) {
                 settings.is_insecure = !is_strict;
             }
@@ -220,21 +201,13 @@ impl<'a> Reader<'a> {
             self.read_defaults(&part, settings);
         }
         self.read_plugins(&mut fields, settings);
-        for (key, reason) in REFUSED {
-            if let Some(part) = fields.get(key) {
-                part.mistake(reason);
-            }
-        }
-        for (key, reason) in WITHOUT_EFFECT {
-            if let Some(part) = fields.get(key) {
-                self.warn(&part, reason);
-            }
-        }
-        fields.finish();
+        self.finish(fields);
     }
 
     fn read_websocket(&self, part: &Part<'a>, settings: &mut Settings) {
-        let Some(mut fields) = part.fields() else { return };
+        let Some(mut fields) = part.fields_of(&keys::WEBSOCKET) else {
+            return;
+        };
         self.read_connect_fields(&mut fields, &mut settings.connect);
         if let Some(part) = fields.get("timeout") {
             settings.websocket_timeout = self.duration(&part, &settings.variables);
@@ -242,26 +215,16 @@ impl<'a> Reader<'a> {
         if let Some(part) = fields.get("rejectUnauthorized") {
             settings.is_insecure = part.boolean() == Some(false);
         }
-        for key in [
-            "perMessageDeflate",
-            "maxRedirects",
-            "handshakeTimeout",
-            "followRedirects",
-        ] {
-            if let Some(part) = fields.get(key) {
-                self.warn(
-                    &part,
-                    "has no effect: options of Node's client are not those of this one",
-                );
-            }
-        }
-        fields.finish();
+        self.finish(fields);
     }
 
     /// `config.defaults` and `config.http.defaults`.
     pub(super) fn read_defaults(&self, part: &Part<'a>, settings: &mut Settings) {
-        let Some(mut fields) = part.fields() else { return };
-        if let Some(mut think) = fields.get("think").and_then(|part| part.fields()) {
+        let Some(mut fields) = part.fields_of(&keys::DEFAULTS) else {
+            return;
+        };
+        let think = fields.get("think");
+        if let Some(mut think) = think.and_then(|part| part.fields_of(&keys::THINK_DEFAULTS)) {
             settings.jitter = think.get("jitter").and_then(|part| self.read_jitter(&part));
             think.finish();
         }
@@ -282,51 +245,33 @@ impl<'a> Reader<'a> {
     }
 
     fn read_plugins(&self, fields: &mut Fields<'a>, settings: &mut Settings) {
-        let mut plugins = fields.get("plugins").and_then(|part| part.fields());
+        let plugins = fields.get("plugins");
+        let mut plugins = plugins.and_then(|part| part.fields_of(&keys::PLUGINS));
+        // Artillery takes both places, and often the one below `plugins` is empty.
         let mut of_plugin = |name| {
             let below = plugins.as_mut().and_then(|plugins| plugins.get(name));
-            fields.get(name).or(below)
+            [fields.get(name), below].into_iter().flatten()
         };
-        if let Some(part) = of_plugin("ensure") {
-            settings.ensure = self.read_ensure(&part);
+        let ensure: Vec<_> = of_plugin("ensure").map(|part| self.read_ensure(&part)).collect();
+        if !ensure.is_empty() {
+            let checks = ensure.into_iter().flat_map(|ensure| ensure.checks).collect();
+            settings.ensure = Ensure { checks };
         }
-        if let Some(mut apdex) = of_plugin("apdex").and_then(|part| part.fields()) {
-            let threshold = apdex.get("threshold").and_then(|part| part.whole());
-            settings.apdex = Some(threshold.map_or(APDEX_THRESHOLD, Duration::from_millis));
-            apdex.finish();
-        }
+        let apdex: Vec<_> = of_plugin("apdex").filter_map(|part| read_apdex(&part)).collect();
+        settings.apdex = apdex
+            .iter()
+            .find_map(|threshold| *threshold)
+            .or_else(|| apdex.first().map(|_| APDEX_THRESHOLD))
+            .or(settings.apdex);
         let Some(mut plugins) = plugins else { return };
         if let Some(part) = plugins.get("metrics-by-endpoint") {
             settings.endpoints = self.read_endpoints(&part);
         }
-        for name in ["publish-metrics", "slack", "memory-inspector"] {
-            if let Some(part) = plugins.get(name) {
-                self.warn(
-                    &part,
-                    "has no effect: this plugin is not supported; the load is the same without it",
-                );
-            }
+        let expect = plugins.get("expect");
+        if let Some(expect) = expect.and_then(|part| part.fields_of(&keys::EXPECT_PLUGIN)) {
+            self.finish(expect);
         }
-        if let Some(mut expect) = plugins.get("expect").and_then(|part| part.fields()) {
-            for key in [
-                "outputFormat",
-                "reportFailuresAsErrors",
-                "expectDefault200",
-                "useOnlyRequestNames",
-            ] {
-                if let Some(part) = expect.get(key) {
-                    self.warn(
-                        &part,
-                        "has no effect: expectations are counted, and decide about the exit code",
-                    );
-                }
-            }
-            expect.finish();
-        }
-        if let Some(part) = plugins.find("fake-data") {
-            part.mistake("the plugin is not supported; take values from a `payload` or from $randomString()");
-        }
-        plugins.finish();
+        self.finish(plugins);
     }
 
     /// `20%`, or a duration; a number is milliseconds.
@@ -441,6 +386,14 @@ impl Settings {
             max_vusers: None,
         }
     }
+}
+
+/// The threshold that is written, if any.
+fn read_apdex(part: &Part<'_>) -> Option<Option<Duration>> {
+    let mut fields = part.fields_of(&keys::APDEX)?;
+    let threshold = fields.get("threshold").and_then(|part| part.whole());
+    fields.finish();
+    Some(threshold.map(Duration::from_millis))
 }
 
 /// The names of a list of texts, or of one.

@@ -7,21 +7,11 @@ use crate::{
     artillery::{
         duration,
         flow::{Bounds, Flow, Loop, LoopKind, Step, Think, Time},
+        keys,
         program::Engine,
     },
     document::{Fields, Part, Value},
 };
-
-/// Steps of all engines.
-const COMMON: [&str; 4] = ["think", "loop", "log", "function"];
-
-/// Steps of the engine `ws`.
-const WEBSOCKET: [&str; 4] = ["connect", "send", "wait", "receive"];
-
-/// Steps of the engine `http`.
-pub(super) const HTTP: [&str; 8] = [
-    "get", "post", "put", "patch", "delete", "head", "options", "parallel",
-];
 
 /// Artillery's names.
 const LOOP_COUNT: &str = "$loopCount";
@@ -43,22 +33,22 @@ impl<'a> Reader<'a> {
             part.unexpected("a step with its value, for example { send: hello } or { think: 1 }");
             return;
         }
-        let Some(mut fields) = part.fields() else { return };
-        let own = match engine {
-            Engine::WebSocket => &WEBSOCKET[..],
-            Engine::Http => &HTTP[..],
+        let (shape, known) = keys::steps(engine);
+        let Some(mut fields) = part.fields_of(shape) else {
+            return;
         };
-        let known = || COMMON.iter().chain(own).copied();
         let keys: Vec<_> = fields.all().map(|(key, _)| key).collect();
-        let steps: Vec<_> = known().filter(|name| keys.contains(name)).collect();
+        let steps: Vec<_> = known.iter().filter(|name| keys.contains(name)).collect();
         match steps.as_slice() {
             [] => {
                 let key = keys.first().copied().unwrap_or_default();
-                let others = HTTP.iter().chain(&WEBSOCKET).find(|name| **name == key);
-                let hint = match (others, nearest(key, known())) {
-                    (Some(_), _) => "it belongs to another engine".to_owned(),
-                    (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
-                    (None, None) => format!("expected one of {}", known().collect::<Vec<_>>().join(", ")),
+                let is_others = [Engine::Http, Engine::WebSocket]
+                    .iter()
+                    .any(|engine| keys::steps(*engine).1.contains(&key));
+                let hint = match (is_others, nearest(key, known.iter().copied())) {
+                    (true, _) => "it belongs to another engine".to_owned(),
+                    (false, Some(nearest)) => format!("did you mean `{nearest}`?"),
+                    (false, None) => format!("expected one of {}", known.join(", ")),
                 };
                 part.mistake(format!(
                     "there is no step `{key}` in the engine `{}`; {hint}",

@@ -2,7 +2,10 @@
 
 use super::{config::is_map, reader::Reader};
 use crate::{
-    artillery::http::{Content, Field},
+    artillery::{
+        http::{Content, Field},
+        keys,
+    },
     document::{Fields, Part},
 };
 
@@ -28,7 +31,7 @@ impl<'a> Reader<'a> {
                 content_type: None,
             });
         }
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::FIELD)?;
         let content_type = fields.get("contentType").and_then(|part| self.template(&part));
         let content = match (fields.get("fromFile"), fields.get("value")) {
             (Some(part), None) => self.file(&part),

@@ -12,6 +12,7 @@ use crate::{
     artillery::{
         duration,
         flow::{Answers, Connect, Connecting, Flow, Payload, Receive, Sending, Step, Wait, Wanted},
+        keys,
         template::{JsonTemplate, Template},
         websocket::FIRST,
     },
@@ -26,7 +27,9 @@ impl<'a> Reader<'a> {
         let mut connect = Connect::default();
         let mut name = None;
         if is_map(part) {
-            let Some(mut fields) = part.fields() else { return };
+            let Some(mut fields) = part.fields_of(&keys::CONNECT) else {
+                return;
+            };
             name = fields.get("name");
             connect.target = fields.get("target").and_then(|part| self.template(&part));
             if let Some(part) = fields.get("function") {
@@ -83,9 +86,6 @@ impl<'a> Reader<'a> {
         if let Some(protocols) = fields.get("subprotocols").and_then(|part| part.list()) {
             connect.subprotocols = protocols.filter_map(|part| self.template(&part)).collect();
         }
-        if let Some(part) = fields.get("proxy") {
-            part.mistake("a proxy is not supported; connect to the server itself");
-        }
     }
 
     pub(super) fn read_send(&self, part: &Part<'a>, place: usize) -> Option<Step> {
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
                 answer: None,
             })));
         }
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::SEND)?;
         let payload = fields.find("payload").and_then(|part| self.payload(&part));
         let answer = self.answers(&mut fields, "answers");
         let waits = ["capture", "match", "answers"]
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn read_wait(&self, part: &Part<'a>, place: usize) -> Option<Step> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::WAIT)?;
         let answers = self.answers(&mut fields, "count");
         fields.finish();
         Some(Step::Wait(Box::new(Wait { place, answers })))
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
             };
             return Some(Step::Receive(Box::new(Receive { place, answers })));
         }
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::RECEIVE)?;
         let answers = self.answers(&mut fields, "count");
         fields.finish();
         Some(Step::Receive(Box::new(Receive { place, answers })))

@@ -1,11 +1,14 @@
 //! `config.payload`: tables of variables.
 
 use super::{
-    config::{Settings, is_map, one_or_more},
+    config::{Settings, one_or_more},
     reader::Reader,
 };
 use crate::{
-    artillery::payload::{Form, Order, Payload},
+    artillery::{
+        keys,
+        payload::{Form, Order, Payload},
+    },
     document::{Fields, Part},
 };
 
@@ -18,7 +21,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read_payload(&self, part: &Part<'a>, settings: &mut Settings) -> Option<()> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::PAYLOAD)?;
         let path = fields.require("path", "the path of a CSV file, for example users.csv");
         let path_text = path
             .as_ref()
@@ -40,7 +43,7 @@ impl<'a> Reader<'a> {
         let form = self.form(&mut fields);
         let loads_all = fields.get("loadAll").and_then(|part| part.boolean()) == Some(true);
         let name = fields.get("name").and_then(|part| part.text());
-        fields.finish();
+        self.finish(fields);
         let (path, path_text, names) = (path?, path_text?, names?);
         if loads_all {
             name.into_iter().for_each(|name| self.sets(name));
@@ -82,12 +85,6 @@ impl<'a> Reader<'a> {
                 Some(_) => part.unexpected("one character, for example \";\""),
                 None => {}
             }
-        }
-        if let Some(part) = fields.get("options").filter(is_map) {
-            self.warn(
-                &part,
-                "has no effect: options of Node's parser are not those of this one",
-            );
         }
         form
     }

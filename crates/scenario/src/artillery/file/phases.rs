@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use super::reader::Reader;
 use crate::{
-    artillery::phase::{Kind, MOST_USERS, Phase, Rate, Spacing},
+    artillery::{
+        keys,
+        phase::{Kind, MOST_USERS, Phase, Rate, Spacing},
+    },
     document::{Fields, Part},
 };
 
@@ -28,11 +31,13 @@ impl<'a> Reader<'a> {
         variables: &BTreeMap<String, Value>,
         mode: Spacing,
     ) -> Option<Vec<Phase>> {
-        let phases = part
-            .list()?
-            .filter_map(|part| self.read_phase(&part, variables, mode));
+        let parts: Vec<_> = part.list()?.collect();
+        let phases = parts
+            .iter()
+            .filter_map(|part| self.read_phase(part, variables, mode));
         let phases: Vec<_> = phases.collect();
-        if !phases.iter().any(Phase::has_users) {
+        // Who would arrive in a phase that is wrong is not known.
+        if phases.len() == parts.len() && !phases.iter().any(Phase::has_users) {
             part.mistake(format!(
                 "nobody would ever arrive; expected a phase with {EXPECTED}"
             ));
@@ -46,7 +51,7 @@ impl<'a> Reader<'a> {
         variables: &BTreeMap<String, Value>,
         mode: Spacing,
     ) -> Option<Phase> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::PHASE)?;
         let name = fields
             .get("name")
             .and_then(|part| self.config_text(&part, variables));

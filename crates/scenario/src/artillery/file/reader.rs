@@ -17,7 +17,7 @@ use crate::{
         template::{JsonTemplate, Template},
         variables::{Globals, Variables},
     },
-    document::{Document, Mistakes, Part, Value as Written},
+    document::{Document, Fields, Mistakes, Part, Value as Written},
 };
 
 /// Variables that are always there.
@@ -81,6 +81,14 @@ impl<'a> Reader<'a> {
             );
             self.warnings.borrow_mut().push(warning);
         }
+    }
+
+    /// Ends the reading of a map: says what has no effect, and refuses what nobody knows.
+    pub(super) fn finish(&self, mut fields: Fields<'a>) {
+        for (part, reason) in fields.ignored() {
+            self.warn(&part, reason);
+        }
+        fields.finish();
     }
 
     pub(super) fn take_warnings(&self) -> Vec<String> {

@@ -5,13 +5,13 @@ use regex::bytes::RegexBuilder;
 
 use super::{
     config::{Settings, one_or_more},
-    flow::HTTP,
     reader::Reader,
 };
 use crate::{
     artillery::{
         flow::{Flow, Parallel, Step, Wanted},
         http::{Body, Expectation, Grouping, Guard, Request},
+        keys,
         template::{JsonTemplate, Template},
     },
     document::{Fields, Part},
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         flow: &mut Flow,
     ) -> Option<Request> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).ok()?;
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::REQUEST)?;
         let url = fields.require("url", "where it goes, for example url: /login");
         let written = url.as_ref().and_then(Part::text);
         let url = url.and_then(|part| self.template(&part));
@@ -100,9 +100,11 @@ impl<'a> Reader<'a> {
     ) -> Option<Step> {
         let mut requests = Vec::new();
         for part in part.list().into_iter().flatten() {
-            let Some(mut step) = part.fields() else { continue };
-            let is_there = |method: &&str| *method != "parallel" && step.all().any(|(key, _)| key == *method);
-            let Some(method) = HTTP.into_iter().find(is_there) else {
+            let Some(mut step) = part.fields_of(&keys::REQUEST_STEP) else {
+                continue;
+            };
+            let is_there = |method: &&&str| step.all().any(|(key, _)| key == **method);
+            let Some(&method) = keys::METHODS.iter().find(is_there) else {
                 part.mistake(
                     "only requests can be made at the same time; expected for example { get: { url: / } }",
                 );
@@ -133,7 +135,7 @@ impl<'a> Reader<'a> {
 
     /// The plugin `metrics-by-endpoint`.
     pub(super) fn read_endpoints(&self, part: &Part<'a>) -> Option<Grouping> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::ENDPOINTS)?;
         let mut switch = |key| fields.get(key).and_then(|part| part.boolean());
         let grouping = Grouping {
             uses_only_names: switch("useOnlyRequestNames").unwrap_or(false),
@@ -142,44 +144,22 @@ impl<'a> Reader<'a> {
             groups_dynamic_urls: switch("groupDynamicURLs").unwrap_or(true),
             target: String::new(),
         };
-        for key in ["metricsNamespace", "suppressOutput"] {
-            if let Some(part) = fields.get(key) {
-                part.mistake(
-                    "is not supported: the figures are in all reports, under plugins.metrics-by-endpoint",
-                );
-            }
-        }
         fields.finish();
         Some(grouping)
     }
 
     /// `config.http`.
     pub(super) fn read_http(&self, part: &Part<'a>, settings: &mut Settings) {
-        let Some(mut fields) = part.fields() else { return };
+        let Some(mut fields) = part.fields_of(&keys::HTTP) else {
+            return;
+        };
         if let Some(part) = fields.get("timeout") {
             settings.http_timeout = self.duration(&part, &settings.variables);
         }
         if let Some(part) = fields.get("defaults") {
             self.read_defaults(&part, settings);
         }
-        if let Some(part) = fields.get("proxy") {
-            part.mistake("a proxy is not supported; connect to the server itself");
-        }
-        for key in [
-            "pool",
-            "maxSockets",
-            "cookieJarOptions",
-            "distributedTracing",
-            "extendedMetrics",
-        ] {
-            if let Some(part) = fields.get(key) {
-                self.warn(
-                    &part,
-                    "has no effect: each user has connections and cookies of its own",
-                );
-            }
-        }
-        fields.finish();
+        self.finish(fields);
     }
 
     /// Texts by name, such as header fields.
@@ -200,7 +180,7 @@ impl<'a> Reader<'a> {
     }
 
     fn credentials(&self, part: &Part<'a>) -> Option<(Template, Template)> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::CREDENTIALS)?;
         let [user, password] = ["user", "pass"].map(|key| {
             let part = fields.require(key, "a text")?;
             self.template(&part)
@@ -230,7 +210,9 @@ impl<'a> Reader<'a> {
     fn expectations(&self, part: &Part<'a>) -> Vec<Expectation> {
         let mut all = Vec::new();
         for part in one_or_more(part) {
-            let Some(mut fields) = part.fields() else { continue };
+            let Some(mut fields) = part.fields_of(&keys::EXPECTATION) else {
+                continue;
+            };
             let list = |part: Option<Part<'a>>| -> Option<Vec<JsonTemplate>> {
                 Some(
                     one_or_more(&part?)
@@ -256,11 +238,6 @@ impl<'a> Reader<'a> {
                     .and_then(|part| self.header_equals(&part)),
             );
             all.extend(fields.get("matchesRegexp").and_then(|part| matches_regexp(&part)));
-            for key in ["cdnHit", "jmespath", "jpath"] {
-                if let Some(part) = fields.get(key) {
-                    part.mistake("this expectation is not supported; say it with `capture`, `match` or `matchesRegexp`");
-                }
-            }
             fields.finish();
         }
         all

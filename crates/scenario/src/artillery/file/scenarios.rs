@@ -10,6 +10,7 @@ use crate::{
     artillery::{
         flow::Flow,
         http::RequestHooks,
+        keys,
         program::{Engine, Reads, ScenarioFlow},
     },
     document::{Fields, Part, Value},
@@ -61,7 +62,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read_scenario(&self, part: &Part<'a>, position: usize, settings: &Settings) -> Option<ScenarioFlow> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::SCENARIO)?;
         let name = fields
             .get("name")
             .and_then(|part| self.config_text(&part, &settings.variables));
@@ -93,7 +94,7 @@ impl<'a> Reader<'a> {
 
     /// `before` or `after`.
     pub(super) fn read_stage(&self, part: &Part<'a>, settings: &Settings) -> Option<ScenarioFlow> {
-        let mut fields = part.fields()?;
+        let mut fields = part.fields_of(&keys::STAGE)?;
         let stage = self.read_flow_of(&mut fields, settings, String::new(), 1);
         fields.finish();
         stage

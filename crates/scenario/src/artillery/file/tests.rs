@@ -30,6 +30,7 @@ fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings
         system: [("HOST".to_owned(), "example.test".to_owned())].into(),
         read_file,
         read_bytes: &|path, _| files(path).map(String::into_bytes),
+        read_selector: &|_| Err("it is not read here".to_owned()),
         load_processor: &load_processor,
     }
 }
@@ -183,7 +184,6 @@ fn all_mistakes_are_told_at_once() {
             test.yml:2:3: config.tarqet: is no key here; did you mean `target`?
             test.yml:2:3: config: `target` is missing: expected a URL, for example ws://localhost:3334/echo, or --target
             test.yml:4:5: config.phases[0]: it says not who arrives; expected `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
-            test.yml:4:5: config.phases: nobody would ever arrive; expected a phase with `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
             test.yml:4:20: config.phases[0].arivalRate: is no key here; did you mean `arrivalRate`?
             test.yml:5:16: config.phases[1].duration: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "soon"
             test.yml:5:35: config.phases[1].arrivalRate: expected users per second, for example 10 or 0.5, found -1
@@ -210,7 +210,7 @@ fn mistakes_of_steps_are_told() {
         &expect![[r#"
             test.yml:5:40: scenarios[0].flow[0].send.capture.json: it is no JSONPath: at position 0, parser error; expected for example $.items[0].id
             test.yml:6:42: scenarios[0].flow[1].send.capture.regexp: it is no regular expression that is known here (look-around and back-references are not): error: unclosed group
-            test.yml:7:41: scenarios[0].flow[2].send.capture.xpath: `xpath` is not supported; take the part with `regexp`
+            test.yml:7:41: scenarios[0].flow[2].send.capture.xpath: `xpath` is not supported; take the part with `selector` or `regexp`
             test.yml:8:33: scenarios[0].flow[3].send.capture: `as` is missing: expected the variable that it becomes, for example as: id
             test.yml:9:31: scenarios[0].flow[4].send.match: `value` is missing: expected what it has to be, for example value: pong
             test.yml:10:33: scenarios[0].flow[5].send.answers: expected a number of messages from 1 to 10000, found 0

@@ -63,6 +63,14 @@ impl Mutants {
                 }
             }
             Kind::Map(shape) => self.walk_map(shape, path),
+            Kind::Having(key, shape) if value.get(key).is_some() => self.walk_map(shape, path),
+            Kind::Maps(shape) | Kind::OneOrMore(shape) | Kind::Nested(shape) => match value.as_array() {
+                None => self.walk_map(shape, path),
+                // A list within a list is of the same kind.
+                Some(items) => (0..items.len()).for_each(|position| {
+                    self.descend(kind, &format!("{path}/{position}"));
+                }),
+            },
             Kind::Switch(key, cases) => {
                 let case = cases.iter().find(|(name, _)| value[key] == *name);
                 self.walk_map(case.unwrap_or(&cases[0]).1, path);
@@ -78,7 +86,9 @@ impl Mutants {
     fn walk_map(&mut self, shape: &Shape, path: &str) {
         let map = self.whole.pointer(path).unwrap().clone();
         let has = |name: &str| map.get(name).is_some();
-        self.with(path, "nonsense", &json!(1));
+        if !shape.rules.iter().any(|rule| matches!(rule, Rule::FreeKeys(_))) {
+            self.with(path, "nonsense", &json!(1));
+        }
         for key in shape.keys {
             if matches!(key.kind, Kind::Refused(_)) {
                 self.with(path, key.name, &json!(1));
@@ -101,6 +111,10 @@ impl Mutants {
             self.walk(&key.kind, &pointer);
         }
         for rule in shape.rules {
+            if let Rule::ExactlyOne(names) = rule {
+                let found = names.iter().find(|name| has(name));
+                self.without(path, found.unwrap_or_else(|| panic!("{path}: none of {names:?}")));
+            }
             if let Rule::AtMostOne([one, other]) = rule {
                 let found = [one, other].into_iter().find(|key| has(key));
                 for key in [one, other].into_iter().filter(|key| !has(key)) {
@@ -141,7 +155,17 @@ impl Mutants {
 /// Whether the value is of a type that the kind takes.
 fn takes(kind: &Kind, value: &Value) -> bool {
     match kind {
-        Kind::Any => true,
+        Kind::Any | Kind::Ignored(_) => true,
+        Kind::Having(key, shape) => {
+            !value.is_null() && (value.get(key).is_none() || has_keys_of(shape, value))
+        }
+        Kind::Maps(shape) => is_list_of(shape, value),
+        Kind::OneOrMore(shape) => has_keys_of(shape, value) || is_list_of(shape, value),
+        Kind::Nested(shape) => value.as_array().is_some_and(|items| {
+            items
+                .iter()
+                .all(|item| has_keys_of(shape, item) || takes(kind, item))
+        }),
         Kind::Refused(_) => false,
         Kind::Text => value.is_string(),
         Kind::Scalar => value.is_string() || value.is_number() || value.is_boolean(),
@@ -168,6 +192,11 @@ fn takes(kind: &Kind, value: &Value) -> bool {
             value.as_str().is_some_and(|name| shape.key(name).is_some()) || has_keys_of(shape, value)
         }
     }
+}
+
+fn is_list_of(shape: &Shape, value: &Value) -> bool {
+    let items = value.as_array();
+    items.is_some_and(|items| items.iter().all(|item| has_keys_of(shape, item)))
 }
 
 fn has_keys_of(shape: &Shape, value: &Value) -> bool {

@@ -1,0 +1,191 @@
+//! Every key of an Artillery file, with what may stand behind it: for the readers, for error texts and for the schema.
+
+use super::program::Engine;
+use crate::document::{Key, Kind, Rule, Shape};
+
+mod config;
+mod request;
+mod steps;
+
+pub(super) use self::{
+    config::{
+        APDEX, CONDITION, CONFIG, DEFAULTS, ENDPOINTS, ENSURE, ENVIRONMENT, EXPECT_PLUGIN, HTTP, PAYLOAD,
+        PHASE, PLUGINS, THINK_DEFAULTS, THRESHOLD, TLS, WEBSOCKET,
+    },
+    request::{CAPTURE, CREDENTIALS, EXPECTATION, FIELD, MATCH, REQUEST},
+    steps::{CONNECT, METHODS, RECEIVE, REQUEST_STEP, SEND, WAIT},
+};
+
+/// A year, in seconds: the longest duration.
+const LONGEST_SECS: f64 = 365.0 * 24.0 * 3600.0;
+
+/// Seconds, or a text with a unit.
+const FIXED_DURATION: Kind = Kind::Either(&[
+    Kind::Number(0.0, LONGEST_SECS),
+    Kind::Pattern("^\\s*[0-9][0-9.]*\\s*[A-Za-z]*\\s*$"),
+]);
+
+/// The same, or a template.
+const DURATION: Kind = Kind::Either(&[
+    Kind::Number(0.0, LONGEST_SECS),
+    Kind::Pattern("^\\s*[0-9][0-9.]*\\s*[A-Za-z]*\\s*$|\\{\\{"),
+]);
+
+/// A text that is a number, or a template.
+const NUMERIC: Kind = Kind::Pattern("^\\s*[-+0-9.eE]+\\s*$|\\{\\{");
+
+/// Names of functions in the processor.
+const FUNCTIONS: Kind = Kind::Either(&[Kind::Text, Kind::List(&Kind::Text)]);
+
+const HEADERS: Key = Key::new("headers", Kind::Table(&Kind::Scalar), "Header fields.");
+const SUBPROTOCOLS: Key = Key::new(
+    "subprotocols",
+    Kind::List(&Kind::Scalar),
+    "The sub-protocols to ask the server for.",
+);
+const NO_PROXY: Key = Key::refused("proxy", "a proxy is not supported; connect to the server itself");
+
+/// A whole file.
+pub(crate) static FILE: Kind = Kind::Map(&ROOT);
+
+pub(super) static ROOT: Shape = Shape {
+    name: "file",
+    about: "A load test.",
+    keys: &[
+        Key::new(
+            "config",
+            Kind::Map(&CONFIG),
+            "Where the load goes, and how much of it.",
+        )
+        .required(),
+        Key::new(
+            "scenarios",
+            Kind::List(&ANY_SCENARIO),
+            "What users do; each does one of them.",
+        )
+        .required(),
+        Key::new("before", ANY_STAGE, "What is done once before anybody arrives."),
+        Key::new("after", ANY_STAGE, "What is done once at the end."),
+    ],
+    rules: &[],
+};
+
+const ANY_SCENARIO: Kind = Kind::Switch(
+    "engine",
+    &[("", &SCENARIO), ("http", &HTTP_SCENARIO), ("ws", &WS_SCENARIO)],
+);
+const ANY_STAGE: Kind = Kind::Switch(
+    "engine",
+    &[("", &STAGE), ("http", &HTTP_STAGE), ("ws", &WS_STAGE)],
+);
+
+pub(super) static SCENARIO: Shape = Shape {
+    name: "scenario",
+    about: "What a user does, in the engine that is meant where none is named.",
+    keys: &scenario_keys(&steps::STEP),
+    rules: &[],
+};
+static HTTP_SCENARIO: Shape = Shape {
+    name: "http_scenario",
+    about: "What a user does over HTTP.",
+    keys: &scenario_keys(&steps::HTTP_STEP),
+    rules: &[],
+};
+static WS_SCENARIO: Shape = Shape {
+    name: "ws_scenario",
+    about: "What a user does over a WebSocket.",
+    keys: &scenario_keys(&steps::WS_STEP),
+    rules: &[],
+};
+pub(super) static STAGE: Shape = Shape {
+    name: "stage",
+    about: "What is done once.",
+    keys: &stage_keys(&steps::STEP),
+    rules: &[],
+};
+static HTTP_STAGE: Shape = Shape {
+    name: "http_stage",
+    about: "What is done once over HTTP.",
+    keys: &stage_keys(&steps::HTTP_STEP),
+    rules: &[],
+};
+static WS_STAGE: Shape = Shape {
+    name: "ws_stage",
+    about: "What is done once over a WebSocket.",
+    keys: &stage_keys(&steps::WS_STEP),
+    rules: &[],
+};
+
+/// The steps of an engine: their shape, and the keys that are the steps' names.
+pub(super) fn steps(engine: Engine) -> (&'static Shape, &'static [&'static str]) {
+    let shape = match engine {
+        Engine::WebSocket => &steps::WS_STEP,
+        Engine::Http => &steps::HTTP_STEP,
+    };
+    let names = shape.rules.iter().find_map(|rule| match rule {
+        Rule::ExactlyOne(names) => Some(*names),
+        _ => None,
+    });
+    (shape, names.unwrap_or_default())
+}
+
+const ENGINE: Key = Key::new("engine", Kind::Word(&["http", "ws"]), "What is spoken.");
+const BEFORE_SCENARIO: Key = Key::new(
+    "beforeScenario",
+    FUNCTIONS,
+    "Functions to call before the first step.",
+);
+const AFTER_SCENARIO: Key = Key::new(
+    "afterScenario",
+    FUNCTIONS,
+    "Functions to call after the last step.",
+);
+const BEFORE_REQUEST: Key = Key::new(
+    "beforeRequest",
+    FUNCTIONS,
+    "Functions to call before each request.",
+);
+const AFTER_RESPONSE: Key = Key::new(
+    "afterResponse",
+    FUNCTIONS,
+    "Functions to call after each response.",
+);
+const ON_ERROR: Key = Key::new("onError", FUNCTIONS, "Functions to call when a step fails.");
+
+const fn flow(step: &'static Shape) -> Key {
+    Key::new("flow", Kind::Nested(step), "The steps, one after another.").required()
+}
+
+const fn scenario_keys(step: &'static Shape) -> [Key; 9] {
+    [
+        Key::new(
+            "name",
+            Kind::Scalar,
+            "What it is called in reports and by --scenario-name.",
+        ),
+        Key::new(
+            "weight",
+            Kind::Either(&[Kind::Number(0.0, 1e6), NUMERIC]),
+            "How often it is done, compared to the others; 1 when left out.",
+        ),
+        ENGINE,
+        flow(step),
+        BEFORE_SCENARIO,
+        AFTER_SCENARIO,
+        BEFORE_REQUEST,
+        AFTER_RESPONSE,
+        ON_ERROR,
+    ]
+}
+
+const fn stage_keys(step: &'static Shape) -> [Key; 7] {
+    [
+        ENGINE,
+        flow(step),
+        BEFORE_SCENARIO,
+        AFTER_SCENARIO,
+        BEFORE_REQUEST,
+        AFTER_RESPONSE,
+        ON_ERROR,
+    ]
+}

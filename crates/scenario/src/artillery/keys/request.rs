@@ -1,0 +1,254 @@
+//! The keys of requests, and of what is read from answers.
+
+use super::{AFTER_RESPONSE, BEFORE_REQUEST, HEADERS};
+use crate::document::{Key, Kind, Rule, Shape};
+
+pub(super) const CAPTURES: Key = Key::new(
+    "capture",
+    Kind::OneOrMore(&CAPTURE),
+    "Parts of the answer that become variables.",
+);
+pub(super) const MATCHES: Key = Key::new(
+    "match",
+    Kind::OneOrMore(&MATCH),
+    "What parts of the answer have to be.",
+);
+
+const NO_XPATH: Key = Key::refused(
+    "xpath",
+    "`xpath` is not supported; take the part with `selector` or `regexp`",
+);
+const SELECTOR: Key = Key::new(
+    "selector",
+    Kind::Text,
+    "The part as a CSS selector of elements of a page.",
+);
+const ATTRIBUTE: Key = Key::new(
+    "attr",
+    Kind::Text,
+    "The attribute of the element; without it, the part is its text.",
+);
+const INDEX: Key = Key::new(
+    "index",
+    Kind::Either(&[
+        Kind::Whole(0, u32::MAX as u64),
+        Kind::Pattern("^([0-9]+|last|random)$"),
+    ]),
+    "Which of several elements: its number from 0, last, or random.",
+);
+const JSON: Key = Key::new("json", Kind::Text, "The part as JSONPath, for example $.id.");
+const REGEXP: Key = Key::new("regexp", Kind::Text, "The part as a regular expression.");
+const HEADER: Key = Key::new("header", Kind::Text, "The part as the name of a header field.");
+const MULTIPLE: Key = Key::new(
+    "multiple",
+    Kind::Boolean,
+    "Whether one of several parts is taken at random: true.",
+);
+const FLAGS: Key = Key::new(
+    "flags",
+    Kind::Text,
+    "Flags of the regular expression, for example i.",
+);
+const GROUP: Key = Key::new(
+    "group",
+    Kind::Either(&[Kind::Whole(0, u32::MAX as u64), Kind::Text]),
+    "The group of the regular expression that is taken.",
+);
+const ONE_SOURCE: &[Rule] = &[Rule::ExactlyOne(&["json", "regexp", "header", "selector"])];
+
+pub(in super::super) static CAPTURE: Shape = Shape {
+    name: "capture",
+    about: "A part of an answer that becomes a variable.",
+    keys: &[
+        JSON,
+        REGEXP,
+        HEADER,
+        Key::new("as", Kind::Text, "The name of the variable.").required(),
+        Key::new(
+            "strict",
+            Kind::Boolean,
+            "Whether finding nothing is an error: true.",
+        ),
+        MULTIPLE,
+        FLAGS,
+        GROUP,
+        SELECTOR,
+        ATTRIBUTE,
+        INDEX,
+        NO_XPATH,
+    ],
+    rules: ONE_SOURCE,
+};
+pub(in super::super) static MATCH: Shape = Shape {
+    name: "match",
+    about: "What a part of an answer has to be.",
+    keys: &[
+        JSON,
+        REGEXP,
+        HEADER,
+        Key::new("value", Kind::Any, "What it has to be.").required(),
+        Key::new(
+            "strict",
+            Kind::Boolean,
+            "Whether another value is an error: true.",
+        ),
+        MULTIPLE,
+        FLAGS,
+        GROUP,
+        SELECTOR,
+        ATTRIBUTE,
+        INDEX,
+        NO_XPATH,
+    ],
+    rules: ONE_SOURCE,
+};
+
+pub(in super::super) static REQUEST: Shape = Shape {
+    name: "request",
+    about: "A request over HTTP.",
+    keys: &[
+        Key::new(
+            "url",
+            Kind::Scalar,
+            "Where it goes: a path below the target, or a whole URL.",
+        )
+        .required(),
+        Key::new(
+            "name",
+            Kind::Text,
+            "What it is called in figures for each endpoint.",
+        ),
+        HEADERS,
+        Key::new(
+            "qs",
+            Kind::Table(&Kind::Any),
+            "Parameters that are added to the URL, by name.",
+        ),
+        Key::new("cookie", Kind::Table(&Kind::Scalar), "Cookies, by name."),
+        Key::new("json", Kind::Any, "The body, as JSON."),
+        Key::new("body", Kind::Scalar, "The body, as a text."),
+        Key::new("form", Kind::Table(&Kind::Any), "The body, as a form."),
+        Key::new(
+            "formData",
+            Kind::Table(&FORM_FIELD),
+            "The body, as a form in several parts, which may be files.",
+        ),
+        Key::new(
+            "auth",
+            Kind::Map(&CREDENTIALS),
+            "Credentials of basic authentication.",
+        ),
+        Key::new(
+            "followRedirect",
+            Kind::Boolean,
+            "Whether redirections are followed: true.",
+        ),
+        Key::new(
+            "gzip",
+            Kind::Boolean,
+            "Whether compressed responses are asked for: true.",
+        ),
+        CAPTURES,
+        MATCHES,
+        Key::new(
+            "expect",
+            Kind::OneOrMore(&EXPECTATION),
+            "What the response is expected to be; the run goes on when it is not.",
+        ),
+        Key::new(
+            "ifTrue",
+            Kind::Text,
+            "A condition or a function without which the request is left out.",
+        ),
+        Key::new(
+            "probability",
+            Kind::Number(0.0, 100.0),
+            "How often it is made, in percent.",
+        ),
+        BEFORE_REQUEST,
+        AFTER_RESPONSE,
+        Key::new(
+            "setContentLengthHeader",
+            Kind::Any,
+            "Has no effect: the length is always said.",
+        ),
+    ],
+    rules: &[
+        Rule::AtMostOne(&["json", "body"]),
+        Rule::AtMostOne(&["json", "form"]),
+        Rule::AtMostOne(&["body", "form"]),
+        Rule::AtMostOne(&["json", "formData"]),
+        Rule::AtMostOne(&["body", "formData"]),
+        Rule::AtMostOne(&["form", "formData"]),
+    ],
+};
+
+static FORM_FIELD: Kind = Kind::Either(&[Kind::Scalar, Kind::List(&Kind::Any), Kind::Map(&FIELD)]);
+
+pub(in super::super) static FIELD: Shape = Shape {
+    name: "field",
+    about: "A part of a form.",
+    keys: &[
+        Key::new("value", Kind::Any, "A value."),
+        Key::new("fromFile", Kind::Text, "The path of a file, seen from this one."),
+        Key::new("contentType", Kind::Scalar, "Its content type."),
+    ],
+    rules: &[Rule::ExactlyOne(&["value", "fromFile"])],
+};
+
+pub(in super::super) static CREDENTIALS: Shape = Shape {
+    name: "credentials",
+    about: "Credentials of basic authentication.",
+    keys: &[
+        Key::new("user", Kind::Scalar, "The name.").required(),
+        Key::new("pass", Kind::Scalar, "The password.").required(),
+    ],
+    rules: &[],
+};
+
+const OTHER_WORDS: &str =
+    "this expectation is not supported; say it with `capture`, `match` or `matchesRegexp`";
+
+pub(in super::super) static EXPECTATION: Shape = Shape {
+    name: "expectation",
+    about: "What a response is expected to be.",
+    keys: &[
+        Key::new("statusCode", Kind::Any, "Its status, or a list of them."),
+        Key::new(
+            "notStatusCode",
+            Kind::Any,
+            "A status that it has not, or a list of them.",
+        ),
+        Key::new(
+            "contentType",
+            Kind::Scalar,
+            "Its content type; json for all kinds of JSON.",
+        ),
+        Key::new(
+            "hasProperty",
+            Kind::Scalar,
+            "A property of its JSON, for example user.id.",
+        ),
+        Key::new(
+            "notHasProperty",
+            Kind::Scalar,
+            "A property that its JSON has not.",
+        ),
+        Key::new("equals", Kind::Any, "Values that are the same."),
+        Key::new("hasHeader", Kind::Scalar, "The name of a header field."),
+        Key::new(
+            "headerEquals",
+            Kind::List(&Kind::Scalar),
+            "The name and the value of a header field.",
+        ),
+        Key::new(
+            "matchesRegexp",
+            Kind::Text,
+            "A regular expression that its body matches.",
+        ),
+        Key::refused("cdnHit", OTHER_WORDS),
+        Key::refused("jmespath", OTHER_WORDS),
+        Key::refused("jpath", OTHER_WORDS),
+    ],
+    rules: &[],
+};

@@ -1,0 +1,275 @@
+//! The steps of flows: a map of which one key names the step, and others belong to it.
+
+use super::{
+    DURATION, FIXED_DURATION, HEADERS, NO_PROXY, SUBPROTOCOLS,
+    config::JITTER,
+    request::{CAPTURES, MATCHES, REQUEST},
+};
+use crate::document::{Key, Kind, Rule, Shape};
+
+/// The steps that are requests, by their methods.
+pub(in super::super) const METHODS: &[&str] = &["get", "post", "put", "patch", "delete", "head", "options"];
+
+/// The engine is the one that is meant where none is named, which a schema does not know.
+pub(super) static STEP: Shape = Shape {
+    name: "step",
+    about: "One step.",
+    keys: &[
+        THINK,
+        JITTER_OF_THINK,
+        repeated(&STEP),
+        COUNT,
+        OVER,
+        WHILE,
+        INDEX,
+        ELEMENT,
+        LOG,
+        FUNCTION,
+        CONNECT_STEP,
+        SEND_STEP,
+        WAIT_STEP,
+        RECEIVE_STEP,
+        CONNECTION,
+        GET,
+        POST,
+        PUT,
+        PATCH,
+        DELETE,
+        HEAD,
+        OPTIONS,
+        PARALLEL,
+        LIMIT,
+    ],
+    rules: &[
+        Rule::ExactlyOne(&[
+            "think", "loop", "log", "function", "connect", "send", "wait", "receive", "get", "post", "put",
+            "patch", "delete", "head", "options", "parallel",
+        ]),
+        ENDS[0],
+        ENDS[1],
+    ],
+};
+pub(super) static HTTP_STEP: Shape = Shape {
+    name: "http_step",
+    about: "One step over HTTP.",
+    keys: &[
+        THINK,
+        JITTER_OF_THINK,
+        repeated(&HTTP_STEP),
+        COUNT,
+        OVER,
+        WHILE,
+        INDEX,
+        ELEMENT,
+        LOG,
+        FUNCTION,
+        GET,
+        POST,
+        PUT,
+        PATCH,
+        DELETE,
+        HEAD,
+        OPTIONS,
+        PARALLEL,
+        LIMIT,
+    ],
+    rules: &[
+        Rule::ExactlyOne(&[
+            "think", "loop", "log", "function", "get", "post", "put", "patch", "delete", "head", "options",
+            "parallel",
+        ]),
+        ENDS[0],
+        ENDS[1],
+    ],
+};
+pub(super) static WS_STEP: Shape = Shape {
+    name: "ws_step",
+    about: "One step over a WebSocket.",
+    keys: &[
+        THINK,
+        JITTER_OF_THINK,
+        repeated(&WS_STEP),
+        COUNT,
+        OVER,
+        WHILE,
+        INDEX,
+        ELEMENT,
+        LOG,
+        FUNCTION,
+        CONNECT_STEP,
+        SEND_STEP,
+        WAIT_STEP,
+        RECEIVE_STEP,
+        CONNECTION,
+    ],
+    rules: &[
+        Rule::ExactlyOne(&[
+            "think", "loop", "log", "function", "connect", "send", "wait", "receive",
+        ]),
+        ENDS[0],
+        ENDS[1],
+    ],
+};
+
+const THINK: Key = Key::new("think", DURATION, "Waits: seconds, or a text such as 500ms.");
+const JITTER_OF_THINK: Key = JITTER.needs("think");
+const LOG: Key = Key::new("log", Kind::Scalar, "Prints a text.");
+const FUNCTION: Key = Key::new("function", Kind::Text, "Calls a function of the processor.");
+const COUNT: Key = Key::new(
+    "count",
+    Kind::Either(&[
+        Kind::Number(f64::NEG_INFINITY, f64::INFINITY),
+        Kind::Pattern("[0-9]|\\{\\{"),
+    ]),
+    "How many rounds: a number, or a range such as 1-10.",
+)
+.needs("loop");
+const OVER: Key = Key::new(
+    "over",
+    Kind::Either(&[Kind::List(&Kind::Any), Kind::Text]),
+    "A list, or the name of a variable that is one: a round for each element.",
+)
+.needs("loop");
+const WHILE: Key = Key::new(
+    "whileTrue",
+    Kind::Text,
+    "A condition or a function: rounds while it is true.",
+)
+.needs("loop");
+const INDEX: Key = Key::new(
+    "loopValue",
+    Kind::Text,
+    "The name of the variable with the number of the round.",
+)
+.needs("loop");
+const ELEMENT: Key = Key::new(
+    "loopElement",
+    Kind::Text,
+    "The name of the variable with the element.",
+)
+.needs("loop");
+const ENDS: [Rule; 2] = [
+    Rule::AtMostOne(&["whileTrue", "over"]),
+    Rule::AtMostOne(&["whileTrue", "count"]),
+];
+
+const fn repeated(step: &'static Shape) -> Key {
+    Key::new(
+        "loop",
+        Kind::Nested(step),
+        "Repeats steps: for ever, or as its count, list or condition says.",
+    )
+}
+
+static CONNECT_KINDS: [Kind; 2] = [Kind::Scalar, Kind::Map(&CONNECT)];
+const CONNECT_STEP: Key = Key::new(
+    "connect",
+    Kind::Either(&CONNECT_KINDS),
+    "Opens the connection that is not opened by itself, or one more with a name.",
+);
+const SEND_STEP: Key = Key::new(
+    "send",
+    Kind::Having("payload", &SEND),
+    "Sends a message: a text, a value as JSON, or a payload with what is awaited.",
+);
+const WAIT_STEP: Key = Key::new(
+    "wait",
+    Kind::Map(&WAIT),
+    "Waits for messages that come after it began.",
+);
+static RECEIVE_KINDS: [Kind; 2] = [N_ANSWERS, Kind::Map(&RECEIVE)];
+const RECEIVE_STEP: Key = Key::new(
+    "receive",
+    Kind::Either(&RECEIVE_KINDS),
+    "Takes messages that have come or will come; not in Artillery.",
+);
+const CONNECTION: Key = Key::new(
+    "connection",
+    Kind::Text,
+    "The name of the connection, when it is another one.",
+);
+const GET: Key = Key::new("get", Kind::Map(&REQUEST), "Makes a GET request.");
+const POST: Key = Key::new("post", Kind::Map(&REQUEST), "Makes a POST request.");
+const PUT: Key = Key::new("put", Kind::Map(&REQUEST), "Makes a PUT request.");
+const PATCH: Key = Key::new("patch", Kind::Map(&REQUEST), "Makes a PATCH request.");
+const DELETE: Key = Key::new("delete", Kind::Map(&REQUEST), "Makes a DELETE request.");
+const HEAD: Key = Key::new("head", Kind::Map(&REQUEST), "Makes a HEAD request.");
+const OPTIONS: Key = Key::new("options", Kind::Map(&REQUEST), "Makes an OPTIONS request.");
+const PARALLEL: Key = Key::new(
+    "parallel",
+    Kind::Maps(&REQUEST_STEP),
+    "Makes requests at the same time.",
+);
+const LIMIT: Key = Key::new(
+    "limit",
+    Kind::Whole(1, 1_000),
+    "How many of them are under way at once.",
+)
+.needs("parallel");
+
+pub(in super::super) static REQUEST_STEP: Shape = Shape {
+    name: "request_step",
+    about: "One of several requests.",
+    keys: &[GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS],
+    rules: &[Rule::ExactlyOne(METHODS)],
+};
+
+pub(in super::super) static CONNECT: Shape = Shape {
+    name: "connect",
+    about: "How a connection is opened.",
+    keys: &[
+        Key::new(
+            "name",
+            Kind::Text,
+            "What further steps call it; without a name it is the usual one.",
+        ),
+        Key::new("target", Kind::Scalar, "The URL."),
+        Key::new(
+            "function",
+            Kind::Text,
+            "A function of the processor that changes how it is opened.",
+        ),
+        HEADERS,
+        SUBPROTOCOLS,
+        NO_PROXY,
+    ],
+    rules: &[],
+};
+
+const ANSWER_TIMEOUT: Key = Key::new("timeout", FIXED_DURATION, "How long that may take.");
+const N_ANSWERS: Kind = Kind::Whole(1, 10_000);
+
+pub(in super::super) static SEND: Shape = Shape {
+    name: "send",
+    about: "A message, and what is awaited after it.",
+    keys: &[
+        Key::new("payload", Kind::Any, "The message: a text, or a value as JSON."),
+        CAPTURES,
+        MATCHES,
+        Key::new("answers", N_ANSWERS, "How many messages are awaited."),
+        ANSWER_TIMEOUT,
+    ],
+    rules: &[],
+};
+pub(in super::super) static WAIT: Shape = Shape {
+    name: "wait",
+    about: "Messages that are awaited.",
+    keys: &[
+        CAPTURES,
+        MATCHES,
+        Key::new("count", N_ANSWERS, "How many."),
+        ANSWER_TIMEOUT,
+    ],
+    rules: &[],
+};
+pub(in super::super) static RECEIVE: Shape = Shape {
+    name: "receive",
+    about: "Messages that are taken.",
+    keys: &[
+        CAPTURES,
+        MATCHES,
+        Key::new("count", N_ANSWERS, "How many."),
+        ANSWER_TIMEOUT,
+    ],
+    rules: &[],
+};
