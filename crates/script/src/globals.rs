@@ -11,23 +11,20 @@ mod console;
 mod crypto;
 mod deferred;
 mod encoding;
+mod environment;
 mod open;
 mod url;
 
 /// Installs them; once, before any module is evaluated.
 pub(crate) fn install(ctx: &Ctx<'_>, host: &Rc<Host>) -> Result<()> {
     let globals = ctx.globals();
-    let env = Object::new(ctx.clone())?;
-    for (name, value) in &host.program.env {
-        env.set(name.as_str(), value.as_str())?;
-    }
-    globals.set("__ENV", env)?;
+    globals.set("__ENV", environment::build(ctx)?)?;
     globals.set("__VU", host.vu)?;
     globals.set("global", globals.clone())?;
-    globals.set("console", console::build(ctx)?)?;
+    deferred::define(&globals, "console", console::build)?;
     globals.set("open", open::build(ctx)?)?;
     globals.set("require", loading::require_from(ctx, &host.program.entry)?)?;
-    globals.set("crypto", crypto::build(ctx)?)?;
+    deferred::define(&globals, "crypto", crypto::build)?;
     encoding::install(&globals)?;
     url::install(&globals)?;
     timers::install(ctx, &globals)

@@ -4,10 +4,9 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     future::{Future, poll_fn},
-    pin::pin,
     rc::Rc,
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll},
 };
 
 use plimsoll_load::{metrics::Recorder, run::RunHandle, vu::IterationContext};
@@ -132,6 +131,36 @@ impl Host {
     /// # Errors
     /// When the script has to end: return the error at once.
     pub(crate) fn park<F: Future>(&self, ctx: &Ctx<'_>, future: F) -> rquickjs::Result<F::Output> {
+        // On the heap, as on this stack, of which nothing is ever given back, it would be there for good.
+        let mut future = Box::pin(future);
+        self.block(ctx, &mut |cx| future.as_mut().poll(cx))
+    }
+
+    /// As [`Self::park`], for calls during which a script expects its callbacks: interludes run while it waits.
+    ///
+    /// # Errors
+    /// As for [`Self::park`].
+    pub(crate) fn wait<F: Future>(&self, ctx: &Ctx<'_>, future: F) -> rquickjs::Result<F::Output> {
+        let mut future = Box::pin(future);
+        loop {
+            let done_or_due = self.block(ctx, &mut |cx| match future.as_mut().poll(cx) {
+                Poll::Ready(output) => Poll::Ready(Some(output)),
+                Poll::Pending if self.interludes.is_due() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            })?;
+            match done_or_due {
+                Some(output) => return Ok(output),
+                None => self.interludes.run(ctx)?,
+            }
+        }
+    }
+
+    /// Blocks the script until `poll` is ready.
+    fn block<T>(
+        &self,
+        ctx: &Ctx<'_>,
+        poll: &mut dyn FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> rquickjs::Result<T> {
         let refusal = match self.stage() {
             Stage::Init => {
                 Some("this call waits, which the init context cannot; call it in an exported function")
@@ -144,33 +173,13 @@ impl Host {
         if let Some(refusal) = refusal {
             return Err(Exception::throw_message(ctx, refusal));
         }
-        let mut future = pin!(future);
         let with_background = poll_fn(|cx| {
             self.background.poll(cx);
-            future.as_mut().poll(cx)
+            poll(cx)
         });
         self.switch
             .park(with_background)
             .map_err(|interrupted| Exception::throw_message(ctx, &interrupted.to_string()))
-    }
-
-    /// As [`Self::park`], for calls during which a script expects its callbacks: interludes run while it waits.
-    ///
-    /// # Errors
-    /// As for [`Self::park`].
-    pub(crate) fn wait<F: Future>(&self, ctx: &Ctx<'_>, future: F) -> rquickjs::Result<F::Output> {
-        let mut future = pin!(future);
-        loop {
-            let done_or_due = poll_fn(|cx| match future.as_mut().poll(cx) {
-                Poll::Ready(output) => Poll::Ready(Some(output)),
-                Poll::Pending if self.interludes.is_due() => Poll::Ready(None),
-                Poll::Pending => Poll::Pending,
-            });
-            match self.park(ctx, done_or_due)? {
-                Some(output) => return Ok(output),
-                None => self.interludes.run(ctx)?,
-            }
-        }
     }
 
     /// `interlude` is run whenever it is due and the script waits, until the iteration ends.

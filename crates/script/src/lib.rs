@@ -17,6 +17,7 @@ mod host;
 mod imported_names;
 mod inspect;
 mod interlude;
+mod language;
 mod loading;
 mod metrics;
 #[expect(
@@ -42,6 +43,7 @@ mod websocket;
 
 pub use self::{
     error::ScriptError,
+    modules::PageSelector,
     network::check_options,
     processor::{PROCESSOR_MODULES, Processor},
     program::{Options, Program, SourceModule},

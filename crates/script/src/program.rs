@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     imported_names::Named,
+    language::Language,
     metrics::{Custom, Metrics},
     modules::http::RunSettings,
     network::{Network, NetworkError},
@@ -28,6 +29,8 @@ pub struct Program {
     pub(crate) entry: String,
     /// All modules, by name.
     pub(crate) modules: HashMap<String, SourceModule>,
+    /// What its runtimes have.
+    pub(crate) language: Language,
     /// `__ENV`.
     pub(crate) env: BTreeMap<String, String>,
     /// Where relative paths begin that no module gives.
@@ -128,6 +131,7 @@ impl Program {
         let metrics = Metrics::register(&mut registry).expect("the names of an empty registry are free");
         Self {
             entry,
+            language: Language::of(modules.values()),
             modules,
             env,
             directory,

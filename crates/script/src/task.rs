@@ -94,15 +94,7 @@ impl Task {
         data: &mut Option<Value<'js>>,
     ) -> std::result::Result<Output, ScriptError> {
         let result = self.call(ctx, host, exports, data);
-        result.map_err(|error| {
-            let mut error = ScriptError::caught(ctx, &error, &host.program);
-            if let Some(reason) = host.take_abort() {
-                error = ScriptError::new(reason);
-                error.is_abort = true;
-            }
-            error.is_interruption = host.is_interrupted();
-            error
-        })
+        result.map_err(|error| ended(ctx, host, &error))
     }
 
     fn call<'js>(
@@ -138,6 +130,18 @@ impl Task {
             }
         }
     }
+}
+
+/// Why a task has ended early. Not inlined: it would take room of the script's stack while the task is done.
+#[inline(never)]
+fn ended(ctx: &Ctx<'_>, host: &Host, error: &Error) -> ScriptError {
+    let mut ended = ScriptError::caught(ctx, error, &host.program);
+    if let Some(reason) = host.take_abort() {
+        ended = ScriptError::new(reason);
+        ended.is_abort = true;
+    }
+    ended.is_interruption = host.is_interrupted();
+    ended
 }
 
 /// Calls a function that the script exports and waits for everything that it begins.

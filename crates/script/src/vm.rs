@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rquickjs::{Context, Ctx, Error, Exception, Object, Runtime, Value, context::intrinsic};
+use rquickjs::{Context, Ctx, Error, Exception, Object, Runtime, Value};
 
 use crate::{
     coroutine::{Coroutine, Switch, Turn},
@@ -221,10 +221,12 @@ pub(crate) fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Res
     let switch = Rc::clone(switch);
     rejections::watch(&runtime);
     runtime.set_interrupt_handler(Some(Box::new(move || switch.take_turns())));
-    Context::custom::<intrinsic::All>(&runtime)
+    program.language.context(&runtime)
 }
 
-/// Prepares the context, and evaluates the modules.
+/// Prepares the context, and evaluates the modules. Not inlined: what it has on the stack would stay there for as long as
+/// the runtime lives.
+#[inline(never)]
 fn initialize<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>, ScriptError> {
     let program = &host.program;
     let caught = |error| ScriptError::caught(ctx, &error, program);

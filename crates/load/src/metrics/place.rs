@@ -12,6 +12,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// Whether a tag of this name says where samples belong.
+    pub(super) fn reads(name: &str) -> bool {
+        matches!(name, "scenario" | "group")
+    }
+
     /// Where samples with these tags belong. Tags that are switched off tell nothing apart.
     pub(super) fn of(tags: &Tags) -> Self {
         let tag = |name: &str| tags.get(name).cloned().unwrap_or_default();

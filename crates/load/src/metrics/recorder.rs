@@ -31,6 +31,7 @@ struct Sheet {
 /// Tags and what they select, worked out once.
 #[derive(Debug)]
 struct Tagged {
+    /// Those that somebody reads: all of them when samples are taken one by one.
     tags: Arc<Tags>,
     /// Positions in the registry's selectors.
     selected: Vec<usize>,
@@ -61,20 +62,24 @@ impl Recorder {
 
     /// A handle of the same set with further tags; one with a name that is there already takes its place.
     ///
-    /// Costs nothing when nobody reads tags. Otherwise keep the handle while the tags stay the same.
+    /// Costs nothing when nobody reads these tags. Otherwise keep the handle while the tags stay the same.
     #[must_use]
     pub fn with_tags<'a>(&self, tags: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let tagged = self.tagged.as_ref().map(|tagged| {
-            let mut all = Tags::clone(&tagged.tags);
-            all.extend(
-                tags.into_iter()
-                    .map(|(name, value)| (name.to_owned(), value.to_owned())),
-            );
-            Rc::new(Tagged::new(all, self.sheet.set.borrow().registry()))
-        });
+        let Some(tagged) = &self.tagged else {
+            return self.clone();
+        };
+        let set = self.sheet.set.borrow();
+        let registry = set.registry();
+        let is_kept = |name: &str| self.sheet.outgoing.is_some() || registry.reads_tag(name);
+        let mut tags = tags.into_iter().filter(|(name, _)| is_kept(name)).peekable();
+        if tags.peek().is_none() {
+            return self.clone();
+        }
+        let mut all = Tags::clone(&tagged.tags);
+        all.extend(tags.map(|(name, value)| (name.to_owned(), value.to_owned())));
         Self {
             sheet: Rc::clone(&self.sheet),
-            tagged,
+            tagged: Some(Rc::new(Tagged::new(all, registry))),
         }
     }
 
@@ -323,5 +328,20 @@ mod tests {
     fn tags_that_nobody_asks_for_are_not_kept() {
         let plain = Recorder::new(MetricSet::new(Arc::new(Registry::new())));
         assert!(!plain.with_tags([("kind", "a")]).reads_tags());
+        let mut registry = Registry::new();
+        let reqs = registry.counter("reqs", Contains::Default).unwrap();
+        let parent = registry.find("reqs").unwrap();
+        registry.sub_metric(
+            parent,
+            &Selector::new([("kind".to_owned(), "a".to_owned())].into()),
+        );
+        let plain = Recorder::new(MetricSet::new(Arc::new(registry)));
+        assert!(plain.with_tags([("status", "200")]).is_same(&plain));
+        let a = plain.with_tags([("status", "200"), ("kind", "a")]);
+        assert!(!a.is_same(&plain));
+        a.count(reqs, 2);
+        plain.count(reqs, 1);
+        let values: Vec<_> = plain.take().iter().map(|(_, value)| value.n_samples()).collect();
+        assert_eq!(values, [3, 2]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt};
 
-use super::{CheckName, Selector};
+use super::{CheckName, Place, Selector};
 
 /// How samples of a metric are combined (k6's metric types).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -245,6 +245,12 @@ impl Registry {
     /// The names of all checks in the order of their registration.
     pub fn checks(&self) -> &[CheckName] {
         &self.checks
+    }
+
+    /// Whether a tag of this name decides where samples belong.
+    pub(super) fn reads_tag(&self, name: &str) -> bool {
+        let is_asked_for = |selector: &Selector| selector.tags().contains_key(name);
+        self.is_broken_down && Place::reads(name) || self.selectors.iter().any(is_asked_for)
     }
 
     /// What sub-metrics select by.

@@ -28,11 +28,6 @@ pub struct Arrivals {
 const LATE: Duration = Duration::from_millis(50);
 
 impl Arrivals {
-    /// Whether some users were not there when they were to be.
-    pub fn fell_short(&self) -> bool {
-        self.n_missing() > 0 || self.n_late() > 0
-    }
-
     fn n_missing(&self) -> u64 {
         self.n_due.saturating_sub(self.n_created + self.n_skipped)
     }

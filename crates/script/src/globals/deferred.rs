@@ -1,22 +1,22 @@
-//! Classes of the web that are made when a script first asks for them: few scripts do, and thousands of virtual users
-//! would each keep them in memory.
+//! Globals that are made when a script first asks for them: few scripts do, and thousands of virtual users would each
+//! keep them in memory.
 
 use rquickjs::{
-    Ctx, Object, Result, Value,
-    function::Constructor,
+    Ctx, IntoJs, Object, Result, Value,
     object::{Accessor, Property},
 };
 
 /// Makes `name` global. Until a script reads or sets it, it is an accessor, as some globals of other engines are; from
 /// then on it is an ordinary property with what `make` gave, or what the script gave it.
-pub(super) fn define<'js, F>(globals: &Object<'js>, name: &'static str, make: F) -> Result<()>
+pub(super) fn define<'js, F, V>(globals: &Object<'js>, name: &'static str, make: F) -> Result<()>
 where
-    F: Fn(&Ctx<'js>) -> Result<Constructor<'js>> + 'js,
+    F: Fn(&Ctx<'js>) -> Result<V> + 'js,
+    V: IntoJs<'js>,
 {
     let get = move |ctx: Ctx<'js>| {
-        let class = make(&ctx)?.into_value();
-        settle(&ctx, name, class.clone())?;
-        Ok::<_, rquickjs::Error>(class)
+        let value = make(&ctx)?.into_js(&ctx)?;
+        settle(&ctx, name, value.clone())?;
+        Ok::<_, rquickjs::Error>(value)
     };
     let set = move |ctx: Ctx<'js>, value: Value<'js>| settle(&ctx, name, value);
     globals.prop(name, Accessor::new(get, set).configurable().enumerable())

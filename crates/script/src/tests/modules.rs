@@ -35,6 +35,51 @@ async fn checks_groups_and_metrics_are_counted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_environment_is_an_object_like_any_other() {
+    // What a script does first with it decides when its properties are made.
+    for expression in [
+        "__ENV.NAME === 'value' && __ENV.OTHER === undefined",
+        "__ENV.toString === Object.prototype.toString && __ENV[Symbol.iterator] === undefined",
+        "'NAME' in __ENV && !('OTHER' in __ENV)",
+        "Object.keys(__ENV).join() === 'NAME' && __ENV.NAME === 'value'",
+        "JSON.stringify(__ENV) === '{\"NAME\":\"value\"}'",
+        "({ ...__ENV }).NAME === 'value'",
+        "(__ENV.OTHER = 'x', Object.keys(__ENV).join() === 'NAME,OTHER' && __ENV.OTHER === 'x')",
+        "(__ENV.NAME = 'x', __ENV.NAME === 'x')",
+        "delete __ENV.NAME && __ENV.NAME === undefined",
+        "(Object.freeze(__ENV), (() => { try { __ENV.NAME = 'x' } catch { return __ENV.NAME === 'value' } })())",
+        "JSON.stringify(Object.getOwnPropertyDescriptor(__ENV, 'NAME')) === \
+         '{\"value\":\"value\",\"writable\":true,\"enumerable\":true,\"configurable\":true}'",
+        "(Object.defineProperty(__ENV, 'NAME', { value: 1 }), __ENV.NAME === 1 && Object.keys(__ENV).length === 1)",
+        "Object.getPrototypeOf(__ENV) === Object.prototype && typeof __ENV === 'object'",
+    ] {
+        let text = format!(
+            "import {{ check }} from 'k6'; export default () => {{ check({expression}, {{ holds: (it) => it }}) }}"
+        );
+        check(&text, &["checks=1/1"]).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn globals_that_are_made_late_are_ordinary_ones() {
+    check(
+        "import { check } from 'k6';
+         export default () => {
+           const { log } = console;
+           check(null, {
+             console: typeof log === 'function' && console === global.console && console.log === log,
+             crypto: crypto.randomUUID().length === 36 && crypto === crypto,
+             set: (global.crypto = 1) === 1 && crypto === 1,
+             'no DOMException': typeof DOMException === 'undefined',
+             bytes: new Uint8Array(2).length === 2,
+           });
+         }",
+        &["checks=5/5"],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn sleep_takes_as_long_as_it_says() {
     let begin = Instant::now();
     check(

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::future::LocalBoxFuture;
 use plimsoll_clients::{
     cable::{
         ConnectError,
@@ -47,7 +48,19 @@ pub(super) enum ConnectFailure {
 }
 
 /// Connects and waits for the welcome. Records `ws_sessions` and `ws_connecting`, whatever comes of it.
-pub(super) async fn connect(
+///
+/// On the heap from the start and not inlined: it is kilobytes, and the caller is a script's stack.
+#[inline(never)]
+pub(super) fn connect<'a>(
+    host: &'a Host,
+    url: &'a str,
+    options: &'a ConnectOptions,
+    recorder: Recorder,
+) -> LocalBoxFuture<'a, Result<Connected, ConnectFailure>> {
+    Box::pin(open(host, url, options, recorder))
+}
+
+async fn open(
     host: &Host,
     url: &str,
     options: &ConnectOptions,

@@ -70,6 +70,17 @@ impl Subscription {
     }
 }
 
+/// Not inlined: the class of channels, which is made after it, needs much of the script's stack, and what is on it here
+/// would be below.
+#[inline(never)]
+fn answer(
+    ctx: &Ctx<'_>,
+    channel: &session::Channel,
+    limit: Duration,
+) -> Result<std::result::Result<Duration, SubscribeError>> {
+    Host::of(ctx).wait(ctx, channel.confirmed(limit))
+}
+
 impl Subscription {
     /// Waits for the answer; null, with a line in the log, when it is no confirmation.
     ///
@@ -79,7 +90,7 @@ impl Subscription {
         let Some(channel) = &self.channel else {
             return Ok(None);
         };
-        let answer = Host::of(ctx).wait(ctx, channel.confirmed(limit))?;
+        let answer = answer(ctx, channel, limit)?;
         self.shared.meter.record();
         let identifier = channel.identifier();
         let text = match answer {

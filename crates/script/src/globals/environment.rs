@@ -1,0 +1,67 @@
+//! `__ENV`: the environment, as an object that is empty until a script does more with it than read.
+//!
+//! An environment has dozens of variables, of which a script reads two or three: as properties they would take some 200
+//! bytes each, in every virtual user. So a script gets a proxy whose `get` looks into the environment itself. Whatever
+//! else a script does with it first makes all properties and takes the traps away: what is left is an object like any
+//! other.
+
+use rquickjs::{
+    Ctx, Function, Object, Result, Value,
+    function::{Constructor, Rest, This},
+    object::Property,
+};
+
+use crate::{arguments::utf8, host::Host};
+
+/// What can be done with an object that has to have its properties by then (ECMAScript 2025 §10.5).
+const FILLING: [&str; 7] = [
+    "defineProperty",
+    "deleteProperty",
+    "getOwnPropertyDescriptor",
+    "has",
+    "ownKeys",
+    "preventExtensions",
+    "set",
+];
+
+/// The object.
+pub(super) fn build<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    let handler = Object::new(ctx.clone())?;
+    handler.set("get", Function::new(ctx.clone(), get)?)?;
+    for trap in FILLING {
+        let filling = move |ctx: Ctx<'js>, handler: This<Object<'js>>, arguments: Rest<Value<'js>>| {
+            fill(&ctx, &handler, &arguments)?;
+            let reflect: Object<'js> = ctx.globals().get("Reflect")?;
+            let function: Function<'js> = reflect.get(trap)?;
+            function.call::<_, Value<'js>>((arguments,))
+        };
+        handler.set(trap, Function::new(ctx.clone(), filling)?)?;
+    }
+    let proxy: Constructor<'js> = ctx.globals().get("Proxy")?;
+    proxy.construct((Object::new(ctx.clone())?, handler))
+}
+
+fn get<'js>(ctx: Ctx<'js>, target: Object<'js>, name: Value<'js>) -> Result<Value<'js>> {
+    if let Some(text) = name.as_string()
+        && let Some(value) = Host::of(&ctx).program.env.get(&utf8(text)?)
+    {
+        return rquickjs::String::from_str(ctx, value).map(rquickjs::String::into_value);
+    }
+    target.get(name)
+}
+
+/// Gives the target, the first argument of every trap, its properties.
+fn fill<'js>(ctx: &Ctx<'js>, handler: &Object<'js>, arguments: &[Value<'js>]) -> Result<()> {
+    handler.remove("get")?;
+    for trap in FILLING {
+        handler.remove(trap)?;
+    }
+    let Some(target) = arguments.first().and_then(Value::as_object) else {
+        return Ok(());
+    };
+    for (name, value) in &Host::of(ctx).program.env {
+        let property = Property::from(value.as_str());
+        target.prop(name.as_str(), property.writable().enumerable().configurable())?;
+    }
+    Ok(())
+}
