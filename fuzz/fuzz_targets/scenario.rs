@@ -38,7 +38,7 @@ fn artillery_of(text: &str) -> Result<(), Mistakes> {
             _ => Err(io::ErrorKind::NotFound.into()),
         },
         read_bytes: &|_, _| Ok(vec![0]),
-        read_bytes: &|_, _| Ok(vec![0]),
+        read_selector: &|_| Err("there are no pages".to_owned()),
         load_processor: &|_| Err("it is not there".to_owned()),
     };
     artillery::read(&document, &surroundings).map(drop)

@@ -375,6 +375,28 @@ describe("the engine http", () => {
   const user = (target, flow, config = "") =>
     `config: { target: "${target}", phases: [{ duration: 1, arrivalCount: 1 }]${config} }\nscenarios:\n- flow:\n${flow}`;
 
+  test("parts of pages are captured with selectors", async (t) => {
+    const { target, heard } = await serveHttp(t, (_, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end("<form><input name=csrf value=c1></form><ul><li><a href=/1>one</a><li><a href=/2>two</a></ul>");
+    });
+    const flow = `
+  - get:
+      url: /
+      capture:
+      - { selector: "form input[name=csrf]", attr: value, as: csrf }
+      - { selector: a, attr: href, index: last, as: last }
+      - { selector: a, index: 0, as: text }
+      - { selector: p, attr: id, as: none, strict: false }
+      match: { selector: "li:first-child a", attr: href, value: /1 }
+  - get: { url: "{{ last }}/{{ csrf }}/{{ text }}{{ none }}" }
+  - get: { url: /, capture: { selector: p, attr: id, as: id } }
+`;
+    const { counters } = await run(t, user(target, flow));
+    assert.deepEqual(heard.map(({ line }) => line), ["GET /", "GET /2/c1/one", "GET /"]);
+    assert.equal(counters["errors.Failed capture or match"], 1);
+  });
+
   test("requests, bodies, cookies, redirects and captures", async (t) => {
     const { target, heard } = await serveHttp(t, (request, response) => {
       if (request.url === "/login") response.setHeader("set-cookie", "session=s1");

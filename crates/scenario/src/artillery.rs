@@ -19,6 +19,7 @@ mod payload;
 mod phase;
 mod processor;
 mod program;
+mod selector;
 mod template;
 mod test;
 mod user;
@@ -35,6 +36,11 @@ pub use self::{
     user::Activity,
     variables::Globals,
 };
+
+/// What reads pages for captures with a `selector`.
+pub mod selectors {
+    pub use super::selector::{Loaded, Position, Selector};
+}
 
 /// What runs the functions of a `processor`.
 pub mod hooks {

@@ -43,6 +43,7 @@ mod websocket;
 
 pub use self::{
     error::ScriptError,
+    modules::PageSelector,
     network::check_options,
     processor::{PROCESSOR_MODULES, Processor},
     program::{Options, Program, SourceModule},

@@ -16,6 +16,7 @@ pub(crate) mod timers;
 mod websockets;
 mod ws;
 
+pub use self::html::PageSelector;
 pub(crate) use self::k6::is_truthy;
 
 /// A module of the host.

@@ -115,12 +115,11 @@ pub(super) const JS_HTTP_GET: Budget = Budget {
     unit: "µs",
 };
 
-/// Load client CPU per message of an Artillery file, as a share of the real Artillery's: ten times its messages per CPU
-/// second.
+/// What the real Artillery reaches of our messages per CPU second with the same file: ours are to be ten times as many.
 pub(super) const ARTILLERY: Budget = Budget {
-    what: "load client CPU per message of an Artillery file",
+    what: "messages per CPU second of the real Artillery",
     at_most: 0.1,
-    unit: "× Artillery",
+    unit: "× plimsoll",
 };
 /// Resident memory of the load client per user of a file, who has a connection and waits.
 pub(super) const ARTILLERY_MEMORY: Budget = Budget {

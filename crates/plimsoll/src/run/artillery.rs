@@ -22,7 +22,7 @@ use plimsoll_scenario::{
     artillery::{self, Activity, NAMES, RATES, Test, Users, Verdict},
     document::Document,
 };
-use plimsoll_script::Redaction;
+use plimsoll_script::{PageSelector, Redaction};
 use tokio::task::LocalSet;
 
 use super::{
@@ -147,6 +147,7 @@ fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Resul
             is_solo: options.solo,
             max_duration: options.max_duration,
             read_bytes: &read_bytes,
+            read_selector: &|text| Ok(Arc::new(PageSelector::new(text)?)),
             load_processor: &|path| processor::load(path, &system),
             system: system.clone(),
             read_file: surroundings.read_file,

@@ -1,6 +1,6 @@
 //! What is taken from an answer: `capture` and `match`.
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, sync::Arc};
 
 use plimsoll_clients::http::Headers;
 use regex::bytes::Regex;
@@ -9,6 +9,7 @@ use serde_json_path::JsonPath;
 
 use super::{
     condition::are_equal,
+    selector::{Position, Selector},
     template::JsonTemplate,
     variables::{Variables, write},
 };
@@ -43,6 +44,12 @@ pub(crate) enum Source {
     Regexp { regex: Regex, group: Group },
     /// A header field; WebSocket messages have none.
     Header(String),
+    /// A part of a page.
+    Page {
+        selector: Arc<dyn Selector>,
+        position: Position,
+        attribute: Option<String>,
+    },
 }
 
 /// A group of a regular expression.
@@ -106,6 +113,15 @@ impl Source {
                     Group::Name(name) => captures.name(name),
                 };
                 found.map(|found| String::from_utf8_lossy(found.as_bytes()).into_owned().into())
+            }
+            Self::Page {
+                selector,
+                position,
+                attribute,
+            } => {
+                let page = String::from_utf8_lossy(answer.body);
+                let found = selector.find(&page, *position, attribute.as_deref());
+                found.map(Value::from)
             }
             Self::Header(name) => answer.headers?.text(name).map(Value::from),
         };
@@ -207,7 +223,7 @@ mod tests {
 
     #[test]
     fn captures_are_all_or_nothing() {
-        let mut variables = Variables::new(std::sync::Arc::default());
+        let mut variables = Variables::new(Arc::default());
         let capture = |path, name: &str, is_strict| Capture {
             source: json(path),
             name: name.to_owned(),
@@ -230,7 +246,7 @@ mod tests {
 
     #[test]
     fn matches_compare_values_and_their_texts() {
-        let variables = Variables::new(std::sync::Arc::default());
+        let variables = Variables::new(Arc::default());
         let check = |path, value: Value, expected| {
             let wanted = Match {
                 source: json(path),

@@ -17,6 +17,7 @@ use super::{
     phase::Phase,
     processor::Loaded,
     program::{Engine, Program},
+    selectors,
     test::Test,
     variables::Globals,
 };
@@ -61,6 +62,8 @@ pub struct Surroundings<'a> {
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Reads any file, at most so many bytes of it.
     pub read_bytes: &'a dyn Fn(&Path, u64) -> io::Result<Vec<u8>>,
+    /// Reads a selector of elements in pages.
+    pub read_selector: &'a dyn Fn(&str) -> selectors::Loaded,
     /// Reads and evaluates a module of functions; the error is for people.
     pub load_processor: &'a dyn Fn(&Path) -> Loaded,
 }

@@ -4,14 +4,13 @@ use super::program::Engine;
 use crate::document::{Key, Kind, Rule, Shape};
 
 mod config;
+mod plugins;
 mod request;
 mod steps;
 
 pub(super) use self::{
-    config::{
-        APDEX, CONDITION, CONFIG, DEFAULTS, ENDPOINTS, ENSURE, ENVIRONMENT, EXPECT_PLUGIN, HTTP, PAYLOAD,
-        PHASE, PLUGINS, THINK_DEFAULTS, THRESHOLD, TLS, WEBSOCKET,
-    },
+    config::{CONFIG, DEFAULTS, ENVIRONMENT, HTTP, PAYLOAD, PHASE, THINK_DEFAULTS, TLS, WEBSOCKET},
+    plugins::{APDEX, CONDITION, ENDPOINTS, ENSURE, EXPECT_PLUGIN, PLUGINS, THRESHOLD},
     request::{CAPTURE, CREDENTIALS, EXPECTATION, FIELD, MATCH, REQUEST},
     steps::{CONNECT, METHODS, RECEIVE, REQUEST_STEP, SEND, WAIT},
 };

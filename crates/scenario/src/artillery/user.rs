@@ -189,7 +189,8 @@ impl<'a> User<'a> {
     pub(crate) async fn act(&mut self, scenario: &'a ScenarioFlow) -> Result<(), Failure> {
         self.call_all(&scenario.before).await?;
         match scenario.engine {
-            Engine::WebSocket => self.connect(FIRST, scenario.flow.connect.as_ref()).await?,
+            // Large, and only for a moment.
+            Engine::WebSocket => Box::pin(self.connect(FIRST, scenario.flow.connect.as_ref())).await?,
             Engine::Http => {
                 let Program { http, metrics, .. } = self.program;
                 self.visitor = Some(Visitor::new(Arc::clone(http), *metrics, self.recorder.clone()));
@@ -216,11 +217,10 @@ impl<'a> User<'a> {
     async fn connect(&mut self, place: usize, own: Option<&Connect>) -> Result<(), Failure> {
         // The others are read meanwhile, and are there again whatever becomes of this one.
         let mut sessions = std::mem::take(&mut self.sessions);
-        // Large, and only for a moment.
-        let opened = sessions.during(Box::pin(self.open(own))).await;
+        let opened = sessions.during(self.open(own)).await;
         self.sessions = sessions;
         if let Some(before) = self.sessions.put(place, opened??) {
-            self.sessions.during(Box::pin(before.close())).await?;
+            self.sessions.during(before.close()).await?;
         }
         Ok(())
     }
@@ -304,7 +304,8 @@ impl<'a> User<'a> {
         match step {
             Step::Think(think) => sessions.idle(think.time(variables)?).await?,
             Step::Log(template) => tracing::info!("{}", template.render(variables)),
-            Step::Connect(step) => self.connect(step.place, Some(&step.connect)).await?,
+            // Large, and only for a moment.
+            Step::Connect(step) => Box::pin(self.connect(step.place, Some(&step.connect))).await?,
             Step::Send(send) => {
                 let payload = match &send.payload {
                     Payload::Constant(text) => (&**text).into(),

@@ -10,6 +10,7 @@ use crate::{
     artillery::{
         Surroundings,
         hooks::{Instance, Processor},
+        selectors::{Position, Selector},
     },
     document::{Document, Mistakes},
     wsdirector::Scenario,
@@ -104,6 +105,7 @@ fn artillerys_reader_takes_what_is_in_the_tables_and_refuses_the_rest() {
         system: BTreeMap::new(),
         read_file: &|_| Ok("Ada,36\n".to_owned()),
         read_bytes: &|_, _| Ok(vec![0]),
+        read_selector: &|_| Ok(Arc::new(NoPage)),
         load_processor: &|_| Ok(Arc::new(Module)),
     };
     check(
@@ -111,6 +113,16 @@ fn artillerys_reader_takes_what_is_in_the_tables_and_refuses_the_rest() {
         &artillery::FILE,
         |document| artillery::read(document, &surroundings).map(drop),
     );
+}
+
+/// Finds nothing.
+#[derive(Debug)]
+struct NoPage;
+
+impl Selector for NoPage {
+    fn find(&self, _: &str, _: Position, _: Option<&str>) -> Option<String> {
+        None
+    }
 }
 
 /// A module with one function.

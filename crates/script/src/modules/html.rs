@@ -12,6 +12,7 @@ use super::Module;
 use crate::{arguments::Text, host::Host};
 
 mod api;
+mod capture;
 mod criterion;
 mod element;
 mod form;
@@ -21,6 +22,7 @@ mod selection;
 mod selector;
 mod value;
 
+pub use self::capture::PageSelector;
 pub(super) use self::{
     form::{form, link},
     selection::Selection,

@@ -8,6 +8,7 @@ use crate::{
     artillery::{
         capture::{Capture, Group, Match, Source},
         keys,
+        selectors::Position,
     },
     document::{Fields, Part, Value},
 };
@@ -15,7 +16,7 @@ use crate::{
 /// The size to which a regular expression may compile. Reason: a mistake must not take all memory.
 const LARGEST_REGEX_BYTES: usize = 1 << 20;
 
-const EXPECTED: &str = "one of `json`, `regexp` and `header`, for example { json: $.id, as: id }";
+const EXPECTED: &str = "one of `json`, `regexp`, `header` and `selector`, for example { json: $.id, as: id }";
 
 impl<'a> Reader<'a> {
     pub(super) fn read_captures(&self, part: &Part<'a>) -> Vec<Capture> {
@@ -62,11 +63,12 @@ impl<'a> Reader<'a> {
     }
 
     fn source(&self, fields: &mut Fields<'a>) -> Option<Source> {
-        let written = &fields.part().node().value;
-        if ["xpath", "selector"].iter().any(|key| written.get(key).is_some()) {
-            // That they are refused is all that there is to say.
-            fields.known(&["attr", "index"]);
+        if fields.part().node().value.get("xpath").is_some() {
+            // That it is refused is all that there is to say.
             return None;
+        }
+        if let Some(part) = fields.get("selector") {
+            return self.page_source(&part, fields);
         }
         let [json, regexp, header] = ["json", "regexp", "header"].map(|key| fields.get(key));
         let takes_any = fields
@@ -96,6 +98,38 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+impl<'a> Reader<'a> {
+    /// `selector` with `attr` and `index`.
+    fn page_source(&self, part: &Part<'a>, fields: &mut Fields<'a>) -> Option<Source> {
+        let attribute = fields.get("attr").and_then(|part| part.text());
+        let position = fields
+            .get("index")
+            .map_or(Some(Position::At(0)), |part| position(&part));
+        let selector = (self.surroundings.read_selector)(part.text()?);
+        let selector = selector.inspect_err(|problem| part.mistake(problem.clone()));
+        Some(Source::Page {
+            selector: selector.ok()?,
+            position: position?,
+            attribute: attribute.map(str::to_owned),
+        })
+    }
+}
+
+fn position(part: &Part<'_>) -> Option<Position> {
+    part.read(
+        "the number of an element from 0, last or random",
+        |value| match value {
+            Value::Number(number) => Some(Position::At(usize::try_from(number.as_u64()?).ok()?)),
+            Value::Text(text) => match text.as_str() {
+                "last" => Some(Position::Last),
+                "random" => Some(Position::Random),
+                text => text.parse().ok().map(Position::At),
+            },
+            _ => None,
+        },
+    )
 }
 
 fn group(part: &Part<'_>) -> Option<Group> {

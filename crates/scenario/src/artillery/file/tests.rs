@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, io, path::Path, rc::Rc, time::Duration};
 
 use expect_test::{Expect, expect};
+use plimsoll_load::metrics::{MetricSet, Recorder};
 use serde_json::json;
 
 use super::*;
@@ -12,6 +13,8 @@ use crate::artillery::{
     http::Guard,
     phase::{Kind, Rate, Spacing},
     program::Reads,
+    user::User,
+    websocket::Session,
 };
 
 fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings<'_> {
@@ -27,6 +30,7 @@ fn surroundings(read_file: &dyn Fn(&Path) -> io::Result<String>) -> Surroundings
         system: [("HOST".to_owned(), "example.test".to_owned())].into(),
         read_file,
         read_bytes: &|path, _| files(path).map(String::into_bytes),
+        read_selector: &|_| Err("it is not read here".to_owned()),
         load_processor: &load_processor,
     }
 }
@@ -206,7 +210,7 @@ fn mistakes_of_steps_are_told() {
         &expect![[r#"
             test.yml:5:40: scenarios[0].flow[0].send.capture.json: it is no JSONPath: at position 0, parser error; expected for example $.items[0].id
             test.yml:6:42: scenarios[0].flow[1].send.capture.regexp: it is no regular expression that is known here (look-around and back-references are not): error: unclosed group
-            test.yml:7:41: scenarios[0].flow[2].send.capture.xpath: `xpath` is not supported; take the part with `regexp`
+            test.yml:7:41: scenarios[0].flow[2].send.capture.xpath: `xpath` is not supported; take the part with `selector` or `regexp`
             test.yml:8:33: scenarios[0].flow[3].send.capture: `as` is missing: expected the variable that it becomes, for example as: id
             test.yml:9:31: scenarios[0].flow[4].send.match: `value` is missing: expected what it has to be, for example value: pong
             test.yml:10:33: scenarios[0].flow[5].send.answers: expected a number of messages from 1 to 10000, found 0
@@ -566,4 +570,16 @@ fn forms_have_values_and_files() {
             "test.yml:3:18: scenarios[0].flow[0].post: `json`, `body`, `form` and `formData` are each the whole body; keep one of them"
         ],
     );
+}
+
+#[test]
+fn a_user_that_waits_is_small() {
+    let test = read_text(&with_flow("  - think: 1\n  - send: a\n")).unwrap();
+    let scenario = &test.program.scenarios[0];
+    let recorder = Recorder::new(MetricSet::new(Arc::new(test.registry.clone())));
+    let mut user = User::new(&test.program, scenario, None, recorder);
+    // Without its connection, of which it has no more than it needs. The budget is 8 KB of resident memory for all of it.
+    let n_bytes = size_of_val(&user) + size_of_val(&user.act(scenario));
+    assert!(n_bytes <= 1_536, "{n_bytes} bytes");
+    assert!(size_of::<Session>() <= 1_024);
 }

@@ -14,10 +14,27 @@ pub(super) const MATCHES: Key = Key::new(
     "What parts of the answer have to be.",
 );
 
-const NO_XPATH: Key = Key::refused("xpath", "`xpath` is not supported; take the part with `regexp`");
-const NO_SELECTOR: Key = Key::refused(
+const NO_XPATH: Key = Key::refused(
+    "xpath",
+    "`xpath` is not supported; take the part with `selector` or `regexp`",
+);
+const SELECTOR: Key = Key::new(
     "selector",
-    "`selector` is not supported; take the part with `regexp`",
+    Kind::Text,
+    "The part as a CSS selector of elements of a page.",
+);
+const ATTRIBUTE: Key = Key::new(
+    "attr",
+    Kind::Text,
+    "The attribute of the element; without it, the part is its text.",
+);
+const INDEX: Key = Key::new(
+    "index",
+    Kind::Either(&[
+        Kind::Whole(0, u32::MAX as u64),
+        Kind::Pattern("^([0-9]+|last|random)$"),
+    ]),
+    "Which of several elements: its number from 0, last, or random.",
 );
 const JSON: Key = Key::new("json", Kind::Text, "The part as JSONPath, for example $.id.");
 const REGEXP: Key = Key::new("regexp", Kind::Text, "The part as a regular expression.");
@@ -37,7 +54,7 @@ const GROUP: Key = Key::new(
     Kind::Either(&[Kind::Whole(0, u32::MAX as u64), Kind::Text]),
     "The group of the regular expression that is taken.",
 );
-const ONE_SOURCE: &[Rule] = &[Rule::ExactlyOne(&["json", "regexp", "header"])];
+const ONE_SOURCE: &[Rule] = &[Rule::ExactlyOne(&["json", "regexp", "header", "selector"])];
 
 pub(in super::super) static CAPTURE: Shape = Shape {
     name: "capture",
@@ -55,8 +72,10 @@ pub(in super::super) static CAPTURE: Shape = Shape {
         MULTIPLE,
         FLAGS,
         GROUP,
+        SELECTOR,
+        ATTRIBUTE,
+        INDEX,
         NO_XPATH,
-        NO_SELECTOR,
     ],
     rules: ONE_SOURCE,
 };
@@ -76,8 +95,10 @@ pub(in super::super) static MATCH: Shape = Shape {
         MULTIPLE,
         FLAGS,
         GROUP,
+        SELECTOR,
+        ATTRIBUTE,
+        INDEX,
         NO_XPATH,
-        NO_SELECTOR,
     ],
     rules: ONE_SOURCE,
 };

@@ -28,6 +28,8 @@ impl Sessions {
     /// Puts a connection into its place, and gives the one that was there.
     pub(crate) fn put(&mut self, place: usize, session: Session) -> Option<Session> {
         if place >= self.places.len() {
+            // Exactly: a vector that grows by itself has room for four, and most users have one.
+            self.places.reserve_exact(place + 1 - self.places.len());
             self.places.resize_with(place + 1, || None);
         }
         self.places[place].replace(session)
