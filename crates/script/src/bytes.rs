@@ -29,6 +29,19 @@ pub(crate) fn part(buffer: &ArrayBuffer<'_>, range: Range<usize>) -> Option<Vec<
     bytes.get(range).map(<[u8]>::to_vec)
 }
 
+/// A new ArrayBuffer.
+///
+/// # Errors
+/// A TypeError in a runtime that has none, because nothing in the script's text says that it gets bytes.
+pub(crate) fn buffer<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
+    if ctx.globals().contains_key("ArrayBuffer")? {
+        return ArrayBuffer::new_copy(ctx.clone(), bytes).map(ArrayBuffer::into_value);
+    }
+    let text = "bytes are asked for by what is not in the script's text (`responseType` in data, for example), so its users \
+                were made without ArrayBuffers; name ArrayBuffer in the script, if only in a comment";
+    Err(Exception::throw_type(ctx, text))
+}
+
 /// The bytes of a text (UTF-8) or of what [`copy`] reads.
 ///
 /// # Errors

@@ -53,6 +53,17 @@ async fn fails(text: &str, expected: &str) {
 }
 
 #[tokio::test]
+async fn bytes_that_no_word_announces_are_refused() {
+    fails(
+        "import http from 'k6/http';
+         const params = { ['respon' + 'seType']: 'bin' + 'ary' };
+         export default () => http.get('BASE/echo', params).body",
+        "name ArrayBuffer in the script",
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_response_has_the_fields_of_k6() {
     passes(
         "import http from 'k6/http';

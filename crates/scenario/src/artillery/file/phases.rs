@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
                 Some(Kind::RampingUsers(from?, to?))
             }
             (None, None, None, None) => {
-                part.mistake(format!("it says not who arrives; expected {EXPECTED}"));
+                part.mistake(format!("nobody arrives in it; expected {EXPECTED}"));
                 None
             }
             (_, _, _, Some(_)) => {

@@ -183,7 +183,7 @@ fn all_mistakes_are_told_at_once() {
         &expect![[r#"
             test.yml:2:3: config.tarqet: is no key here; did you mean `target`?
             test.yml:2:3: config: `target` is missing: expected a URL, for example ws://localhost:3334/echo, or --target
-            test.yml:4:5: config.phases[0]: it says not who arrives; expected `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
+            test.yml:4:5: config.phases[0]: nobody arrives in it; expected `arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }
             test.yml:4:20: config.phases[0].arivalRate: is no key here; did you mean `arrivalRate`?
             test.yml:5:16: config.phases[1].duration: expected seconds, for example 0.5, or a duration such as 500ms, 30s, 2m or 1h, found "soon"
             test.yml:5:35: config.phases[1].arrivalRate: expected users per second, for example 10 or 0.5, found -1

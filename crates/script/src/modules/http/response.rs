@@ -4,7 +4,7 @@ use std::{rc::Rc, time::Duration};
 
 use plimsoll_clients::http::{Cookie, Exchange, Url};
 use rquickjs::{
-    ArrayBuffer, Class, Ctx, Exception, IntoJs as _, JsLifetime, Object, Result, Value,
+    Class, Ctx, Exception, IntoJs as _, JsLifetime, Object, Result, Value,
     class::Trace,
     function::{Opt, This},
 };
@@ -15,7 +15,7 @@ use super::{
     names::canonical,
     page,
 };
-use crate::modules::html;
+use crate::{bytes, modules::html};
 
 /// The answer to a request, or why there is none.
 #[derive(Trace, JsLifetime)]
@@ -215,7 +215,7 @@ impl<'js> Response<'js> {
                 _ if matches!(response.status, 204 | 304) => Ok(Value::new_null(ctx.clone())),
                 BodyType::Nothing => Ok(Value::new_null(ctx.clone())),
                 BodyType::Text => String::from_utf8_lossy(&response.body).as_ref().into_js(&ctx),
-                BodyType::Binary => ArrayBuffer::new_copy(ctx.clone(), &response.body)?.into_js(&ctx),
+                BodyType::Binary => bytes::buffer(&ctx, &response.body),
             }
         })
     }
