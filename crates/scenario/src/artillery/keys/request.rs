@@ -59,39 +59,30 @@ const ONE_SOURCE: &[Rule] = &[Rule::ExactlyOne(&["json", "regexp", "header", "se
 pub(in super::super) static CAPTURE: Shape = Shape {
     name: "capture",
     about: "A part of an answer that becomes a variable.",
-    keys: &[
-        JSON,
-        REGEXP,
-        HEADER,
-        Key::new("as", Kind::Text, "The name of the variable.").required(),
-        Key::new(
-            "strict",
-            Kind::Boolean,
-            "Whether finding nothing is an error: true.",
-        ),
-        MULTIPLE,
-        FLAGS,
-        GROUP,
-        SELECTOR,
-        ATTRIBUTE,
-        INDEX,
-        NO_XPATH,
-    ],
+    keys: &part_keys(
+        Key::new("as", Kind::Text, "The name of the variable."),
+        "Whether finding nothing is an error: true.",
+    ),
     rules: ONE_SOURCE,
 };
 pub(in super::super) static MATCH: Shape = Shape {
     name: "match",
     about: "What a part of an answer has to be.",
-    keys: &[
+    keys: &part_keys(
+        Key::new("value", Kind::Any, "What it has to be."),
+        "Whether another value is an error: true.",
+    ),
+    rules: ONE_SOURCE,
+};
+
+/// The keys of what takes a part of an answer, with what it is for and what `strict` means there.
+const fn part_keys(purpose: Key, strict: &'static str) -> [Key; 12] {
+    [
         JSON,
         REGEXP,
         HEADER,
-        Key::new("value", Kind::Any, "What it has to be.").required(),
-        Key::new(
-            "strict",
-            Kind::Boolean,
-            "Whether another value is an error: true.",
-        ),
+        purpose.required(),
+        Key::new("strict", Kind::Boolean, strict),
         MULTIPLE,
         FLAGS,
         GROUP,
@@ -99,9 +90,8 @@ pub(in super::super) static MATCH: Shape = Shape {
         ATTRIBUTE,
         INDEX,
         NO_XPATH,
-    ],
-    rules: ONE_SOURCE,
-};
+    ]
+}
 
 pub(in super::super) static REQUEST: Shape = Shape {
     name: "request",

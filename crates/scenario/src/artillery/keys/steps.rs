@@ -238,6 +238,12 @@ pub(in super::super) static CONNECT: Shape = Shape {
 
 const ANSWER_TIMEOUT: Key = Key::new("timeout", FIXED_DURATION, "How long that may take.");
 const N_ANSWERS: Kind = Kind::Whole(1, 10_000);
+const INCOMING: &[Key] = &[
+    CAPTURES,
+    MATCHES,
+    Key::new("count", N_ANSWERS, "How many."),
+    ANSWER_TIMEOUT,
+];
 
 pub(in super::super) static SEND: Shape = Shape {
     name: "send",
@@ -254,22 +260,12 @@ pub(in super::super) static SEND: Shape = Shape {
 pub(in super::super) static WAIT: Shape = Shape {
     name: "wait",
     about: "Messages that are awaited.",
-    keys: &[
-        CAPTURES,
-        MATCHES,
-        Key::new("count", N_ANSWERS, "How many."),
-        ANSWER_TIMEOUT,
-    ],
+    keys: INCOMING,
     rules: &[],
 };
 pub(in super::super) static RECEIVE: Shape = Shape {
     name: "receive",
     about: "Messages that are taken.",
-    keys: &[
-        CAPTURES,
-        MATCHES,
-        Key::new("count", N_ANSWERS, "How many."),
-        ANSWER_TIMEOUT,
-    ],
+    keys: INCOMING,
     rules: &[],
 };

@@ -27,6 +27,8 @@ const STREAM_ID: Key = Key::new(
 );
 const EPOCH: Key = Key::new("epoch", Kind::Any, "The epoch that the message has to be of.");
 
+const SUBSCRIPTION: &[Key] = &[CHANNEL.required(), PARAMS, MULTIPLIER, SAMPLE];
+
 /// The steps of clients that speak Action Cable.
 pub(super) static CABLE_STEPS: Shape = Shape {
     name: "cable_step",
@@ -110,13 +112,13 @@ pub(super) static CABLE_MESSAGE: Shape = Shape {
 static SUBSCRIBE: Shape = Shape {
     name: "subscribe",
     about: "Subscribes to a channel, and waits for the confirmation.",
-    keys: &[CHANNEL.required(), PARAMS, MULTIPLIER, SAMPLE],
+    keys: SUBSCRIPTION,
     rules: &[],
 };
 static UNSUBSCRIBE: Shape = Shape {
     name: "unsubscribe",
     about: "Ends a subscription.",
-    keys: &[CHANNEL.required(), PARAMS, MULTIPLIER, SAMPLE],
+    keys: SUBSCRIPTION,
     rules: &[],
 };
 static PERFORM: Shape = Shape {
