@@ -44,6 +44,14 @@ struct Request {
     answer: oneshot::Sender<()>,
 }
 
+/// The keys at one moment, and which reading brought them.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// None before they were first read.
+    pub keys: Arc<KeySet>,
+    reading: u64,
+}
+
 #[derive(Debug, Default)]
 struct Known {
     /// The last good ones.
@@ -128,17 +136,24 @@ impl Jwks {
         Ok((jwks, renewal))
     }
 
-    /// The keys as they are known now; none before they were first read.
-    pub fn keys(&self) -> Arc<KeySet> {
-        Arc::clone(&self.known.borrow().keys)
+    /// The keys as they are known now.
+    pub fn snapshot(&self) -> Snapshot {
+        let known = self.known.borrow();
+        Snapshot {
+            keys: Arc::clone(&known.keys),
+            reading: known.reading,
+        }
     }
 
-    /// Asks for the keys to be read again, and waits until that is done, or refused because it was done a moment ago.
-    /// Whether the last reading brought what is known now; if not, it failed.
-    pub async fn renew(&self) -> bool {
-        let reading = self.known.borrow().reading;
+    /// Asks for newer keys than those of `seen`, and waits until they are read, or refused because somebody asked a
+    /// moment ago. Whether the last reading brought what is known now; if not, it failed.
+    pub async fn renew(&self, seen: &Snapshot) -> bool {
         let (answer, answered) = oneshot::channel();
-        if self.requests.send(Request { reading, answer }).await.is_ok() {
+        let request = Request {
+            reading: seen.reading,
+            answer,
+        };
+        if self.requests.send(request).await.is_ok() {
             // The renewal answers, or it is gone because the server stops.
             let _answered_or_gone = answered.await;
         }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::SystemTime};
 use plimsoll_cable::{
     disconnect::DisconnectReason,
     reply,
-    token::{Keys, Secret, TokenError},
+    token::{KeySet, Keys, Secret, TokenError},
 };
 
 use super::{
@@ -141,22 +141,24 @@ impl Tokens {
 
     /// `None`: nobody can say, because the keys cannot be had.
     async fn verify(&self, token: &str) -> Option<Result<String, TokenError>> {
-        match (self.verify_with_what_is_known(token), &self.jwks) {
-            (Err(TokenError::UnknownKey), Some(jwks)) => {
-                let is_current = jwks.renew().await;
-                let verified = self.verify_with_what_is_known(token);
-                let may_be_known_elsewhere = matches!(verified, Err(TokenError::UnknownKey)) && !is_current;
-                (!may_be_known_elsewhere).then_some(verified)
-            }
-            (verified, _) => Some(verified),
+        let Some(jwks) = &self.jwks else {
+            return Some(self.verify_with(None, token));
+        };
+        let seen = jwks.snapshot();
+        let verified = self.verify_with(Some(&seen.keys), token);
+        if !matches!(verified, Err(TokenError::UnknownKey)) {
+            return Some(verified);
         }
+        let is_current = jwks.renew(&seen).await;
+        let verified = self.verify_with(Some(&jwks.snapshot().keys), token);
+        let may_be_known_elsewhere = matches!(verified, Err(TokenError::UnknownKey)) && !is_current;
+        (!may_be_known_elsewhere).then_some(verified)
     }
 
-    fn verify_with_what_is_known(&self, token: &str) -> Result<String, TokenError> {
-        let set = self.jwks.as_ref().map(Jwks::keys);
+    fn verify_with(&self, set: Option<&KeySet>, token: &str) -> Result<String, TokenError> {
         let keys = Keys {
             secret: self.secret.as_ref(),
-            set: set.as_deref(),
+            set,
         };
         keys.verify(token, SystemTime::now())
     }

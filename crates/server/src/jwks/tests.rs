@@ -43,6 +43,11 @@ impl KeyFile {
     }
 }
 
+/// Asks for newer keys than those that are known now.
+async fn newer(jwks: &Jwks) -> bool {
+    jwks.renew(&jwks.snapshot()).await
+}
+
 impl Drop for KeyFile {
     fn drop(&mut self) {
         fs::remove_file(&self.0).expect("the file is there");
@@ -53,12 +58,12 @@ impl Drop for KeyFile {
 async fn keys_are_read_again_on_an_interval() {
     let file = KeyFile::new("interval");
     let jwks = file.open().await;
-    assert_eq!(jwks.keys().n_keys(), 1);
+    assert_eq!(jwks.snapshot().keys.n_keys(), 1);
     file.write(2);
     tokio::time::sleep(INTERVAL - Duration::from_secs(1)).await;
-    assert_eq!(jwks.keys().n_keys(), 1);
+    assert_eq!(jwks.snapshot().keys.n_keys(), 1);
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(jwks.keys().n_keys(), 2);
+    assert_eq!(jwks.snapshot().keys.n_keys(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,16 +71,16 @@ async fn keys_are_read_on_request_but_not_in_a_flood() {
     let file = KeyFile::new("request");
     let jwks = file.open().await;
     file.write(2);
-    assert!(jwks.renew().await);
-    assert_eq!(jwks.keys().n_keys(), 2);
+    assert!(newer(&jwks).await);
+    assert_eq!(jwks.snapshot().keys.n_keys(), 2);
     file.write(3);
     for _ in 0..1000 {
-        assert!(jwks.renew().await);
-        assert_eq!(jwks.keys().n_keys(), 2);
+        assert!(newer(&jwks).await);
+        assert_eq!(jwks.snapshot().keys.n_keys(), 2);
     }
     tokio::time::sleep(MIN_TIME_BETWEEN_REQUESTED).await;
-    assert!(jwks.renew().await);
-    assert_eq!(jwks.keys().n_keys(), 3);
+    assert!(newer(&jwks).await);
+    assert_eq!(jwks.snapshot().keys.n_keys(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -85,7 +90,7 @@ async fn those_who_ask_at_the_same_time_share_one_reading() {
     file.write(2);
     let herd = (0..1000).map(|_| {
         let jwks = jwks.clone();
-        async move { (jwks.renew().await, jwks.keys().n_keys()) }
+        async move { (newer(&jwks).await, jwks.snapshot().keys.n_keys()) }
     });
     for asked in herd.map(tokio::spawn).collect::<Vec<_>>() {
         assert_eq!(asked.await.expect("it ends"), (true, 2));
@@ -100,13 +105,41 @@ async fn the_first_reading_answers_those_who_came_before_it() {
     renewal.known.send_modify(|known| known.is_current = false);
     file.write(2);
     let early = jwks.clone();
-    let early = tokio::spawn(async move { (early.renew().await, early.keys().n_keys()) });
+    let early = tokio::spawn(async move { (newer(&early).await, early.snapshot().keys.n_keys()) });
     tokio::task::yield_now().await;
     tokio::spawn(renewal.run());
     assert_eq!(early.await.expect("it ends"), (true, 2));
     file.write(3);
-    assert!(jwks.renew().await);
-    assert_eq!(jwks.keys().n_keys(), 3, "nothing was read on request before");
+    assert!(newer(&jwks).await);
+    assert_eq!(
+        jwks.snapshot().keys.n_keys(),
+        3,
+        "nothing was read on request before"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_saw_no_keys_does_not_lead_to_a_second_reading_after_the_first() {
+    let file = KeyFile::new("late");
+    let (jwks, renewal) = file.open_idle().await;
+    let seen = jwks.snapshot();
+    // As it is with a set from the network: it is read between the look at the keys and the request for newer ones.
+    renewal.known.send_modify(|known| known.is_current = false);
+    let _until = renewal.renew().await;
+    tokio::spawn(renewal.run());
+    file.write(2);
+    assert!(jwks.renew(&seen).await);
+    assert_eq!(
+        jwks.snapshot().keys.n_keys(),
+        1,
+        "there is something newer than what was seen"
+    );
+    assert!(newer(&jwks).await);
+    assert_eq!(
+        jwks.snapshot().keys.n_keys(),
+        2,
+        "nothing was read on request before"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -114,12 +147,12 @@ async fn the_last_good_keys_stay_when_a_renewal_fails_and_it_is_tried_again_soon
     let file = KeyFile::new("failure");
     let jwks = file.open().await;
     file.corrupt();
-    assert!(!jwks.renew().await);
-    assert_eq!(jwks.keys().n_keys(), 1);
+    assert!(!newer(&jwks).await);
+    assert_eq!(jwks.snapshot().keys.n_keys(), 1);
     file.write(2);
     tokio::time::sleep(RETRY_INTERVAL + Duration::from_secs(1)).await;
-    assert_eq!(jwks.keys().n_keys(), 2);
-    assert!(jwks.renew().await);
+    assert_eq!(jwks.snapshot().keys.n_keys(), 2);
+    assert!(newer(&jwks).await);
 }
 
 #[tokio::test]
