@@ -1,7 +1,7 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser, Redis, openssl for certificates, a real Action Cable and gRPC for Ruby, npm
-//! packages the foreign clients and what the Node.js example needs.
+//! Debian packages bring Node.js, a browser, Redis, Prometheus, systemd's checks, openssl for certificates, a real Action
+//! Cable and gRPC for Ruby, npm packages the foreign clients and what the Node.js example needs.
 
 use std::{fs, io};
 
@@ -24,7 +24,7 @@ const MIN_GO_MINOR: u32 = 25;
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
 /// What tests start.
-const NEEDS: [Need; 10] = [
+const NEEDS: [Need; 11] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -56,6 +56,10 @@ const NEEDS: [Need; 10] = [
     Need {
         probes: &[&["prometheus", "--version"]],
         packages: &["prometheus"],
+    },
+    Need {
+        probes: &[&["systemd-analyze", "--version"]],
+        packages: &["systemd"],
     },
     Need {
         probes: &[&["ruby", "-e", "require 'grpc'; require 'redis'"]],
