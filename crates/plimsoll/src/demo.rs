@@ -18,20 +18,22 @@ use plimsoll_load::{
     executor::{Executor, RampingVus, Stage},
     generator,
     histogram::Histogram,
+    machine::Machine,
     metrics::Registry,
     plan::{self, Plan},
     preflight::{self, Needs},
     run::{self, RunConfig, RunResult},
-    watch::{self, Sample, Watch},
+    watch::{self, Watch},
 };
 use plimsoll_report::{
-    Distribution, Summary,
-    summary::{Losses, Parts, Target as TargetResources},
+    Distribution, Summary, json,
+    summary::{Kind, Losses, Parts, Target as TargetResources},
+    timeline::Recorder,
 };
 
 use crate::{
-    arguments,
     exit::{Failure, Status},
+    origin::origin,
     terminal,
 };
 use chat::{Chat, Metrics};
@@ -79,6 +81,15 @@ enum Format {
     Json,
 }
 
+/// What the chat's users did.
+struct Loaded {
+    result: RunResult,
+    metrics: Metrics,
+    /// Has observed them.
+    recorder: Recorder,
+    n_workers: usize,
+}
+
 impl Options {
     pub(crate) fn execute(self) -> Result<Status, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -101,9 +112,17 @@ impl Options {
 
         let mut watch = Watch::attach(watch::Target::Process(server.pid()))?;
         let before = watch.sample()?;
-        let (result, metrics) = self.load(&url, &server, &mut watch).await?;
+        let loaded = self.load(&url, &server, &mut watch).await?;
         let after = watch.sample()?;
-        let summary = self.summary(&result, &metrics, &before, &after, watch.peak_rss_bytes());
+        let mut summary = self.summary(loaded)?;
+        summary.targets.push(TargetResources::new(
+            "server",
+            &format!("process {}", server.pid()),
+            &before,
+            &after,
+            watch.peak_rss_bytes(),
+            self.users,
+        ));
         self.print(&summary)?;
         if self.keep {
             writeln!(
@@ -127,17 +146,14 @@ impl Options {
         }
     }
 
-    async fn load(
-        &self,
-        url: &str,
-        server: &ServerProcess,
-        watch: &mut Watch,
-    ) -> Result<(RunResult, Metrics), Failure> {
+    async fn load(&self, url: &str, server: &ServerProcess, watch: &mut Watch) -> Result<Loaded, Failure> {
         let target = Target::parse(url)?;
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry)?;
         let factory = Arc::new(Chat::new(target, server.address(), metrics));
         let config = RunConfig::new(self.plan()?);
+        let n_workers = config.n_workers.get();
+        let mut recorder = Recorder::new();
         let mut line = ProgressLine::new(io::stderr().is_terminal());
         let interrupted = async { drop(tokio::signal::ctrl_c().await) };
         let mut no_stages = ();
@@ -146,7 +162,10 @@ impl Options {
             registry,
             factory,
             &mut no_stages,
-            |progress| line.show(progress, metrics.broadcast_duration()),
+            |progress| {
+                recorder.observe(progress);
+                line.show(progress, metrics.broadcast_duration());
+            },
             interrupted,
         );
         let result = tokio::select! {
@@ -154,7 +173,12 @@ impl Options {
             error = sample_for_ever(watch) => return Err(error.into()),
         };
         line.finish();
-        Ok((result?, metrics))
+        Ok(Loaded {
+            result: result?,
+            metrics,
+            recorder,
+            n_workers,
+        })
     }
 
     /// The stages of the article's script.
@@ -173,21 +197,22 @@ impl Options {
         Ok(Plan::single(Executor::RampingVus(ramp)))
     }
 
-    fn summary(
-        &self,
-        result: &RunResult,
-        metrics: &Metrics,
-        before: &Sample,
-        after: &Sample,
-        peak_rss_bytes: u64,
-    ) -> Summary {
+    fn summary(&self, loaded: Loaded) -> Result<Summary, Failure> {
+        let Loaded {
+            result,
+            metrics,
+            recorder,
+            n_workers,
+        } = loaded;
         let account = metrics.account(&result.metrics);
         let latency = result.metrics.trend(metrics.broadcast_duration()).map(p95);
         let health = generator::judge(&result.generator, result.schedule, latency);
-        Summary::new(Parts {
-            plimsoll: env!("CARGO_PKG_VERSION"),
-            command: arguments::typed(),
-            run: result,
+        Ok(Summary::new(Parts {
+            origin: origin(Kind::Demo, "demo", &Machine::read()),
+            plan: &self.plan()?,
+            n_workers,
+            run: &result,
+            recorder,
             health: &health,
             losses: Some(Losses {
                 expected: account.n_expected,
@@ -196,25 +221,15 @@ impl Options {
                 duplicated: account.n_duplicated,
                 out_of_order: account.n_out_of_order,
             }),
-            target: Some(TargetResources::new(
-                "server",
-                before,
-                after,
-                peak_rss_bytes,
-                self.users,
-            )),
             trend_stats: &plan::TREND_STATS.map(str::to_owned),
-        })
+        }))
     }
 
     fn print(&self, summary: &Summary) -> io::Result<()> {
         let mut stdout = io::stdout();
         match self.format {
             Format::Text => write!(stdout, "{}", summary.text(terminal::style(&stdout)))?,
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut stdout, summary)?;
-                writeln!(stdout)?;
-            }
+            Format::Json => writeln!(stdout, "{}", json(summary)?)?,
         }
         stdout.flush()
     }

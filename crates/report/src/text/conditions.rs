@@ -52,10 +52,10 @@ impl Conditions {
             notices(&summary.notices, style),
             failures(&summary.iterations, style),
             summary.losses.as_ref().map(|losses| deliveries(losses, style)),
-            summary.target.as_ref().map(|found| target(found, style)),
-            Some(generator(&summary.generator, style)),
         ];
-        Self(first.into_iter().chain(common).flatten().collect())
+        let targets = summary.targets.iter().map(|found| target(found, style));
+        let conditions = first.into_iter().chain(common).flatten().chain(targets);
+        Self(conditions.chain([generator(&summary.generator, style)]).collect())
     }
 
     /// One block per condition.

@@ -134,7 +134,7 @@ fn losses_target_and_a_saturated_generator_stand_below() {
                 duplicated: 0,
                 out_of_order: 2,
             });
-            summary.target = Some(target());
+            summary.targets = vec![target()];
             summary.generator.saturated = true;
             summary.generator.reasons = vec![
                 "a worker was busy all the time; use more workers, another machine, or less load".to_owned(),
