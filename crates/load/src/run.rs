@@ -21,6 +21,7 @@ use crate::{
     plan::{Plan, Scenario},
     threshold::{Finding, ThresholdError, Thresholds},
     vu::{Lifecycle, VuFactory, VuId},
+    watch::Sampling,
 };
 
 mod account;
@@ -62,6 +63,8 @@ pub struct RunConfig {
     pub control: Control,
     /// Who takes its samples one by one; most often nobody.
     pub samples: Vec<SampleSender>,
+    /// What is watched beside it; told when the load begins. Who gave it asks for the accounts.
+    pub sampling: Option<Arc<Sampling>>,
 }
 
 impl RunConfig {
@@ -71,6 +74,7 @@ impl RunConfig {
             n_workers: default_workers(),
             control: Control::of(&plan),
             samples: Vec::new(),
+            sampling: None,
             plan,
         }
     }
@@ -307,6 +311,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
         commands: command_sender,
         orders: order_senders,
         monitor,
+        sampling: config.sampling,
     };
     Ok(Prepared { run_loop, workers })
 }

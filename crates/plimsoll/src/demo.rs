@@ -23,18 +23,19 @@ use plimsoll_load::{
     plan::{self, Plan},
     preflight::{self, Needs},
     run::{self, RunConfig, RunResult},
-    watch::{self, Watch},
+    watch::{self, Account, Place, Sampling},
 };
 use plimsoll_report::{
     Distribution, Summary, json,
-    summary::{Kind, Losses, Parts, Target as TargetResources},
+    summary::{Kind, Losses, Parts},
     timeline::Recorder,
 };
+use plimsoll_shootout::WatchArgs;
 
 use crate::{
     exit::{Failure, Status},
     origin::origin,
-    terminal,
+    terminal, watching,
 };
 use chat::{Chat, Metrics};
 use progress::ProgressLine;
@@ -42,9 +43,6 @@ use server_process::ServerProcess;
 
 /// The share of checks that must pass (the threshold of the article's script: `rate>0.9`).
 const LEAST_CHECKS_SHARE: f64 = 0.9;
-
-/// How often the server's memory is looked at.
-const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,6 +65,9 @@ pub(crate) struct Options {
     /// Leave the server running when the demo ends.
     #[arg(long)]
     keep: bool,
+    /// What is watched beside the server.
+    #[command(flatten)]
+    watch: WatchArgs,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -110,19 +111,11 @@ impl Options {
             self.users, self.time
         )?;
 
-        let mut watch = Watch::attach(watch::Target::Process(server.pid()))?;
-        let before = watch.sample()?;
-        let loaded = self.load(&url, &server, &mut watch).await?;
-        let after = watch.sample()?;
-        let mut summary = self.summary(loaded)?;
-        summary.targets.push(TargetResources::new(
-            "server",
-            &format!("process {}", server.pid()),
-            &before,
-            &after,
-            watch.peak_rss_bytes(),
-            self.users,
-        ));
+        let sampling = self.targets(&server).attach()?;
+        let loaded = self.load(&url, &server, sampling.clone()).await?;
+        let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
+        let summary = self.summary(loaded, &accounts)?;
+        watching::tell_ended(&summary.targets);
         self.print(&summary)?;
         if self.keep {
             writeln!(
@@ -132,6 +125,18 @@ impl Options {
             )?;
         }
         Ok(verdict(&summary))
+    }
+
+    /// The server comes first.
+    fn targets(&self, server: &ServerProcess) -> WatchArgs {
+        let server = watch::Target {
+            name: Some("server".to_owned()),
+            place: Place::Process(server.pid()),
+        };
+        let others = self.watch.targets.iter().cloned();
+        WatchArgs {
+            targets: [server].into_iter().chain(others).collect(),
+        }
     }
 
     fn check_limits(&self) -> Result<(), Failure> {
@@ -146,12 +151,20 @@ impl Options {
         }
     }
 
-    async fn load(&self, url: &str, server: &ServerProcess, watch: &mut Watch) -> Result<Loaded, Failure> {
+    async fn load(
+        &self,
+        url: &str,
+        server: &ServerProcess,
+        sampling: Option<Arc<Sampling>>,
+    ) -> Result<Loaded, Failure> {
         let target = Target::parse(url)?;
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry)?;
         let factory = Arc::new(Chat::new(target, server.address(), metrics));
-        let config = RunConfig::new(self.plan()?);
+        let config = RunConfig {
+            sampling,
+            ..RunConfig::new(self.plan()?)
+        };
         let n_workers = config.n_workers.get();
         let mut recorder = Recorder::new();
         let mut line = ProgressLine::new(io::stderr().is_terminal());
@@ -168,10 +181,7 @@ impl Options {
             },
             interrupted,
         );
-        let result = tokio::select! {
-            result = run => result,
-            error = sample_for_ever(watch) => return Err(error.into()),
-        };
+        let result = run.await;
         line.finish();
         Ok(Loaded {
             result: result?,
@@ -197,7 +207,7 @@ impl Options {
         Ok(Plan::single(Executor::RampingVus(ramp)))
     }
 
-    fn summary(&self, loaded: Loaded) -> Result<Summary, Failure> {
+    fn summary(&self, loaded: Loaded, accounts: &[Account]) -> Result<Summary, Failure> {
         let Loaded {
             result,
             metrics,
@@ -221,6 +231,7 @@ impl Options {
                 duplicated: account.n_duplicated,
                 out_of_order: account.n_out_of_order,
             }),
+            accounts,
             trend_stats: &plan::TREND_STATS.map(str::to_owned),
         }))
     }
@@ -235,17 +246,6 @@ impl Options {
     }
 }
 
-/// Keeps an eye on the server's memory. Ends only when the server is gone.
-async fn sample_for_ever(watch: &mut Watch) -> watch::WatchError {
-    let mut ticks = tokio::time::interval(SAMPLE_INTERVAL);
-    loop {
-        ticks.tick().await;
-        if let Err(error) = watch.sample() {
-            return error;
-        }
-    }
-}
-
 fn p95(histogram: &Histogram) -> Duration {
     Duration::from_micros(Distribution::from(histogram).p95)
 }
@@ -256,7 +256,8 @@ fn verdict(summary: &Summary) -> Status {
     });
     let has_passed = passes as f64 > LEAST_CHECKS_SHARE * (passes + fails) as f64;
     let n_lost = summary.losses.map_or(0, |losses| losses.lost);
-    match has_passed && n_lost == 0 {
+    let has_died = summary.targets.iter().any(|target| target.ended.is_some());
+    match has_passed && n_lost == 0 && !has_died {
         true => Status::Success,
         false => Status::BadResult,
     }

@@ -6,6 +6,7 @@
 pub mod artillery;
 mod distribution;
 mod document;
+pub mod fit;
 mod layout;
 pub mod quantity;
 mod script_data;

@@ -11,6 +11,7 @@ use plimsoll_load::{
     plan,
     run::{Failures, RunEnd, RunResult},
     threshold::Finding,
+    watch::Account,
 };
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,7 @@ pub use self::{
     metric::{Contains, Figure, Metric, Values},
     plan_outline::{Plan, PlannedScenario, describe},
     reading::ReadError,
-    target::{Ended, Fit, Target},
+    target::{Load, Target, TargetEnded},
 };
 pub(crate) use self::{group::SEPARATOR, listing::Entry};
 
@@ -85,7 +86,7 @@ pub struct Summary {
     pub timeline: Timeline,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
-    /// What the targets used that were watched.
+    /// What the watched targets used, in the order in which they were named.
     pub targets: Vec<Target>,
     /// What the generator used, and whether it was the bottleneck.
     pub generator: Generator,
@@ -199,6 +200,8 @@ pub struct Parts<'a> {
     pub health: &'a Health,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
+    /// What the watched targets used.
+    pub accounts: &'a [Account],
     /// Which figures of trends people want to see, under k6's names; see
     /// [`Plan::summary_trend_stats`](plimsoll_load::plan::Plan::summary_trend_stats).
     pub trend_stats: &'a [String],
@@ -222,7 +225,7 @@ pub struct Origin<'a> {
 }
 
 impl Summary {
-    /// Derives all figures. Nothing was watched, see [`Self::targets`].
+    /// Derives all figures.
     pub fn new(parts: Parts<'_>) -> Self {
         let Parts {
             origin,
@@ -232,9 +235,15 @@ impl Summary {
             recorder,
             health,
             losses,
+            accounts,
             trend_stats,
         } = parts;
         let Recorded { timeline, generator } = recorder.finish(&run.rest);
+        let load = Load::of(&timeline);
+        let targets = accounts
+            .iter()
+            .map(|account| Target::new(account, &load))
+            .collect();
         let seconds = run.duration.as_secs_f64();
         Self {
             version: VERSION,
@@ -275,7 +284,7 @@ impl Summary {
             breakdown: Breakdown::new(&run.metrics, seconds, trend_stats),
             timeline,
             losses,
-            targets: Vec::new(),
+            targets,
             generator: Generator::new(&run.generator, health, generator),
         }
     }

@@ -216,6 +216,7 @@ impl LoadTest<'_> {
         let outputs = std::mem::take(&mut self.outputs).start(&self.plan, Box::new(io::stdout()));
         let outputs = outputs.map_err(|error| TestFailure::NoFile.because(error))?;
         let display = RefCell::new(Display::new(Arc::clone(&self.screen), self.audience));
+        let sampling = self.flags.watch.attach()?;
         let n_vus = run::max_vus(&self.plan);
         display
             .borrow()
@@ -223,6 +224,7 @@ impl LoadTest<'_> {
         let config = RunConfig {
             control,
             samples: outputs.samples(),
+            sampling: sampling.clone(),
             ..RunConfig::new(self.plan.clone())
         };
         let shutdown = async {
@@ -247,6 +249,8 @@ impl LoadTest<'_> {
             watch(progress);
         };
         let result = run::run(config, registry, factory, &mut stages, observe, shutdown).await;
+        let accounts = sampling.iter().flat_map(|sampling| sampling.finish());
+        let accounts: Vec<_> = accounts.collect();
         let output_report = outputs.finish().await;
         display.into_inner().finish();
         let result = result.map_err(|error| verdict::of_error(&error).because(error))?;
@@ -264,6 +268,7 @@ impl LoadTest<'_> {
             plan: &self.plan,
             n_workers,
             recorder,
+            accounts,
             notices: output_report.notices(),
         };
         let summary = results.summary(&result, course);

@@ -14,6 +14,7 @@ use plimsoll_load::{
     metrics::{Contains, MetricSet, Value as Sample},
     plan::Plan,
     run::RunResult,
+    watch::Account,
 };
 use plimsoll_report::{
     Layout, ScriptOptions, Style, Summary, SummaryMode, json, percentile,
@@ -25,7 +26,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::options::{Format, ResultFlags};
-use crate::origin::origin;
+use crate::{origin::origin, watching};
 
 /// What people have to know before they believe a figure.
 pub(super) const SATURATED: &str =
@@ -41,6 +42,8 @@ pub(super) struct Course<'a> {
     pub(super) n_workers: NonZeroUsize,
     /// Has observed the run.
     pub(super) recorder: Recorder,
+    /// What was watched.
+    pub(super) accounts: Vec<Account>,
     /// What people should know of its outputs.
     pub(super) notices: Vec<String>,
 }
@@ -56,8 +59,10 @@ pub(super) fn summarize(run: &RunResult, course: Course<'_>) -> Summary {
         recorder: course.recorder,
         health: &health,
         losses: None,
+        accounts: &course.accounts,
         trend_stats: &course.plan.summary_trend_stats,
     });
+    watching::tell_ended(&summary.targets);
     summary.notices.extend(course.notices);
     summary
 }

@@ -156,9 +156,11 @@ struct ScenarioRun<'a> {
 
 impl ScenarioRun<'_> {
     async fn conduct(self, signals: &Signals) -> Result<Status, Failure> {
+        let sampling = self.options.watch.attach()?;
         let outputs = self.outputs.start(&self.plan, Box::new(io::stdout()))?;
         let config = RunConfig {
             samples: outputs.samples(),
+            sampling: sampling.clone(),
             ..RunConfig::new(self.plan.clone())
         };
         let display = RefCell::new(self.display);
@@ -171,6 +173,8 @@ impl ScenarioRun<'_> {
         let factory = self.users.factory();
         let shutdown = signals.received(1);
         let result = run::run(config, self.users.registry, factory, &mut (), observe, shutdown).await;
+        let accounts = sampling.iter().flat_map(|sampling| sampling.finish());
+        let accounts: Vec<_> = accounts.collect();
         let notices = outputs.finish().await.notices();
         display.into_inner().finish();
         let result = result?;
@@ -181,6 +185,7 @@ impl ScenarioRun<'_> {
             plan: &self.plan,
             n_workers,
             recorder,
+            accounts,
             notices,
         };
         tell(self.options, &summarize(&result, course), &outcome)?;
@@ -208,6 +213,9 @@ fn tell(options: &Options, summary: &Summary, outcome: &Outcome) -> Result<(), F
             let table = timings::table(outcome, summary);
             if !options.no_summary && !table.is_empty() {
                 write!(stdout, "\n{table}")?;
+            }
+            for target in &summary.targets {
+                write!(stdout, "\n{}", target.text())?;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, LazyLock},
-    time::{Duration, Instant, UNIX_EPOCH},
+    time::{Duration, UNIX_EPOCH},
 };
 
 use expect_test::expect;
@@ -13,11 +13,10 @@ use plimsoll_load::{
     metrics::{self, Definition, Registry, Value},
     plan,
     run::{self, Stretch},
-    watch::Sample,
 };
 
 use super::*;
-use crate::Distribution;
+use crate::{Distribution, fit::Fit};
 
 pub(crate) mod scripted;
 
@@ -50,6 +49,7 @@ pub(crate) fn parts<'a>(run: &'a RunResult, trend_stats: &'a [String]) -> Parts<
         recorder: Recorder::new(),
         health: &HEALTH,
         losses: None,
+        accounts: &[],
         trend_stats,
     }
 }
@@ -153,23 +153,28 @@ pub(crate) fn run() -> RunResult {
 }
 
 pub(crate) fn target() -> Target {
-    let now = Instant::now();
-    let sample = |secs, rss_bytes| Sample {
-        taken_at: now + Duration::from_secs(secs),
-        cpu: Duration::from_millis(1_500 * secs),
-        rss_bytes,
-        n_threads: 3,
-        n_open_files: Some(9),
-        n_processes: 1,
-    };
-    Target::new(
-        "plimsoll serve",
-        "port 8080",
-        &sample(0, 10_000_000),
-        &sample(40, 11_000_000),
-        12_000_000,
-        100,
-    )
+    Target {
+        name: "server".to_owned(),
+        what: "process 4711".to_owned(),
+        cpu_seconds: Some(60.0),
+        cores: Some(1.5),
+        cores_max: Some(1.75),
+        rss_max_bytes: Some(12_000_000),
+        rss_per_user_bytes: Some(20_000),
+        threads_max: Some(3),
+        open_files_max: Some(109),
+        sampling_cpu_seconds: 0.0625,
+        series: [("cpu_cores".to_owned(), vec![Some(1.25), Some(1.75), None])].into(),
+        fits: vec![Fit {
+            of: "rss_bytes".to_owned(),
+            against: "vus".to_owned(),
+            intercept: 1e7,
+            slope: 19_500.0,
+            slope_error: 250.5,
+            n: 38,
+        }],
+        ..Target::default()
+    }
 }
 
 #[test]
@@ -438,15 +443,33 @@ fn json_has_the_documented_fields() {
             "out_of_order": 2
           },
           "targets": [{
-            "name": "plimsoll serve",
-            "what": "port 8080",
+            "name": "server",
+            "what": "process 4711",
             "cpu_seconds": 60.0,
             "cores": 1.5,
+            "cores_max": 1.75,
             "rss_max_bytes": 12000000,
             "rss_per_user_bytes": 20000,
             "pss_max_bytes": null,
-            "series": {},
-            "fits": [],
+            "threads_max": 3,
+            "open_files_max": 109,
+            "sockets_max": null,
+            "processes_max": null,
+            "sampling_cpu_seconds": 0.0625,
+            "missed": 0,
+            "series_left_out": 0,
+            "series": {
+              "cpu_cores": [1.25,1.75,null]
+            },
+            "fits": [{
+              "of": "rss_bytes",
+              "against": "vus",
+              "intercept": 10000000.0,
+              "slope": 19500.0,
+              "slope_error": 250.5,
+              "n": 38
+            }],
+            "no_fits": [],
             "ended": null
           }],
           "generator": {
