@@ -74,14 +74,15 @@ fn ended(ended: &TargetEnded) -> String {
 
 fn counts(target: &Target) -> Option<String> {
     let counts = [
-        (target.processes_max, "processes"),
-        (target.threads_max, "threads"),
-        (target.open_files_max, "open files"),
-        (target.sockets_max, "sockets"),
+        (target.processes_max, "process", "processes"),
+        (target.threads_max, "thread", "threads"),
+        (target.open_files_max, "open file", "open files"),
+        (target.sockets_max, "socket", "sockets"),
     ];
-    let counts = counts
-        .into_iter()
-        .filter_map(|(n, what)| Some(format!("{} {what}", n?)));
+    let counts = counts.into_iter().filter_map(|(n, one, many)| match n? {
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {many}")),
+    });
     let counts = counts.collect::<Vec<_>>().join(", ");
     (!counts.is_empty()).then(|| format!("at the most {counts}"))
 }
