@@ -21,6 +21,7 @@ use crate::{
     plan::{Plan, Scenario},
     threshold::{Finding, ThresholdError, Thresholds},
     vu::{Lifecycle, VuFactory, VuId},
+    watch::Sampling,
 };
 
 mod account;
@@ -33,14 +34,16 @@ mod scene;
 mod shift;
 mod slots;
 mod steward;
+mod stretch;
 mod total;
 mod virtual_user;
 mod worker;
 
 pub use self::{
     control::{Control, ControlError, State},
-    failures::Failures,
+    failures::{Cause, Failures, Span},
     handle::RunHandle,
+    stretch::Stretch,
 };
 use self::{
     run_loop::RunLoop,
@@ -60,6 +63,8 @@ pub struct RunConfig {
     pub control: Control,
     /// Who takes its samples one by one; most often nobody.
     pub samples: Vec<SampleSender>,
+    /// What is watched beside it; told when the load begins. Who gave it asks for the accounts.
+    pub sampling: Option<Arc<Sampling>>,
 }
 
 impl RunConfig {
@@ -69,6 +74,7 @@ impl RunConfig {
             n_workers: default_workers(),
             control: Control::of(&plan),
             samples: Vec::new(),
+            sampling: None,
             plan,
         }
     }
@@ -103,6 +109,8 @@ pub struct Progress<'a> {
     pub thresholds: Vec<Finding>,
     /// All metrics since the start.
     pub metrics: &'a MetricSet,
+    /// What happened since the last time.
+    pub recent: &'a Stretch,
     /// What people should know, all since the start.
     pub notices: &'a [String],
 }
@@ -127,6 +135,8 @@ pub struct ScenarioProgress<'a> {
 pub struct RunResult {
     /// All metrics, those of [`Execution`] included.
     pub metrics: MetricSet,
+    /// What nobody has observed: the last part of a second, and what came with the end.
+    pub rest: Stretch,
     /// When the first virtual user started.
     pub started_at: SystemTime,
     /// From the start to the end of the last iteration.
@@ -193,6 +203,16 @@ pub struct Iterations {
     pub n_complete: u64,
     /// Dropped by the schedule or by a shutdown; these are in no other metric.
     pub n_interrupted: u64,
+}
+
+impl Iterations {
+    /// Those that ended after `earlier`, an older state of this very count.
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            n_complete: self.n_complete - earlier.n_complete,
+            n_interrupted: self.n_interrupted - earlier.n_interrupted,
+        }
+    }
 }
 
 /// Why a run could not be done.
@@ -291,6 +311,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
         commands: command_sender,
         orders: order_senders,
         monitor,
+        sampling: config.sampling,
     };
     Ok(Prepared { run_loop, workers })
 }

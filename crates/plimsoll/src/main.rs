@@ -12,11 +12,13 @@ mod demo;
 mod exit;
 mod logging;
 mod new;
+mod origin;
 mod run;
 mod schema;
 mod serve;
 mod surroundings;
 mod terminal;
+mod watching;
 
 use std::process::ExitCode;
 

@@ -5,13 +5,14 @@
 
 use std::{fs, io};
 
+use super::web;
 use crate::{command, debian, debian::Need, repository};
 
 /// Where the tests against foreign peers live, relative to the root of the repository.
 pub(super) const FOREIGN_TESTS: &str = "tests/foreign";
 
 /// The folders with a `package-lock.json`, relative to the root of the repository.
-const NPM_FOLDERS: [&str; 2] = [FOREIGN_TESTS, "examples/apps/node"];
+const NPM_FOLDERS: [&str; 3] = [FOREIGN_TESTS, web::FOLDER, "examples/apps/node"];
 
 /// `node --test` with all the options that we use.
 const MIN_NODE_MAJOR: u32 = 20;
@@ -131,7 +132,8 @@ fn go_minor(version: &str) -> Option<u32> {
     version.split([' ', '.', 'r']).next()?.parse().ok()
 }
 
-fn install_npm_packages(folder: &str) -> Result<(), Error> {
+/// Installs what the lock file of a folder names, unless it is there already.
+pub(super) fn install_npm_packages(folder: &str) -> Result<(), Error> {
     let path = repository::root().join(folder);
     let lock = fs::read(path.join("package-lock.json"))?;
     let installed = path.join(INSTALLED_LOCK);

@@ -9,7 +9,7 @@ use plimsoll_load::{
     threshold::Rules,
 };
 use plimsoll_outputs::Outputs;
-use plimsoll_report::{Style, SummaryMode};
+use plimsoll_report::{Style, SummaryMode, summary::Kind, timeline::Recorder};
 use plimsoll_script::{Redaction, Script, Users};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ use super::{
     options::Options,
     progress::{Audience, Display, Screen, header},
     rest::{Orders, Rest, Snapshot},
-    results::{Results, SATURATED},
+    results::{Course, Results, SATURATED},
     script,
     signals::Signals,
     verdict,
@@ -216,6 +216,7 @@ impl LoadTest<'_> {
         let outputs = std::mem::take(&mut self.outputs).start(&self.plan, Box::new(io::stdout()));
         let outputs = outputs.map_err(|error| TestFailure::NoFile.because(error))?;
         let display = RefCell::new(Display::new(Arc::clone(&self.screen), self.audience));
+        let sampling = self.flags.watch.attach()?;
         let n_vus = run::max_vus(&self.plan);
         display
             .borrow()
@@ -223,6 +224,7 @@ impl LoadTest<'_> {
         let config = RunConfig {
             control,
             samples: outputs.samples(),
+            sampling: sampling.clone(),
             ..RunConfig::new(self.plan.clone())
         };
         let shutdown = async {
@@ -239,11 +241,16 @@ impl LoadTest<'_> {
         if self.flags.results.summary_mode == SummaryMode::Full {
             registry.break_down();
         }
+        let mut recorder = Recorder::new();
+        let n_workers = config.n_workers;
         let observe = |progress: &Progress<'_>| {
+            recorder.observe(progress);
             display.borrow_mut().show(progress, terminal::size());
             watch(progress);
         };
         let result = run::run(config, registry, factory, &mut stages, observe, shutdown).await;
+        let accounts = sampling.iter().flat_map(|sampling| sampling.finish());
+        let accounts: Vec<_> = accounts.collect();
         let output_report = outputs.finish().await;
         display.into_inner().finish();
         let result = result.map_err(|error| verdict::of_error(&error).because(error))?;
@@ -255,7 +262,16 @@ impl LoadTest<'_> {
             redaction: &self.redaction,
             no_color: self.flags.talk.no_color || terminal::is_colour_refused(),
         };
-        let summary = results.summary(&result, output_report.notices());
+        let course = Course {
+            kind: Kind::K6,
+            name: &self.name,
+            plan: &self.plan,
+            n_workers,
+            recorder,
+            accounts,
+            notices: output_report.notices(),
+        };
+        let summary = results.summary(&result, course);
         results.tell(&summary, &stages).await?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");

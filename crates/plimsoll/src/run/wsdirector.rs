@@ -10,6 +10,7 @@ use plimsoll_load::{
     run::{self, Progress, RunConfig, RunEnd, RunResult},
 };
 use plimsoll_outputs::Outputs;
+use plimsoll_report::{Summary, summary::Kind, timeline::Recorder};
 use plimsoll_scenario::{
     document::{Document, Mistakes},
     wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
@@ -22,7 +23,7 @@ use super::{
     check::unreadable,
     log::{Log, LogFormat, LogOutput},
     progress::{Audience, Display, Screen},
-    results::{SATURATED, summarize},
+    results::{Course, SATURATED, summarize},
     signals::Signals,
 };
 use crate::{
@@ -76,6 +77,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     let signals = Signals::listen()?;
     let run = ScenarioRun {
         options,
+        name: source.name(),
         report: users.report(),
         plan: Plan::new(users.plan()),
         users,
@@ -110,14 +112,12 @@ fn read(
     scale: u32,
     surroundings: &Surroundings<'_>,
 ) -> Result<Result<Scenario, Mistakes>, Failure> {
-    let (name, text) = match source {
-        Source::Text(text) => ("--include".to_owned(), text.clone()),
+    let name = source.name();
+    let text = match source {
+        Source::Text(text) => text.clone(),
         Source::File(path) => {
             let text = (surroundings.read_file)(path);
-            (
-                path.display().to_string(),
-                text.map_err(|error| unreadable(path, &error))?,
-            )
+            text.map_err(|error| unreadable(path, &error))?
         }
     };
     let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
@@ -145,6 +145,8 @@ fn connect(options: &Options, url: String) -> Result<Connect, Failure> {
 /// A scenario that is about to run.
 struct ScenarioRun<'a> {
     options: &'a Options,
+    /// The scenario as the user named it.
+    name: String,
     plan: Plan,
     users: Users,
     report: Report,
@@ -154,52 +156,66 @@ struct ScenarioRun<'a> {
 
 impl ScenarioRun<'_> {
     async fn conduct(self, signals: &Signals) -> Result<Status, Failure> {
+        let sampling = self.options.watch.attach()?;
         let outputs = self.outputs.start(&self.plan, Box::new(io::stdout()))?;
         let config = RunConfig {
             samples: outputs.samples(),
+            sampling: sampling.clone(),
             ..RunConfig::new(self.plan.clone())
         };
         let display = RefCell::new(self.display);
-        let observe = |progress: &Progress<'_>| display.borrow_mut().show(progress, terminal::size());
+        let mut recorder = Recorder::new();
+        let n_workers = config.n_workers;
+        let observe = |progress: &Progress<'_>| {
+            recorder.observe(progress);
+            display.borrow_mut().show(progress, terminal::size());
+        };
         let factory = self.users.factory();
         let shutdown = signals.received(1);
         let result = run::run(config, self.users.registry, factory, &mut (), observe, shutdown).await;
+        let accounts = sampling.iter().flat_map(|sampling| sampling.finish());
+        let accounts: Vec<_> = accounts.collect();
         let notices = outputs.finish().await.notices();
         display.into_inner().finish();
         let result = result?;
         let outcome = self.report.outcome();
-        tell(self.options, &self.plan, &result, &outcome, notices)?;
+        let course = Course {
+            kind: Kind::Wsdirector,
+            name: &self.name,
+            plan: &self.plan,
+            n_workers,
+            recorder,
+            accounts,
+            notices,
+        };
+        tell(self.options, &summarize(&result, course), &outcome)?;
         end(&result, &outcome)
     }
 }
 
 /// Prints what the run came to.
-fn tell(
-    options: &Options,
-    plan: &Plan,
-    run: &RunResult,
-    outcome: &Outcome,
-    notices: Vec<String>,
-) -> Result<(), Failure> {
-    let summary = summarize(run, &plan.summary_trend_stats, notices);
+fn tell(options: &Options, summary: &Summary, outcome: &Outcome) -> Result<(), Failure> {
     if summary.generator.saturated {
         tracing::warn!("{SATURATED}");
     }
     let mut stdout = io::stdout();
     match options.format {
         Format::Json => {
-            let mut value = serde_json::to_value(&summary)?;
+            let mut value = serde_json::to_value(summary)?;
             value["scenario"] = json!(outcome);
-            writeln!(stdout, "{}", serde_json::to_string_pretty(&value)?)?;
+            writeln!(stdout, "{}", plimsoll_report::json(&value)?)?;
         }
         Format::Text => {
             for notice in &summary.notices {
                 tracing::warn!("{notice}");
             }
             write!(stdout, "{outcome}")?;
-            let table = timings::table(outcome, &summary);
+            let table = timings::table(outcome, summary);
             if !options.no_summary && !table.is_empty() {
                 write!(stdout, "\n{table}")?;
+            }
+            for target in &summary.targets {
+                write!(stdout, "\n{}", target.text())?;
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
+use plimsoll_shootout::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,6 +42,8 @@ pub(super) struct Options {
     /// Write all samples to an output, for example json=samples.json; may be given several times.
     #[arg(long, value_name = "NAME[=ARGUMENT]")]
     pub(super) out: Vec<String>,
+    #[command(flatten)]
+    pub(super) watch: WatchArgs,
     /// No progress.
     #[arg(long, short)]
     pub(super) quiet: bool,
@@ -92,6 +95,16 @@ pub(super) enum Format {
 pub(super) enum Source {
     File(PathBuf),
     Text(String),
+}
+
+impl Source {
+    /// What people call it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Text(_) => "--include".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

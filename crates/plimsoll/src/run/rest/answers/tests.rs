@@ -7,7 +7,7 @@ use plimsoll_load::{
     executor::Executor,
     metrics::{Kind, MetricSet, Recorder, Registry, Selector, built_in::Http},
     plan::Plan,
-    run::{Control, Progress},
+    run::{Control, Progress, Stretch},
     threshold::Finding,
 };
 
@@ -221,6 +221,7 @@ fn metrics_and_groups_are_told() {
         scenarios: Vec::new(),
         thresholds: vec![finding],
         metrics: &metrics,
+        recent: &Stretch::empty(&metrics),
         notices: &[],
     });
     check(
