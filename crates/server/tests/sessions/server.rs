@@ -30,6 +30,7 @@ pub(crate) fn config() -> Config {
         health_path: "/health".to_owned(),
         ready_path: "/ready".to_owned(),
         metrics_page: None,
+        admin_page: None,
         broadcast_path: "/_broadcast".to_owned(),
         broadcast_access: BroadcastAccess::Key("key".to_owned()),
         broadcast_cors: false,
