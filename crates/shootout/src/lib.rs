@@ -15,7 +15,6 @@
 mod args;
 mod causes;
 pub mod connect;
-mod crowd;
 pub mod exchange;
 mod execute;
 mod fleet;

@@ -196,14 +196,7 @@ impl Column {
         let mut before = self.base;
         (0..n_intervals)
             .map(|interval| {
-                // What was read after the end says how the last interval ended.
-                let end = if interval + 1 == n_intervals {
-                    usize::MAX
-                } else {
-                    interval + 1
-                };
-                let cells = self.cells.get(interval..end.min(self.cells.len()))?;
-                let cell = cells.iter().rev().flatten().next().copied()?;
+                let cell = self.cells.get(interval).copied().flatten()?;
                 let since = before.replace(cell);
                 cell.value(since)
             })

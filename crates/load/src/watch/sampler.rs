@@ -124,7 +124,6 @@ impl Sampler {
             };
             match order {
                 Ok(Order::Prepare(done)) => {
-                    self.source.hurry();
                     if let Ok(reading) = self.source.read() {
                         self.base = reading;
                     }
@@ -191,7 +190,6 @@ impl Sampler {
 
     fn finish(mut self) -> Account {
         if self.ended.is_none() {
-            self.source.hurry();
             let second = self.elapsed().as_secs();
             self.look(second);
         }
@@ -241,13 +239,6 @@ impl Source {
             Self::Tree(tree) => tree.read(),
             Self::Cgroup(group) => group.read(),
             Self::Page(endpoint) => endpoint.read(),
-        }
-    }
-
-    /// Before and after the load nothing is disturbed by a look that takes long.
-    fn hurry(&mut self) {
-        if let Self::Tree(tree) = self {
-            tree.hurry();
         }
     }
 
