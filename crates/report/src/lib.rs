@@ -4,6 +4,7 @@
 //! made, so that no two outputs can disagree. How the samples came about is not known here.
 
 pub mod artillery;
+pub mod comparison;
 mod distribution;
 mod document;
 pub mod fit;

@@ -27,6 +27,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    runs::Keeper,
     surroundings::Surroundings,
     terminal,
 };
@@ -44,6 +45,7 @@ struct LoadTest<'a> {
     /// Whether it waits for a signal when it is over.
     lingers: bool,
     redaction: Redaction,
+    keeper: Keeper,
 }
 
 /// Reads everything, runs the test and tells its result. To be polled on a `LocalSet`.
@@ -103,6 +105,7 @@ async fn prepare<'a>(
         audience,
         lingers,
         redaction,
+        keeper: flags.save.keeper(flags.talk.quiet, surroundings),
     })
 }
 
@@ -272,7 +275,10 @@ impl LoadTest<'_> {
             notices: output_report.notices(),
         };
         let summary = results.summary(&result, course);
-        results.tell(&summary, &stages).await?;
+        let told = results.tell(&summary, &stages).await;
+        // A closed standard output is no reason to lose the run.
+        self.keeper.keep(&summary);
+        told?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             signals.received(1).await;

@@ -28,6 +28,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    runs::Keeper,
     surroundings::Surroundings,
     terminal,
 };
@@ -83,6 +84,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
         users,
         outputs,
         display: Display::new(screen, audience),
+        keeper: options.save.keeper(options.quiet, surroundings),
     };
     tokio::select! {
         outcome = run.conduct(&signals) => outcome,
@@ -152,6 +154,7 @@ struct ScenarioRun<'a> {
     report: Report,
     outputs: Outputs,
     display: Display<io::Stderr>,
+    keeper: Keeper,
 }
 
 impl ScenarioRun<'_> {
@@ -188,7 +191,10 @@ impl ScenarioRun<'_> {
             accounts,
             notices,
         };
-        tell(self.options, &summarize(&result, course), &outcome)?;
+        let summary = summarize(&result, course);
+        let told = tell(self.options, &summary, &outcome);
+        self.keeper.keep(&summary);
+        told?;
         end(&result, &outcome)
     }
 }

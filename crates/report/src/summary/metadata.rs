@@ -44,6 +44,19 @@ pub enum Kind {
     Bench,
 }
 
+impl Kind {
+    /// As it stands in the JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::K6 => "k6",
+            Self::Artillery => "artillery",
+            Self::Wsdirector => "wsdirector",
+            Self::Demo => "demo",
+            Self::Bench => "bench",
+        }
+    }
+}
+
 /// The machine that the load came from, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
