@@ -10,6 +10,7 @@ mod document;
 pub mod fit;
 mod layout;
 pub mod quantity;
+mod schema;
 mod script_data;
 mod style;
 pub mod summary;
@@ -21,6 +22,7 @@ pub use self::{
     distribution::{Distribution, percentile, trend_figure},
     document::json,
     layout::{Layout, SummaryMode, SummaryModeError},
+    schema::schema,
     script_data::{ScriptOptions, path_id},
     style::{Environment, Style},
     summary::Summary,

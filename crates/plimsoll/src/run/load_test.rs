@@ -20,7 +20,7 @@ use super::{
     options::Options,
     progress::{Audience, Display, Screen, header},
     rest::{Orders, Rest, Snapshot},
-    results::{Course, Results, SATURATED},
+    results::{Course, Results, SATURATED, judge},
     script,
     signals::Signals,
     verdict,
@@ -271,6 +271,7 @@ impl LoadTest<'_> {
             plan: &self.plan,
             n_workers,
             recorder,
+            health: judge(&result),
             accounts,
             notices: output_report.notices(),
         };

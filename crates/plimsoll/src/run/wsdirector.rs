@@ -23,7 +23,7 @@ use super::{
     check::unreadable,
     log::{Log, LogFormat, LogOutput},
     progress::{Audience, Display, Screen},
-    results::{Course, SATURATED, summarize},
+    results::{Course, SATURATED, judge, summarize},
     signals::Signals,
 };
 use crate::{
@@ -188,6 +188,7 @@ impl ScenarioRun<'_> {
             plan: &self.plan,
             n_workers,
             recorder,
+            health: judge(&result),
             accounts,
             notices,
         };
