@@ -116,6 +116,7 @@ impl Options {
         let url = format!("ws://{}/cable", server.address());
         let mut talk = io::stderr();
         writeln!(talk, "A chat server is up: {url} (process {}).", server.pid())?;
+        writeln!(talk, "Join the chat in a browser: http://{}/", server.address())?;
         writeln!(
             talk,
             "Up to {} users connect, subscribe, speak, wait for their own words and leave, for {} s.\n",
