@@ -60,6 +60,9 @@ pub struct RunConfig {
     pub control: Control,
     /// Who takes its samples one by one; most often nobody.
     pub samples: Vec<SampleSender>,
+    /// Watches the generator. Whoever keeps a clone may end a period of it while the run goes on; then
+    /// [`RunResult::generator`] is the rest.
+    pub monitor: Monitor,
 }
 
 impl RunConfig {
@@ -69,6 +72,7 @@ impl RunConfig {
             n_workers: default_workers(),
             control: Control::of(&plan),
             samples: Vec::new(),
+            monitor: Monitor::new(),
             plan,
         }
     }
@@ -105,6 +109,10 @@ pub struct Progress<'a> {
     pub metrics: &'a MetricSet,
     /// What people should know, all since the start.
     pub notices: &'a [String],
+    /// Why iterations failed, all since the start.
+    pub failures: &'a Failures,
+    /// What became of the arrivals of all scenarios together, since the start.
+    pub schedule: Schedule,
 }
 
 /// How far one scenario is.
@@ -245,7 +253,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
         .iter()
         .map(|scenario| Scene::new(scenario.clone(), &config.control));
     let scenes: Arc<[Scene]> = scenes.collect();
-    let (run, monitor) = (RunHandle::new(), Monitor::new());
+    let (run, monitor) = (RunHandle::new(), config.monitor);
     let (command_sender, commands) = watch::channel(Command::Prepare);
     let (report_sender, reports) = mpsc::channel(n_workers * REPORTS_PER_WORKER);
     let (order_senders, orders): (Vec<_>, Vec<_>) =

@@ -103,6 +103,7 @@ impl Total {
     pub(super) fn progress(&mut self, elapsed: Duration, thresholds: Vec<Finding>) -> Progress<'_> {
         let active_vus = self.run.active_vus();
         self.settle();
+        let schedule = self.schedule();
         Progress {
             elapsed,
             active_vus,
@@ -113,6 +114,8 @@ impl Total {
             thresholds,
             metrics: &self.metrics,
             notices: &self.notices,
+            failures: &self.failures,
+            schedule,
         }
     }
 

@@ -191,10 +191,10 @@ pub(super) fn brief(figures: &[Figure], n: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::sync::{Arc, LazyLock};
 
     use expect_test::expect;
-    use plimsoll_load::metrics::MetricSet;
+    use plimsoll_load::{generator::Schedule, metrics::MetricSet, run::Failures};
 
     use super::*;
 
@@ -246,6 +246,7 @@ mod tests {
     }
 
     fn progress(ms: u64, metrics: &MetricSet) -> Progress<'_> {
+        static NONE: LazyLock<Failures> = LazyLock::new(Failures::default);
         Progress {
             elapsed: Duration::from_millis(ms),
             active_vus: 0,
@@ -256,6 +257,8 @@ mod tests {
             thresholds: Vec::new(),
             metrics,
             notices: &[],
+            failures: &NONE,
+            schedule: Schedule::default(),
         }
     }
 }

@@ -5,9 +5,10 @@ use std::{sync::Arc, time::Duration};
 use expect_test::{Expect, expect};
 use plimsoll_load::{
     executor::Executor,
+    generator::Schedule,
     metrics::{Kind, MetricSet, Recorder, Registry, Selector, built_in::Http},
     plan::Plan,
-    run::{Control, Progress},
+    run::{Control, Failures, Progress},
     threshold::Finding,
 };
 
@@ -222,6 +223,8 @@ fn metrics_and_groups_are_told() {
         thresholds: vec![finding],
         metrics: &metrics,
         notices: &[],
+        failures: &Failures::default(),
+        schedule: Schedule::default(),
     });
     check(
         &run.ask("GET", "/v1/status", ""),
