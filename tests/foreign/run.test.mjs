@@ -1,7 +1,7 @@
 // `plimsoll run`: options from all layers, results in all forms, and what scripts do wrong, with k6's exit codes.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
@@ -444,6 +444,24 @@ describe("plimsoll new", () => {
     assert.match(readFileSync(join(cwd, "cable.js"), "utf8"), /k6\/x\/cable/);
     assert.equal((await plimsollIn({ cwd }, "new", "cable.js", "--force")).code, 0);
     assert.doesNotMatch(readFileSync(join(cwd, "cable.js"), "utf8"), /k6\/x\/cable/);
+  });
+
+  test("writes files of other tools, which run", async (t) => {
+    const server = await Server.start("--app", "benchmark", "--no-welcome");
+    t.after(() => server.stop());
+    const cwd = folderOf(t, {});
+    for (const [template, flags, answer] of [
+      ["artillery", ["--target", server.ws("/echo")], /ok: vusers\.failed == 0/],
+      ["wsdirector", ["--url", server.ws("/cable"), "--scale", "2"], /Group listener: 4 clients, 0 failures/],
+    ]) {
+      const made = await plimsollIn({ cwd }, "new", "--template", template, "--force");
+      assert.match(made.stderr, /^Wrote test\.yml\. Run it with: plimsoll run test\.yml/);
+      const written = readFileSync(join(cwd, "test.yml"), "utf8");
+      writeFileSync(join(cwd, "test.yml"), written.replace(/duration: \d+/g, "duration: 1").replace("think: 1", "think: 0.01"));
+      const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", "test.yml", ...flags);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, answer);
+    }
   });
 
   test("the script for cables runs against the chat application", async (t) => {

@@ -1,4 +1,4 @@
-//! `plimsoll new`: a script to start from.
+//! `plimsoll new`: a load test to start from.
 
 use std::{
     fs::{File, OpenOptions},
@@ -15,16 +15,18 @@ Examples:
   plimsoll new                            script.js: ten users who request a page
   plimsoll new chat.js --template cable   users of a chat over Action Cable
   plimsoll new api.js --template protocol scenarios, thresholds, setup and teardown
+  plimsoll new --template artillery       test.yml: questions and answers over a WebSocket
+  plimsoll new --template wsdirector      test.yml: who speaks, and what the others must hear
   plimsoll new mine.js --template ours.js a copy of a script of your own";
 
-/// Write a script to start from.
+/// Write a load test to start from.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// Where to write it.
-    #[arg(default_value = "script.js", value_hint = ValueHint::FilePath)]
-    file: PathBuf,
-    /// What to start from: minimal, protocol, cable, or a file of your own.
+    /// Where to write it [default: script.js, test.yml].
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: Option<PathBuf>,
+    /// What to start from: minimal, protocol, cable, artillery, wsdirector, or a file of your own.
     #[arg(long, default_value = "minimal", value_name = "NAME|FILE")]
     template: String,
     /// Write over a file that exists.
@@ -35,11 +37,42 @@ pub(crate) struct Options {
     project_id: Option<String>,
 }
 
-/// The templates that come with the program.
-const TEMPLATES: [(&str, &str); 3] = [
-    ("minimal", include_str!("new/minimal.js")),
-    ("protocol", include_str!("new/protocol.js")),
-    ("cable", include_str!("new/cable.js")),
+/// A file that comes with the program.
+struct Template {
+    name: &'static str,
+    text: &'static str,
+    file: &'static str,
+    /// What `plimsoll run` needs beside the file.
+    flags: &'static str,
+}
+
+impl Template {
+    const fn script(name: &'static str, text: &'static str) -> Self {
+        Self {
+            name,
+            text,
+            file: "script.js",
+            flags: "",
+        }
+    }
+}
+
+const TEMPLATES: [Template; 5] = [
+    Template::script("minimal", include_str!("new/minimal.js")),
+    Template::script("protocol", include_str!("new/protocol.js")),
+    Template::script("cable", include_str!("new/cable.js")),
+    Template {
+        name: "artillery",
+        text: include_str!("new/artillery.yml"),
+        file: "test.yml",
+        flags: "",
+    },
+    Template {
+        name: "wsdirector",
+        text: include_str!("new/wsdirector.yml"),
+        file: "test.yml",
+        flags: " --url ws://localhost:8080/cable --scale 10",
+    },
 ];
 
 impl Options {
@@ -49,20 +82,27 @@ impl Options {
                 "--project-id is for k6's cloud, which is not built; leave it out".to_owned(),
             ));
         }
-        let script = self.script()?;
-        let mut file = open(&self.file, self.force).map_err(|error| self.refusal(&error))?;
-        file.write_all(script.as_bytes())?;
-        let file = self.file.display();
-        writeln!(io::stderr(), "Wrote {file}. Run it with: plimsoll run {file}")?;
+        let known = TEMPLATES.iter().find(|known| known.name == self.template);
+        let text = match known {
+            Some(known) => known.text.to_owned(),
+            None => self.copy()?,
+        };
+        let (default, flags) = known.map_or(("script.js", ""), |known| (known.file, known.flags));
+        let path = self.file.as_deref().unwrap_or(Path::new(default));
+        let mut file = open(path, self.force).map_err(|error| refusal(path, &error))?;
+        file.write_all(text.as_bytes())?;
+        let path = path.display();
+        writeln!(
+            io::stderr(),
+            "Wrote {path}. Run it with: plimsoll run {path}{flags}"
+        )?;
         Ok(Status::Success)
     }
 
-    fn script(&self) -> Result<String, Failure> {
+    /// What is in a file of the user's own.
+    fn copy(&self) -> Result<String, Failure> {
         let wanted = self.template.as_str();
-        if let Some((_, script)) = TEMPLATES.iter().find(|(name, _)| *name == wanted) {
-            return Ok((*script).to_owned());
-        }
-        let names = TEMPLATES.map(|(name, _)| name).join(", ");
+        let names = TEMPLATES.map(|known| known.name).join(", ");
         let problem = match wanted {
             "browser" => "there is no k6/browser here, so there is no such template".to_owned(),
             _ => match std::fs::read_to_string(wanted) {
@@ -71,19 +111,19 @@ impl Options {
             },
         };
         Err(Failure::Usage(format!(
-            "--template {wanted}: {problem}; expected {names}, or a script to copy"
+            "--template {wanted}: {problem}; expected {names}, or a file to copy"
         )))
     }
+}
 
-    fn refusal(&self, error: &io::Error) -> Failure {
-        let file = self.file.display();
-        Failure::Usage(match error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                format!("{file} exists; choose another name, or write over it with --force")
-            }
-            _ => format!("cannot write {file}: {error}"),
-        })
-    }
+fn refusal(path: &Path, error: &io::Error) -> Failure {
+    let path = path.display();
+    Failure::Usage(match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            format!("{path} exists; choose another name, or write over it with --force")
+        }
+        _ => format!("cannot write {path}: {error}"),
+    })
 }
 
 /// A file that is not there, or with `force` an empty one.

@@ -16,7 +16,8 @@ and with `require`. An absent *module* is refused by name when a script imports 
 
 Globals: `__ENV`, `__VU`, `__ITER`, `open`, `require`, `global`, `console`, `setTimeout`, `clearTimeout`, `setInterval`,
 `clearInterval` as in k6; `TextEncoder`, `TextDecoder` (UTF-8), `URL`, `URLSearchParams`, `performance`, `queueMicrotask`,
-`crypto.getRandomValues` and `crypto.randomUUID` beside them. `crypto.subtle` is absent.
+`crypto.getRandomValues` and `crypto.randomUUID` beside them. `crypto.subtle` is absent. Functions do not keep their
+source: `String(f)` says `[native code]` where k6 shows the text.
 ";
 
 #[test]

@@ -82,7 +82,7 @@ pub struct CommonArgs {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A line per step, with two more of detail
+    /// For people: lines as the step or the run ends
     Text,
     /// One object, when the run is over
     Json,

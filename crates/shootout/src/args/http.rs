@@ -19,11 +19,11 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll bench http -n 1000 -c 100 http://localhost:3000/
   plimsoll bench http -k -c 100 --duration 30s http://localhost:3000/ --watch :3000
-  plimsoll bench http -k --rate 500 --duration 1m --warm-up 5s --threshold 'latency:p(99)<200' http://localhost:3000/
-  plimsoll bench http --http2 -c 100 --streams 10 -p order.json -T application/json https://localhost/orders
+  plimsoll bench http -k --rate 500 --duration 1m --threshold 'latency:p(99)<200' localhost:3000/
+  plimsoll bench http --http2 -c 100 --streams 10 -p order.json https://localhost/orders
 
-Exit codes: 0 all well; 1 the run could not be done or was ended by a failure; 2 wrong usage; 3 requests failed, or a
-threshold does not hold.";
+Exit codes: 0 all well; 1 the run could not be done or was ended by a failure; 2 wrong usage;
+3 requests failed, or a threshold does not hold.";
 
 /// Sends one HTTP request many times.
 #[derive(Debug, Clone, Args)]

@@ -1,0 +1,28 @@
+//! The text of a summary as it lies in the database: deflated (zlib, RFC 1950). A summary is a tenth of its size then.
+
+use std::io::{self, Read, Write};
+
+use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
+
+/// The longest text, in bytes. Reason: twenty times as long as a summary gets, and no more than a machine has at hand
+/// when the file was damaged on purpose.
+const MOST_BYTES: u64 = 64 << 20;
+
+pub(crate) fn deflate(text: &str) -> io::Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes())?;
+    encoder.finish()
+}
+
+/// # Errors
+/// When the bytes are no deflated text, or one of more than 64 MiB.
+pub(crate) fn inflate(deflated: &[u8]) -> io::Result<String> {
+    let mut text = String::new();
+    let n_bytes = ZlibDecoder::new(deflated)
+        .take(MOST_BYTES + 1)
+        .read_to_string(&mut text)?;
+    match n_bytes as u64 > MOST_BYTES {
+        true => Err(io::Error::other("a summary of more than 64 MiB")),
+        false => Ok(text),
+    }
+}

@@ -1,0 +1,276 @@
+//! The database of runs.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params};
+
+use crate::{
+    HistoryError, Run, document,
+    reference::steps_back,
+    run::{self, COLUMNS, Filter},
+    schema,
+};
+
+/// The database's name in its folder.
+pub const DATABASE: &str = "runs.db";
+
+/// How long another process's write is waited for. Reason: one takes milliseconds, so this is for a disk that hangs or a
+/// hundred processes that end at once.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Ids that an error text shows.
+const SHOWN_IDS: u32 = 5;
+
+/// The runs of a folder.
+///
+/// SQLite's rollback journal is kept, not its write-ahead log: that needs memory that processes share, which network
+/// file systems (where home directories may lie) do not have, and a run writes once.
+#[derive(Debug)]
+pub struct History {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl History {
+    /// Opens the history in `folder`; makes what is not there.
+    ///
+    /// # Errors
+    /// When that cannot be, or the file is damaged, of another program or of a newer version.
+    pub fn open(folder: &Path) -> Result<Self, HistoryError> {
+        fs::create_dir_all(folder).map_err(|error| HistoryError::Folder {
+            folder: folder.to_owned(),
+            error,
+        })?;
+        let path = folder.join(DATABASE);
+        let sqlite = |error| HistoryError::of_sqlite(&path, error);
+        let mut connection = Connection::open(&path).map_err(sqlite)?;
+        connection.busy_timeout(PATIENCE).map_err(sqlite)?;
+        connection
+            .pragma_update(None, "foreign_keys", true)
+            .map_err(sqlite)?;
+        schema::prepare(&mut connection, &path)?;
+        Ok(Self { connection, path })
+    }
+
+    /// The same for one that is there; `None` when there is none.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_existing(folder: &Path) -> Result<Option<Self>, HistoryError> {
+        match folder.join(DATABASE).exists() {
+            true => Self::open(folder).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Keeps a run with its tags, and the text of its summary.
+    ///
+    /// # Errors
+    /// When there is one with this id, or it cannot be written.
+    pub fn save(&mut self, run: &Run, document: &str) -> Result<(), HistoryError> {
+        let deflated = document::deflate(document).map_err(|error| self.damaged(&error))?;
+        self.change(|transaction| {
+            transaction.execute(
+                "INSERT INTO runs (id, started_at, name, kind, command, duration_seconds, vus_max, verdict, saturated,
+                                   figures, note)
+                 VALUES (:id, :started_at, :name, :kind, :command, :duration_seconds, :vus_max, :verdict, :saturated,
+                         :figures, :note)",
+                named_params! {
+                    ":id": run.id, ":started_at": run.started_at, ":name": run.name, ":kind": run.kind,
+                    ":command": run.command, ":duration_seconds": run.duration_seconds, ":vus_max": run.vus_max,
+                    ":verdict": run.verdict, ":saturated": run.saturated, ":figures": run.figures, ":note": run.note,
+                },
+            )?;
+            transaction.execute(
+                "INSERT INTO documents (run, deflated) VALUES (?, ?)",
+                params![run.id, deflated],
+            )?;
+            for tag in &run.tags {
+                insert_tag(transaction, &run.id, tag)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The runs that a filter leaves, newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list(&self, filter: &Filter) -> Result<Vec<Run>, HistoryError> {
+        let query = format!(
+            "SELECT {COLUMNS} FROM runs
+             WHERE (:tag IS NULL OR EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND tag = :tag))
+               AND (:name IS NULL OR instr(name, :name) > 0)
+               AND (:kind IS NULL OR kind = :kind)
+               AND (:since IS NULL OR started_at >= :since)
+               AND (:before IS NULL OR started_at < :before)
+             ORDER BY started_at DESC, id DESC LIMIT :limit"
+        );
+        // A negative limit is none.
+        let limit = filter.limit.map_or(-1, i64::from);
+        self.read(|connection| {
+            let mut statement = connection.prepare(&query)?;
+            let rows = statement.query_map(
+                named_params! {
+                    ":tag": filter.tag, ":name": filter.name, ":kind": filter.kind, ":since": filter.since,
+                    ":before": filter.before, ":limit": limit,
+                },
+                run::read,
+            )?;
+            rows.collect()
+        })
+    }
+
+    /// The runs that a person means: one by `latest`, `latest~N`, its id or the beginning of it, and all of a tag, the
+    /// newest first. A tag wins over the beginning of an id.
+    ///
+    /// # Errors
+    /// When there is none, or the beginning fits several.
+    pub fn find(&self, reference: &str) -> Result<Vec<Run>, HistoryError> {
+        let unknown = || HistoryError::Unknown {
+            reference: reference.to_owned(),
+        };
+        if let Some(n_steps) = steps_back(reference) {
+            let query =
+                format!("SELECT {COLUMNS} FROM runs ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ?");
+            let run = self
+                .read(|connection| connection.query_row(&query, [n_steps], run::read).optional())?
+                .ok_or_else(unknown)?;
+            return Ok(vec![run]);
+        }
+        let tagged = self.list(&Filter {
+            tag: Some(reference.to_owned()),
+            ..Filter::default()
+        })?;
+        if !tagged.is_empty() {
+            return Ok(tagged);
+        }
+        let mut found = self.beginning_with(reference)?;
+        match found.len() {
+            0 => Err(unknown()),
+            1 => Ok(found),
+            _ if found[0].id == reference => Ok(vec![found.swap_remove(0)]),
+            _ => Err(HistoryError::Ambiguous {
+                prefix: reference.to_owned(),
+                ids: found.into_iter().map(|run| run.id).collect(),
+            }),
+        }
+    }
+
+    /// The first few whose ids begin so, whatever the case, in the order of their ids.
+    fn beginning_with(&self, prefix: &str) -> Result<Vec<Run>, HistoryError> {
+        if prefix.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query = format!(
+            "SELECT {COLUMNS} FROM runs WHERE upper(substr(id, 1, length(:prefix))) = upper(:prefix)
+             ORDER BY id LIMIT {SHOWN_IDS}"
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&query)?;
+            let rows = statement.query_map(named_params! { ":prefix": prefix }, run::read)?;
+            rows.collect()
+        })
+    }
+
+    /// The text of a run's summary, by its whole id.
+    ///
+    /// # Errors
+    /// When there is no such run, or the text is damaged.
+    pub fn document(&self, id: &str) -> Result<String, HistoryError> {
+        let deflated: Option<Vec<u8>> = self.read(|connection| {
+            connection
+                .query_row("SELECT deflated FROM documents WHERE run = ?", [id], |row| {
+                    row.get(0)
+                })
+                .optional()
+        })?;
+        let deflated = deflated.ok_or_else(|| HistoryError::Unknown {
+            reference: id.to_owned(),
+        })?;
+        document::inflate(&deflated).map_err(|error| self.damaged(&error))
+    }
+
+    /// Adds tags to a run and takes others away, by its whole id. Those that it has, or has not, are left as they are.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn tag(&mut self, id: &str, added: &[String], removed: &[String]) -> Result<(), HistoryError> {
+        self.change(|transaction| {
+            for tag in added {
+                insert_tag(transaction, id, tag)?;
+            }
+            for tag in removed {
+                transaction.execute("DELETE FROM tags WHERE run = ? AND tag = ?", [id, tag])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes about a run, by its whole id; an empty text takes the note away.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note(&mut self, id: &str, text: &str) -> Result<(), HistoryError> {
+        let note = (!text.is_empty()).then_some(text);
+        self.change(|transaction| {
+            transaction.execute("UPDATE runs SET note = ? WHERE id = ?", params![note, id])?;
+            Ok(())
+        })
+    }
+
+    /// Forgets runs, by their whole ids, all or none.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn remove(&mut self, ids: &[String]) -> Result<(), HistoryError> {
+        self.change(|transaction| {
+            for id in ids {
+                transaction.execute("DELETE FROM runs WHERE id = ?", [id])?;
+            }
+            Ok(())
+        })?;
+        // Gives the space back. Whether that works changes nothing: the next runs take it otherwise.
+        let _space_stays = self.connection.execute_batch("VACUUM");
+        Ok(())
+    }
+
+    /// What is done as a whole, or not at all.
+    fn change(
+        &mut self,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), HistoryError> {
+        // Taking the lock for writing at once: two that read first and then both want to write would not get on.
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let changed = transaction.and_then(|transaction| {
+            change(&transaction)?;
+            transaction.commit()
+        });
+        changed.map_err(|error| HistoryError::of_sqlite(&self.path, error))
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, HistoryError> {
+        read(&self.connection).map_err(|error| HistoryError::of_sqlite(&self.path, error))
+    }
+
+    fn damaged(&self, error: &io::Error) -> HistoryError {
+        HistoryError::Damaged {
+            path: self.path.clone(),
+            problem: error.to_string(),
+        }
+    }
+}
+
+fn insert_tag(transaction: &Transaction<'_>, id: &str, tag: &str) -> rusqlite::Result<()> {
+    let query = "INSERT INTO tags (run, tag) VALUES (?, ?) ON CONFLICT DO NOTHING";
+    transaction.execute(query, [id, tag]).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! How people name runs: the beginning of an id, a tag, `latest`, `latest~1`.
+
+use thiserror::Error;
+
+/// The newest run.
+const LATEST: &str = "latest";
+
+/// The longest tag, in characters. Reason: it has to fit into a table.
+const LONGEST_TAG: usize = 64;
+
+/// What may stand in a tag besides letters and digits.
+const MARKS: &str = "._/+-";
+
+/// Why a text is no tag.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "`{0}` is no tag: it has to have 1 to 64 letters, digits and {MARKS}, not - first, and must not be `latest`; for \
+     example: release-1.2"
+)]
+pub struct NoTag(String);
+
+/// Whether a text can be a tag: one that no other name of a run looks like.
+///
+/// # Errors
+/// When it cannot.
+pub fn check_tag(text: &str) -> Result<(), NoTag> {
+    let n_characters = text.chars().count();
+    let is_allowed = |character: char| character.is_alphanumeric() || MARKS.contains(character);
+    let is_tag = (1..=LONGEST_TAG).contains(&n_characters)
+        && text.chars().all(is_allowed)
+        && !text.starts_with('-')
+        && text != LATEST;
+    if is_tag {
+        Ok(())
+    } else {
+        Err(NoTag(text.to_owned()))
+    }
+}
+
+/// Of `latest~N` the `N`, 0 of `latest`; `None` for anything else.
+pub(crate) fn steps_back(reference: &str) -> Option<u32> {
+    match reference.strip_prefix(LATEST)? {
+        "" => Some(0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_look_like_no_other_name() {
+        for (text, expected) in [
+            ("release-1.2", true),
+            ("main", true),
+            ("größe/4", true),
+            ("latest", false),
+            ("latest~1", false),
+            ("a,b", false),
+            ("a b", false),
+            ("-x", false),
+            ("", false),
+        ] {
+            assert_eq!(check_tag(text).is_ok(), expected, "{text}");
+        }
+        assert!(check_tag(&"x".repeat(65)).is_err());
+    }
+
+    #[test]
+    fn the_latest_are_counted_back() {
+        for (reference, expected) in [
+            ("latest", Some(0)),
+            ("latest~0", Some(0)),
+            ("latest~12", Some(12)),
+            ("latest~", None),
+            ("latest~-1", None),
+            ("latest1", None),
+            ("01JD", None),
+        ] {
+            assert_eq!(steps_back(reference), expected, "{reference}");
+        }
+    }
+}
