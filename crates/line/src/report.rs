@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
+    objective::Objective,
     search::{End, Level, Line, Vote},
     step::Step,
 };
@@ -64,8 +65,8 @@ pub struct Report {
     pub name: String,
     /// What a load counts.
     pub unit: Unit,
-    /// What had to hold, as it was written.
-    pub objectives: Vec<String>,
+    /// What had to hold.
+    pub objectives: Vec<Objective>,
     /// Whether nobody said so, and these are the defaults.
     pub are_defaults: bool,
     /// What was found.
@@ -106,7 +107,7 @@ impl Report {
             "command": self.command,
             "name": self.name,
             "unit": self.unit,
-            "objectives": self.objectives,
+            "objectives": self.objectives.iter().map(Objective::text).collect::<Vec<_>>(),
             "default_objectives": self.are_defaults,
             "result": {
                 "end": self.line.end,

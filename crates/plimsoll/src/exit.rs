@@ -14,6 +14,8 @@ pub(crate) enum Status {
     Success,
     /// Exit code 3: the run is complete, and something was lost, failed or below its threshold.
     BadResult,
+    /// Exit code 4: the load line is above what this program could put on the target.
+    GeneratorBound,
 }
 
 /// A command that could not be carried out, or a load test that did not end well.
@@ -75,6 +77,7 @@ impl From<Status> for ExitCode {
         match status {
             Status::Success => Self::SUCCESS,
             Status::BadResult => Self::from(3),
+            Status::GeneratorBound => Self::from(4),
         }
     }
 }

@@ -1,9 +1,12 @@
-//! The curve: what the first objective measured at each load, as bars.
+//! The curve: what one objective measured at each load, as bars: the first one about a latency, or else the first.
 
 use std::collections::BTreeMap;
 
 use super::{Report, grouped};
-use crate::search::Vote;
+use crate::{
+    objective::{Concern, Objective},
+    search::Vote,
+};
 
 /// The longest bar, in columns.
 const LONGEST: usize = 40;
@@ -19,9 +22,12 @@ struct Point<'a> {
     n_steps: usize,
 }
 
-/// A line per load; empty with fewer than two of them, or when the first objective measured nothing.
+/// A line per load; empty with fewer than two of them, or when nothing was measured.
 pub(super) fn curve(report: &Report) -> String {
-    let points = points(report);
+    let mut objectives = report.objectives.iter();
+    let latency = objectives.position(|objective| objective.concern() == Concern::Latency);
+    let at = latency.unwrap_or(0);
+    let points = points(report, at);
     if points.len() < 2 {
         return String::new();
     }
@@ -45,7 +51,7 @@ pub(super) fn curve(report: &Report) -> String {
         );
         format!("  {}\n", line.trim_end())
     });
-    let title = report.objectives.first().map_or("", String::as_str);
+    let title = report.objectives.get(at).map_or("", Objective::text);
     format!(
         "\n{}, {title}\n{}\n",
         report.unit.title(),
@@ -54,10 +60,10 @@ pub(super) fn curve(report: &Report) -> String {
 }
 
 /// By load, the middle one of the values of its steps.
-fn points(report: &Report) -> BTreeMap<u64, Point<'_>> {
+fn points(report: &Report, at: usize) -> BTreeMap<u64, Point<'_>> {
     let mut by_load: BTreeMap<u64, Vec<(f64, &str, Vote)>> = BTreeMap::new();
     for step in &report.steps {
-        let judged = step.objectives.first();
+        let judged = step.objectives.get(at);
         if let Some((judged, value)) = judged.and_then(|judged| Some((judged, judged.value?))) {
             let values = by_load.entry(step.load).or_default();
             values.push((value, &judged.shown, step.verdict));

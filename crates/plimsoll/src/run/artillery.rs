@@ -43,11 +43,11 @@ mod processor;
 mod quick;
 mod reports;
 
+pub(super) use self::options::Options;
 pub(crate) use self::quick::Options as QuickOptions;
-use self::reports::Reports;
 use self::{
     guard::{Breach, Guard},
-    options::Options,
+    reports::Reports,
 };
 
 /// The names of everything that a report of Artillery's shows.
@@ -117,12 +117,14 @@ fn start_log(options: &Options) -> io::Result<()> {
         screen: Arc::new(screen),
         // Only scripts read secrets.
         redaction: Redaction::default(),
+        hides_users: false,
     };
     // Nobody redirects the console: there is none.
     log.start().map(drop)
 }
 
-fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
+/// Reads a file with this text.
+pub(super) fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
     let path = &options.file;
     let document = Document::read(&path.display().to_string(), text)?;
     let mut system: std::collections::BTreeMap<_, _> = surroundings
