@@ -2,6 +2,7 @@
 
 mod setup;
 mod step;
+mod web;
 
 use std::{
     process::ExitCode,

@@ -21,6 +21,7 @@ use crate::{
     plan::{Plan, Scenario},
     threshold::{Finding, ThresholdError, Thresholds},
     vu::{Lifecycle, VuFactory, VuId},
+    watch::Sampling,
 };
 
 mod account;
@@ -60,6 +61,8 @@ pub struct RunConfig {
     pub control: Control,
     /// Who takes its samples one by one; most often nobody.
     pub samples: Vec<SampleSender>,
+    /// What is watched beside it; told when the load begins. Who gave it asks for the accounts.
+    pub sampling: Option<Arc<Sampling>>,
     /// Watches the generator. Whoever keeps a clone may end a period of it while the run goes on; then
     /// [`RunResult::generator`] is the rest.
     pub monitor: Monitor,
@@ -72,6 +75,7 @@ impl RunConfig {
             n_workers: default_workers(),
             control: Control::of(&plan),
             samples: Vec::new(),
+            sampling: None,
             monitor: Monitor::new(),
             plan,
         }
@@ -299,6 +303,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
         commands: command_sender,
         orders: order_senders,
         monitor,
+        sampling: config.sampling,
     };
     Ok(Prepared { run_loop, workers })
 }

@@ -1,58 +1,63 @@
-//! What the target of a load run costs: CPU time, memory, threads and open files of its whole process tree.
+//! What the target of a load run costs, beside the load: CPU time, memory, threads, open files, or what it says itself.
 //!
-//! A [`Target`] names a process, or the port that it listens on. Each [`Watch::sample`] finds the tree anew
-//! (pre-forking servers start and lose workers) and adds up all its processes. CPU time comes from
-//! [`crate::cpu_clock`]; the rest from `/proc`, whose text is parsed by pure functions in the child modules.
+//! A [`Target`] is what was typed: a process, a port, a control group or a page of metrics. [`Sampling`] looks at all of
+//! them once per second, each on a thread of its own, and comes to one [`Account`] for each. A [`Watch`] is for who
+//! wants to know a cost between two moments of its own choice. Processes are found and read in `tree`, groups in
+//! `cgroup`, pages in `endpoint`; what is read is added to a [`Record`], whose memory is bounded.
 
 use std::{
-    collections::HashSet,
-    fs, io,
+    io,
     time::{Duration, Instant},
 };
 
-mod ledger;
-mod listener;
-mod process;
+mod cgroup;
+mod choice;
+mod endpoint;
+mod exposition;
+pub mod figure;
+mod paced;
+mod record;
+mod sampler;
+mod sampling;
 mod target;
+mod tree;
 
 use self::{
-    ledger::CpuLedger,
-    process::{Process, ProcessId},
+    cgroup::Cgroup,
+    figure::{Figure, Reading},
+    tree::{ProcessTree, Root},
 };
 pub use self::{
-    process::own_rss_bytes,
-    target::{ParseTargetError, Target},
+    cgroup::{CgroupError, MEMORY_CURRENT_BYTES},
+    choice::MAX_SERIES,
+    endpoint::{Fetch, OpenPage},
+    record::Record,
+    sampler::{Account, Ended},
+    sampling::{MAX_TARGETS, Sampling, SamplingError},
+    target::{Page, ParseTargetError, Place, Target},
+    tree::own_rss_bytes,
 };
-use crate::cpu_clock;
 
-/// Follows the processes of one target.
-#[derive(Debug)]
-pub struct Watch {
-    target: Target,
-    roots: Vec<ProcessId>,
-    cpu: CpuLedger,
-    peak_rss_bytes: u64,
-}
-
-/// The state of a target's process tree at one moment.
+/// The state of a target's processes at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// When the sample was taken.
     pub taken_at: Instant,
-    /// User and system time of all processes that this watch has ever seen in the tree, in nanoseconds and
-    /// never running backwards. What a child process spends between the last sample and its end is missed;
-    /// of threads nothing is missed.
+    /// User and system time of all processes that were ever seen in the tree, in nanoseconds and never running
+    /// backwards. What a child process spends between the last sample and its end is missed; of threads, and of
+    /// control groups, nothing is missed.
     pub cpu: Duration,
     /// Resident memory (`VmRSS`) summed over the processes. Pages shared by forked processes count once
-    /// per process, so that a pre-forking server reads higher than what it takes from the machine.
+    /// per process, so that a pre-forking server reads higher than what it takes from the machine. Of a control group,
+    /// in which each page counts once: anonymous memory and mapped files.
     pub rss_bytes: u64,
-    /// Threads of all processes.
-    pub n_threads: u64,
+    /// Threads of all processes; `None` for a control group without the `pids` controller.
+    pub n_threads: Option<u64>,
     /// Open file descriptors of all processes; `None` when they belong to a user whose processes we may not
-    /// inspect.
+    /// inspect, and for control groups.
     pub n_open_files: Option<u64>,
-    /// Live processes in the tree.
-    pub n_processes: usize,
+    /// Live processes in the tree; `None` for control groups.
+    pub n_processes: Option<usize>,
 }
 
 /// What a target used between two samples.
@@ -81,15 +86,24 @@ pub enum WatchError {
         /// Whether the port is in the listening state, although its owner was not found.
         listening: bool,
     },
-    /// The processes that the watch began with have ended.
-    #[error("the watched target {target} has ended: process {pids} is gone", pids = join(pids))]
-    Ended {
-        /// What was watched.
-        target: Target,
-        /// The processes that the target meant when the watch began.
-        pids: Vec<u32>,
+    /// Not a control group that can be watched.
+    #[error(transparent)]
+    Cgroup(#[from] CgroupError),
+    /// The page of metrics cannot be had, or is none.
+    #[error("no metrics from {url}: {reason}")]
+    Page {
+        /// Where it should be.
+        url: String,
+        /// Why not.
+        reason: String,
     },
-    /// `/proc` cannot be read at all.
+    /// What the watch began with has ended.
+    #[error("the target has ended: {reason}")]
+    Ended {
+        /// How that is known.
+        reason: String,
+    },
+    /// The system does not tell, or gives no thread.
     #[error("cannot read /proc, which `--watch` needs (Linux only): {0}")]
     Proc(#[from] io::Error),
 }
@@ -107,87 +121,41 @@ fn no_listener(port: u16, listening: bool) -> String {
     }
 }
 
-fn join(pids: &[u32]) -> String {
-    pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+/// Looks at the processes of one target whenever it is asked to.
+#[derive(Debug)]
+pub struct Watch(Local);
+
+/// What can be had at any moment.
+#[derive(Debug)]
+enum Local {
+    Tree(ProcessTree),
+    Cgroup(Cgroup),
 }
 
 impl Watch {
-    /// Finds the processes that `target` means now. A port stands for every process that holds its listening
-    /// socket (several with a pre-forking server or `SO_REUSEPORT`).
+    /// Finds what is at `place` now; `None` for a page of metrics, which cannot be had at a given moment.
     ///
     /// # Errors
-    /// When there is no such process or listener.
-    pub fn attach(target: Target) -> Result<Self, WatchError> {
-        let pids = match target {
-            Target::Process(pid) => vec![pid],
-            Target::Port(port) => listener::holders(port)?,
+    /// When there is nothing at this place.
+    pub fn attach(place: &Place) -> Result<Option<Self>, WatchError> {
+        let local = match place {
+            Place::Process(pid) => Local::Tree(ProcessTree::attach(Root::Process(*pid))?),
+            Place::Port(port) => Local::Tree(ProcessTree::attach(Root::Port(*port))?),
+            Place::Cgroup(path) => Local::Cgroup(Cgroup::attach(path)?),
+            Place::Metrics(_) => return Ok(None),
         };
-        let roots: Vec<_> = pids
-            .iter()
-            .filter_map(|&pid| process::read(pid))
-            .map(|process| process.id)
-            .collect();
-        match target {
-            Target::Process(pid) if roots.is_empty() => Err(WatchError::NoProcess { pid }),
-            Target::Port(port) if roots.is_empty() => Err(WatchError::NoListener {
-                port,
-                listening: true,
-            }),
-            _ => Ok(Self {
-                target,
-                roots,
-                cpu: CpuLedger::default(),
-                peak_rss_bytes: 0,
-            }),
-        }
+        Ok(Some(Self(local)))
     }
 
-    /// The ids of the processes that the target meant when the watch began, without their children.
-    pub fn pids(&self) -> impl Iterator<Item = u32> {
-        self.roots.iter().map(|root| root.pid)
-    }
-
-    /// Measures the tree now. Reads one small file per process of the machine and two per process of the tree,
-    /// a few milliseconds in all: call it at most a few times per second.
+    /// Measures now, in a few milliseconds.
     ///
     /// # Errors
-    /// [`WatchError::Ended`] when none of the processes that the watch began with is left.
+    /// [`WatchError::Ended`] when what the watch began with is gone.
     pub fn sample(&mut self) -> Result<Sample, WatchError> {
-        let all = process::all()?;
-        let tree = process::tree(&self.roots, &all);
-        if !tree.iter().any(|process| self.is_live_root(process)) {
-            return Err(WatchError::Ended {
-                target: self.target,
-                pids: self.pids().collect(),
-            });
+        match &mut self.0 {
+            Local::Tree(tree) => tree.sample(),
+            Local::Cgroup(group) => group.sample(),
         }
-        let live = || tree.iter().filter(|process| process.is_live());
-        for process in &tree {
-            if let Some(cpu) = cpu_clock::of_process(process.id.pid) {
-                self.cpu.note(process.id, cpu);
-            }
-        }
-        let existing: HashSet<ProcessId> = all.iter().map(|process| process.id).collect();
-        self.cpu.settle(|process| existing.contains(&process));
-        let rss_bytes = live().map(|process| rss_bytes(process.id.pid)).sum();
-        self.peak_rss_bytes = self.peak_rss_bytes.max(rss_bytes);
-        Ok(Sample {
-            taken_at: Instant::now(),
-            cpu: self.cpu.total(),
-            rss_bytes,
-            n_threads: live().map(|process| process.n_threads).sum(),
-            n_open_files: live().map(|process| n_open_files(process.id.pid)).sum(),
-            n_processes: live().count(),
-        })
-    }
-
-    /// The highest [`Sample::rss_bytes`] so far.
-    pub fn peak_rss_bytes(&self) -> u64 {
-        self.peak_rss_bytes
-    }
-
-    fn is_live_root(&self, process: &Process) -> bool {
-        process.is_live() && self.roots.contains(&process.id)
     }
 }
 
@@ -197,6 +165,23 @@ impl Sample {
         Usage {
             elapsed: self.taken_at.saturating_duration_since(earlier.taken_at),
             cpu: self.cpu.saturating_sub(earlier.cpu),
+        }
+    }
+}
+
+impl From<&Sample> for Reading {
+    fn from(sample: &Sample) -> Self {
+        let level = |name: &'static str, n: Option<u64>| n.map(|n| (name.into(), Figure::Level(n as f64)));
+        let cpu = (figure::CPU_CORES.into(), Figure::Total(sample.cpu.as_secs_f64()));
+        let levels = [
+            level(figure::RSS_BYTES, Some(sample.rss_bytes)),
+            level(figure::THREADS, sample.n_threads),
+            level(figure::OPEN_FILES, sample.n_open_files),
+            level(figure::PROCESSES, sample.n_processes.map(|n| n as u64)),
+        ];
+        Self {
+            taken_at: sample.taken_at,
+            figures: [Some(cpu)].into_iter().chain(levels).flatten().collect(),
         }
     }
 }
@@ -211,26 +196,3 @@ impl Usage {
         }
     }
 }
-
-/// Zero for a process that ended since it was found: it holds no memory any more.
-fn rss_bytes(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    process::parse_rss_bytes(&status).unwrap_or(0)
-}
-
-/// Since Linux 6.2 the size of the directory is the number of descriptors; before that it is zero, and the
-/// entries are counted.
-fn n_open_files(pid: u32) -> Option<u64> {
-    let path = format!("/proc/{pid}/fd");
-    match fs::read_dir(&path) {
-        Ok(entries) => match fs::metadata(&path).map(|metadata| metadata.len()) {
-            Ok(0) | Err(_) => Some(entries.count() as u64),
-            Ok(n) => Some(n),
-        },
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-        Err(_) => Some(0),
-    }
-}
-
-#[cfg(test)]
-mod tests;

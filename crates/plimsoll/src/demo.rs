@@ -22,17 +22,18 @@ use plimsoll_load::{
     plan::{self, Plan},
     preflight::{self, Needs},
     run::{self, RunConfig, RunResult},
-    watch::{self, Sample, Watch},
+    watch::{self, Account, Place, Sampling},
 };
 use plimsoll_report::{
     Distribution, Summary,
-    summary::{Losses, Parts, Target as TargetResources},
+    summary::{Losses, Parts},
 };
+use plimsoll_shootout::WatchArgs;
 
 use crate::{
     arguments,
     exit::{Failure, Status},
-    terminal,
+    terminal, watching,
 };
 use chat::{Chat, Metrics};
 use progress::ProgressLine;
@@ -40,9 +41,6 @@ use server_process::ServerProcess;
 
 /// The share of checks that must pass (the threshold of the article's script: `rate>0.9`).
 const LEAST_CHECKS_SHARE: f64 = 0.9;
-
-/// How often the server's memory is looked at.
-const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,6 +63,9 @@ pub(crate) struct Options {
     /// Leave the server running when the demo ends.
     #[arg(long)]
     keep: bool,
+    /// What is watched beside the server.
+    #[command(flatten)]
+    watch: WatchArgs,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -99,11 +100,10 @@ impl Options {
             self.users, self.time
         )?;
 
-        let mut watch = Watch::attach(watch::Target::Process(server.pid()))?;
-        let before = watch.sample()?;
-        let (result, metrics) = self.load(&url, &server, &mut watch).await?;
-        let after = watch.sample()?;
-        let summary = self.summary(&result, &metrics, &before, &after, watch.peak_rss_bytes());
+        let sampling = self.targets(&server).attach()?;
+        let (result, metrics) = self.load(&url, &server, sampling.clone()).await?;
+        let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
+        let summary = self.summary(&result, &metrics, &accounts);
         self.print(&summary)?;
         if self.keep {
             writeln!(
@@ -113,6 +113,18 @@ impl Options {
             )?;
         }
         Ok(verdict(&summary))
+    }
+
+    /// The server comes first.
+    fn targets(&self, server: &ServerProcess) -> WatchArgs {
+        let server = watch::Target {
+            name: Some("server".to_owned()),
+            place: Place::Process(server.pid()),
+        };
+        let others = self.watch.targets.iter().cloned();
+        WatchArgs {
+            targets: [server].into_iter().chain(others).collect(),
+        }
     }
 
     fn check_limits(&self) -> Result<(), Failure> {
@@ -131,13 +143,16 @@ impl Options {
         &self,
         url: &str,
         server: &ServerProcess,
-        watch: &mut Watch,
+        sampling: Option<Arc<Sampling>>,
     ) -> Result<(RunResult, Metrics), Failure> {
         let target = Target::parse(url)?;
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry)?;
         let factory = Arc::new(Chat::new(target, server.address(), metrics));
-        let config = RunConfig::new(self.plan()?);
+        let config = RunConfig {
+            sampling,
+            ..RunConfig::new(self.plan()?)
+        };
         let mut line = ProgressLine::new(io::stderr().is_terminal());
         let interrupted = async { drop(tokio::signal::ctrl_c().await) };
         let mut no_stages = ();
@@ -149,10 +164,7 @@ impl Options {
             |progress| line.show(progress, metrics.broadcast_duration()),
             interrupted,
         );
-        let result = tokio::select! {
-            result = run => result,
-            error = sample_for_ever(watch) => return Err(error.into()),
-        };
+        let result = run.await;
         line.finish();
         Ok((result?, metrics))
     }
@@ -173,14 +185,7 @@ impl Options {
         Ok(Plan::single(Executor::RampingVus(ramp)))
     }
 
-    fn summary(
-        &self,
-        result: &RunResult,
-        metrics: &Metrics,
-        before: &Sample,
-        after: &Sample,
-        peak_rss_bytes: u64,
-    ) -> Summary {
+    fn summary(&self, result: &RunResult, metrics: &Metrics, accounts: &[Account]) -> Summary {
         let account = metrics.account(&result.metrics);
         let latency = result.metrics.trend(metrics.broadcast_duration()).map(p95);
         let health = generator::judge(&result.generator, result.schedule, latency);
@@ -196,13 +201,7 @@ impl Options {
                 duplicated: account.n_duplicated,
                 out_of_order: account.n_out_of_order,
             }),
-            target: Some(TargetResources::new(
-                "server",
-                before,
-                after,
-                peak_rss_bytes,
-                self.users,
-            )),
+            targets: watching::targets(accounts, result),
             trend_stats: &plan::TREND_STATS.map(str::to_owned),
         })
     }
@@ -220,17 +219,6 @@ impl Options {
     }
 }
 
-/// Keeps an eye on the server's memory. Ends only when the server is gone.
-async fn sample_for_ever(watch: &mut Watch) -> watch::WatchError {
-    let mut ticks = tokio::time::interval(SAMPLE_INTERVAL);
-    loop {
-        ticks.tick().await;
-        if let Err(error) = watch.sample() {
-            return error;
-        }
-    }
-}
-
 fn p95(histogram: &Histogram) -> Duration {
     Duration::from_micros(Distribution::from(histogram).p95)
 }
@@ -241,7 +229,8 @@ fn verdict(summary: &Summary) -> Status {
     });
     let has_passed = passes as f64 > LEAST_CHECKS_SHARE * (passes + fails) as f64;
     let n_lost = summary.losses.map_or(0, |losses| losses.lost);
-    match has_passed && n_lost == 0 {
+    let has_died = summary.targets.iter().any(|target| target.ended.is_some());
+    match has_passed && n_lost == 0 && !has_died {
         true => Status::Success,
         false => Status::BadResult,
     }

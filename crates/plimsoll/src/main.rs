@@ -17,6 +17,7 @@ mod schema;
 mod serve;
 mod surroundings;
 mod terminal;
+mod watching;
 
 use std::process::ExitCode;
 

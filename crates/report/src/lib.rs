@@ -5,6 +5,7 @@
 
 pub mod artillery;
 mod distribution;
+pub mod fit;
 mod layout;
 pub mod quantity;
 mod script_data;

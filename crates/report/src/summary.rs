@@ -19,12 +19,14 @@ mod group;
 mod listing;
 mod metric;
 mod resources;
+mod target;
 
 pub use self::{
     breakdown::{Breakdown, Section},
     group::Group,
     metric::{Contains, Figure, Metric, Values},
-    resources::{Generator, Target},
+    resources::Generator,
+    target::{Load, Target, TargetEnded},
 };
 pub(crate) use self::{group::SEPARATOR, listing::Entry};
 
@@ -56,8 +58,8 @@ pub struct Summary {
     pub breakdown: Breakdown,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
-    /// What the target used, where it was watched.
-    pub target: Option<Target>,
+    /// What the watched targets used, in the order in which they were named.
+    pub targets: Vec<Target>,
     /// What the generator used, and whether it was the bottleneck.
     pub generator: Generator,
 }
@@ -181,8 +183,8 @@ pub struct Parts<'a> {
     pub health: &'a Health,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
-    /// What the target used, where it was watched.
-    pub target: Option<Target>,
+    /// What the watched targets used.
+    pub targets: Vec<Target>,
     /// Which figures of trends people want to see, under k6's names; see
     /// [`Plan::summary_trend_stats`](plimsoll_load::plan::Plan::summary_trend_stats).
     pub trend_stats: &'a [String],
@@ -197,7 +199,7 @@ impl Summary {
             run,
             health,
             losses,
-            target,
+            targets,
             trend_stats,
         } = parts;
         let seconds = run.duration.as_secs_f64();
@@ -233,7 +235,7 @@ impl Summary {
             metrics: metrics(run, trend_stats),
             breakdown: Breakdown::new(&run.metrics, seconds, trend_stats),
             losses,
-            target,
+            targets,
             generator: Generator::new(&run.generator, health),
         }
     }

@@ -12,6 +12,7 @@ mod legacy;
 mod results;
 mod sections;
 mod status;
+mod target;
 mod thresholds;
 mod wrap;
 
@@ -103,6 +104,11 @@ fn pad(text: &str, len: usize, width: usize) -> String {
 fn dotted(name: &str, width: usize, style: Style) -> String {
     let dots = ".".repeat(width.saturating_sub(name.chars().count()));
     format!("{name}{}", style.faint(&format!("{dots}:")))
+}
+
+/// What a target used, by itself.
+pub(crate) fn target(target: &crate::summary::Target) -> String {
+    conditions::of_target(target)
 }
 
 /// At least this many dots stand after the longest name.

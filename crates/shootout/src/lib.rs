@@ -33,6 +33,7 @@ mod sampling;
 mod server_type;
 mod sink;
 mod talk;
+mod watching;
 mod window;
 mod wire;
 mod worker;
@@ -49,6 +50,7 @@ pub use self::{
     server_type::{ServerType, ServerTypeError},
     sink::{Progress, Sink},
     talk::Columns,
+    watching::WatchArgs,
 };
 
 #[cfg(test)]

@@ -1,18 +1,28 @@
 //! What a phase cost: time, the generator's CPU, and the watched target's CPU and memory.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use plimsoll_load::{
     generator::{Evidence, Health, Monitor, Schedule, judge},
-    watch::{Sample, Watch},
+    watch::{Sample, Sampling, Watch},
 };
+use plimsoll_report::summary::{Load, Target};
 use serde::{Serialize, Serializer};
+
+use crate::{run::RunError, watching::WatchArgs};
 
 /// Measures one phase after the other.
 #[derive(Debug)]
 pub(crate) struct Meter {
     monitor: Monitor,
+    /// The first target that has processes.
     watch: Option<Watch>,
+    /// All targets, over the whole run.
+    sampling: Option<Arc<Sampling>>,
     /// The reading at the last lap.
     before: Option<Sample>,
     trouble: Option<String>,
@@ -25,7 +35,7 @@ pub struct Period {
     pub elapsed: Duration,
     /// CPU time of this process, all threads.
     pub generator_cpu: Duration,
-    /// What `--watch` saw; `None` without it, or when the target was gone.
+    /// What the first target with processes used; `None` without `--watch`, or when it was gone.
     pub watched: Option<Watched>,
     evidence: Evidence,
 }
@@ -39,19 +49,47 @@ pub struct Watched {
     /// Resident memory at the end of the phase.
     pub rss_bytes: u64,
     /// Threads at the end of the phase.
-    pub n_threads: u64,
+    pub n_threads: Option<u64>,
     /// Open files at the end of the phase; `None` when another user owns the process.
     pub n_open_files: Option<u64>,
 }
 
 impl Meter {
-    pub(crate) fn new(monitor: Monitor, watch: Option<Watch>) -> Self {
-        Self {
+    /// Finds the targets.
+    ///
+    /// # Errors
+    /// When one of them is not there.
+    pub(crate) fn attach(monitor: Monitor, targets: &WatchArgs) -> Result<Self, RunError> {
+        let sampling = targets.attach()?;
+        let mut watches = targets
+            .targets
+            .iter()
+            .filter_map(|target| Watch::attach(&target.place).transpose());
+        Ok(Self {
             monitor,
-            watch,
+            watch: watches.next().transpose()?,
+            sampling,
             before: None,
             trouble: None,
-        }
+        })
+    }
+
+    /// Notes the state of the targets before the load.
+    pub(crate) fn prepare(&self) {
+        self.sampling.iter().for_each(|sampling| sampling.prepare());
+    }
+
+    /// The load begins at this instant.
+    pub(crate) fn start(&self, at: Instant) {
+        self.sampling.iter().for_each(|sampling| sampling.start(at));
+    }
+
+    /// What the targets used from the start of the load, `elapsed` ago, until now.
+    pub(crate) fn finish(&self, elapsed: Duration) -> Vec<Target> {
+        let accounts = self.sampling.iter().flat_map(|sampling| sampling.finish());
+        accounts
+            .map(|account| Target::new(&account, &Load::unknown(elapsed)))
+            .collect()
     }
 
     /// What the phase since the last lap cost. Call it at every beginning and every end of a phase.

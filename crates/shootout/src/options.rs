@@ -3,11 +3,11 @@
 use std::{net::IpAddr, num::NonZero, thread, time::Duration};
 
 use plimsoll_clients::target::{Target, TargetError};
-use plimsoll_load::watch;
 
 use crate::{
     args::{BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs},
     server_type::ServerType,
+    watching::WatchArgs,
     wire::Command,
 };
 
@@ -59,7 +59,7 @@ pub(crate) struct Common {
     pub(crate) connect_timeout: Duration,
     pub(crate) n_workers: usize,
     pub(crate) seed: u64,
-    pub(crate) watch: Option<watch::Target>,
+    pub(crate) watch: WatchArgs,
     pub(crate) pacing: Pacing,
     pub(crate) between_steps: BetweenSteps,
 }

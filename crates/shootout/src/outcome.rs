@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use plimsoll_load::generator::Health;
-use plimsoll_report::Distribution;
+use plimsoll_report::{Distribution, summary::Target};
 
 use crate::{causes::Causes, meter::Period, samples::Rtt, server_type::ServerType};
 
@@ -31,6 +31,8 @@ pub struct Outcome {
     pub messages: Vec<String>,
     /// From the first connect to the end of the last step.
     pub elapsed: Duration,
+    /// What the watched targets used in that time.
+    pub targets: Vec<Target>,
     /// Whether the user ended it.
     pub is_interrupted: bool,
     /// Messages that arrived and that this run did not send.

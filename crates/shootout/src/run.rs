@@ -11,7 +11,7 @@ use std::{
 };
 
 use plimsoll_clients::{cause::Cause, websocket};
-use plimsoll_load::{generator::Monitor, watch::Watch};
+use plimsoll_load::generator::Monitor;
 use tokio::time::sleep_until;
 
 pub use self::error::RunError;
@@ -81,7 +81,6 @@ impl<'a> Run<'a> {
         let addresses = common.target.resolve().await?;
         let preflight = Preflight::new(addresses[0].ip(), &common.local_addresses);
         preflight.check(steps.n_clients().unwrap_or(steps.n_first))?;
-        let watch = common.watch.map(Watch::attach).transpose()?;
         let mut websocket = websocket::Options::new(common.target.clone(), addresses);
         websocket.origin = Some(common.origin.clone());
         websocket.protocols = common.sub_protocol.iter().cloned().collect();
@@ -89,6 +88,7 @@ impl<'a> Run<'a> {
         websocket.deadline = common.connect_timeout;
         websocket.max_message_bytes += n_padding_bytes;
         let monitor = Monitor::new();
+        let meter = Meter::attach(monitor.clone(), &common.watch)?;
         let wire = Wire::new(
             common.server_type,
             &common.channel,
@@ -99,12 +99,15 @@ impl<'a> Run<'a> {
             wire: Arc::new(wire),
             routes: preflight.routes(&websocket, steps.n_clients()),
             subscribe_limit: common.connect_timeout,
-            monitor: monitor.clone(),
+            monitor,
         };
         let fleet = Fleet::start(common.n_workers, &Arc::new(setup), common.seed).map_err(RunError::Start)?;
+        meter.prepare();
+        let started = Instant::now();
+        meter.start(started);
         Ok(Self {
             fleet,
-            meter: Meter::new(monitor, watch),
+            meter,
             interrupt,
             sink,
             setting: Setting {
@@ -113,7 +116,7 @@ impl<'a> Run<'a> {
                 n_workers: common.n_workers,
                 seed: common.seed,
             },
-            started: Instant::now(),
+            started,
             preflight,
             pacing: common.pacing,
             steps: Vec::new(),
@@ -234,12 +237,14 @@ impl<'a> Run<'a> {
     /// Closes all connections and puts the result together. `report` is the workers' last one.
     pub(crate) fn finish(mut self, workload: Workload, steps: Vec<Step>, report: &Report) -> Outcome {
         let elapsed = self.started.elapsed();
+        let targets = self.meter.finish(elapsed);
         let mut outcome = Outcome {
             workload,
             setting: self.setting.clone(),
             steps,
             messages: Vec::new(),
             elapsed,
+            targets,
             is_interrupted: self.interrupt.is_requested(),
             n_foreign: report.n_foreign,
             n_stray_answers: report.n_stray_answers,

@@ -26,18 +26,21 @@ export class Prometheus {
     return Prometheus.#run(t, [], "--web.enable-remote-write-receiver", "--enable-feature=native-histograms");
   }
 
-  static async #run(t, scrape_configs, ...flags) {
+  /** With a whole configuration. Ends with the test. */
+  static configured(t, config, ...flags) {
+    return Prometheus.#launch(t, config, ...flags);
+  }
+
+  static #run(t, scrape_configs, ...flags) {
+    return Prometheus.#launch(t, { global: { scrape_interval: "1s" }, scrape_configs }, ...flags);
+  }
+
+  static async #launch(t, configuration, ...flags) {
     const prometheus = new Prometheus();
     const folder = mkdtempSync(join(tmpdir(), "plimsoll-prometheus-"));
     const config = join(folder, "prometheus.json");
     // JSON is YAML, too.
-    writeFileSync(
-      config,
-      JSON.stringify({
-        global: { scrape_interval: "1s" },
-        scrape_configs,
-      }),
-    );
+    writeFileSync(config, JSON.stringify(configuration));
     prometheus.#port = await freePort();
     const args = [
       `--config.file=${config}`,
@@ -73,10 +76,18 @@ export class Prometheus {
 
   /** The series that a PromQL query finds now: `[{ metric, value: [time, text] }]`. */
   async query(query) {
-    const url = `http://127.0.0.1:${this.#port}/api/v1/query?query=${encodeURIComponent(query)}`;
-    const { status, data } = await (await fetch(url)).json();
-    if (status !== "success") throw new Error(`${query}: ${status}`);
-    return data.result;
+    return (await this.#ask(`query?query=${encodeURIComponent(query)}`)).result;
+  }
+
+  /** The rules that it has read, with their health and state. */
+  async rules() {
+    return (await this.#ask("rules")).groups.flatMap(({ rules }) => rules);
+  }
+
+  async #ask(question) {
+    const { status, data, error } = await (await fetch(`http://127.0.0.1:${this.#port}/api/v1/${question}`)).json();
+    if (status !== "success") throw new Error(`${decodeURIComponent(question)}: ${error}`);
+    return data;
   }
 
   /** Asks until the query finds one series with this value; Prometheus tells nobody when it has scraped. */
@@ -90,14 +101,19 @@ export class Prometheus {
 
 /** What `promtool check metrics` finds in a scrape, as lines; none is good. */
 export async function promtoolFindings(scrape) {
-  const child = spawn("promtool", ["check", "metrics"], { stdio: ["pipe", "pipe", "pipe"] });
+  return (await promtool(["check", "metrics"], scrape)).lines;
+}
+
+/** Runs promtool: `{ code, lines }`, the lines of both outputs. */
+export async function promtool(args, input = "") {
+  const child = spawn("promtool", args, { stdio: ["pipe", "pipe", "pipe"] });
   running.add(child);
   const lines = [];
   for (const output of [child.stdout, child.stderr]) {
     createInterface({ input: output }).on("line", (line) => lines.push(line));
   }
-  child.stdin.end(scrape);
-  await within(once(child, "close"), "promtool");
+  child.stdin.end(input);
+  const [code] = await within(once(child, "close"), "promtool");
   running.delete(child);
-  return lines;
+  return { code, lines };
 }

@@ -1,17 +1,18 @@
 //! What the tests need from outside the Rust toolchain, installed only where it is missing.
 //!
-//! Debian packages bring Node.js, a browser, Redis, openssl for certificates, a real Action Cable and gRPC for Ruby, npm
-//! packages the foreign clients and what the Node.js example needs.
+//! Debian packages bring Node.js, a browser, Redis, Prometheus, systemd's checks, openssl for certificates, a real Action
+//! Cable and gRPC for Ruby, npm packages the foreign clients and what the Node.js example needs.
 
 use std::{fs, io};
 
+use super::web;
 use crate::{command, debian, debian::Need, repository};
 
 /// Where the tests against foreign peers live, relative to the root of the repository.
 pub(super) const FOREIGN_TESTS: &str = "tests/foreign";
 
 /// The folders with a `package-lock.json`, relative to the root of the repository.
-const NPM_FOLDERS: [&str; 2] = [FOREIGN_TESTS, "examples/apps/node"];
+const NPM_FOLDERS: [&str; 3] = [FOREIGN_TESTS, web::FOLDER, "examples/apps/node"];
 
 /// `node --test` with all the options that we use.
 const MIN_NODE_MAJOR: u32 = 20;
@@ -23,7 +24,7 @@ const MIN_GO_MINOR: u32 = 25;
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 
 /// What tests start.
-const NEEDS: [Need; 10] = [
+const NEEDS: [Need; 11] = [
     Need {
         probes: &[&["node", "--version"]],
         packages: &["nodejs"],
@@ -55,6 +56,10 @@ const NEEDS: [Need; 10] = [
     Need {
         probes: &[&["prometheus", "--version"]],
         packages: &["prometheus"],
+    },
+    Need {
+        probes: &[&["systemd-analyze", "--version"]],
+        packages: &["systemd"],
     },
     Need {
         probes: &[&["ruby", "-e", "require 'grpc'; require 'redis'"]],
@@ -127,7 +132,8 @@ fn go_minor(version: &str) -> Option<u32> {
     version.split([' ', '.', 'r']).next()?.parse().ok()
 }
 
-fn install_npm_packages(folder: &str) -> Result<(), Error> {
+/// Installs what the lock file of a folder names, unless it is there already.
+pub(super) fn install_npm_packages(folder: &str) -> Result<(), Error> {
     let path = repository::root().join(folder);
     let lock = fs::read(path.join("package-lock.json"))?;
     let installed = path.join(INSTALLED_LOCK);

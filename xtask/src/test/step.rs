@@ -4,7 +4,7 @@ use std::{fmt, path::Path};
 
 use clap::ValueEnum;
 
-use super::setup;
+use super::{setup, web};
 use crate::{BoxedError, command, repository, tidy};
 
 /// One step, declared in the order in which the steps run.
@@ -18,6 +18,8 @@ pub(super) enum Step {
     Clippy,
     /// The rules of `cargo xtask tidy`.
     Tidy,
+    /// The pages in TypeScript: types, unit tests, and whether the embedded files are theirs.
+    Web,
     /// Unit and integration tests of all crates.
     Unit,
     /// The release binary.
@@ -28,11 +30,12 @@ pub(super) enum Step {
 
 impl Step {
     /// All steps in their order. Set-up comes first because it fails fast and everything else takes minutes.
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Setup,
         Self::Fmt,
         Self::Clippy,
         Self::Tidy,
+        Self::Web,
         Self::Unit,
         Self::Build,
         Self::E2e,
@@ -45,6 +48,7 @@ impl Step {
             Self::Fmt => "formatting",
             Self::Clippy => "lints, warnings denied",
             Self::Tidy => "the rules that neither rustfmt nor clippy knows",
+            Self::Web => "the embedded pages: types, unit tests, committed files",
             Self::Unit => "unit and integration tests",
             Self::Build => "the release binary",
             Self::E2e => "the release binary against foreign clients and servers",
@@ -58,6 +62,7 @@ impl Step {
             Self::Fmt => cargo(&["fmt", "--all", "--check"])?,
             Self::Clippy => cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?,
             Self::Tidy => tidy::run()?,
+            Self::Web => web::run()?,
             Self::Unit => cargo(&["test", "--workspace"])?,
             Self::Build => {
                 repository::build_release("plimsoll")?;

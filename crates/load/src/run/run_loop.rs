@@ -27,6 +27,7 @@ use crate::{
     plan::Plan,
     threshold::{EVALUATE_EVERY, Thresholds},
     vu::{Lifecycle, StageFuture},
+    watch::Sampling,
 };
 
 /// How long after each full second the observer is called. Reason: workers hand in their deltas at the full
@@ -45,6 +46,7 @@ pub(super) struct RunLoop {
     /// By worker; given away at the start.
     pub(super) orders: Vec<mpsc::Sender<Order>>,
     pub(super) monitor: Monitor,
+    pub(super) sampling: Option<Arc<Sampling>>,
 }
 
 /// A run that has started.
@@ -128,6 +130,7 @@ impl RunLoop {
     }
 
     fn start(&mut self) -> Started {
+        self.sampling.iter().for_each(|sampling| sampling.prepare());
         // What the generator did to make the virtual users and in setup is not part of the run.
         self.monitor.take();
         let at = Instant::now();
@@ -136,6 +139,9 @@ impl RunLoop {
             seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
             seconds
         };
+        self.sampling
+            .iter()
+            .for_each(|sampling| sampling.start(at.into_std()));
         self.run.set_start(at);
         self.commands.send_replace(Command::Start(at));
         let (notice_sender, notices) = mpsc::channel(MAX_NOTICES);

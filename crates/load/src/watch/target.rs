@@ -1,14 +1,39 @@
-//! What the user typed after `--watch`: a process id, or a port with a colon before it.
+//! What the user typed after `--watch`: where the target is, and perhaps a name for it.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, path::PathBuf, str::FromStr};
 
-/// The target of a watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+/// The longest name that a target may be given, in characters. Reason: it stands in tables and charts.
+const MAX_NAME_CHARS: usize = 64;
+
+/// What is watched, under a name for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// `None` leaves the name to what is found there: that of the program, of the group, or of the host.
+    pub name: Option<String>,
+    /// Where it is.
+    pub place: Place,
+}
+
+/// Where a target is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
     /// The process with this id, and its children.
     Process(u32),
     /// The processes that listen on this TCP port of this machine, and their children.
     Port(u16),
+    /// The control group (cgroup v2) with this path, and the groups below it.
+    Cgroup(PathBuf),
+    /// What a Prometheus endpoint says.
+    Metrics(Page),
+}
+
+/// A page of metrics, and those of them that are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// `http://…` or `https://…`, without a fragment.
+    pub url: String,
+    /// Names of metrics; a `*` at the end stands for any rest. Empty for a choice that fits most servers.
+    pub wanted: Vec<String>,
 }
 
 /// Why a text does not name a target.
@@ -17,46 +42,130 @@ pub enum ParseTargetError {
     /// The text after the colon is not a port.
     #[error("`{0}` is not a port; expected a colon and a number from 1 to 65535, for example `:8080`")]
     NotAPort(String),
-    /// The text is not a process id.
+    /// The text is nothing that can be watched.
     #[error(
-        "`{0}` is not a process id; expected a positive number, for example `1234`, \
-         or a colon and a port, for example `:8080`"
+        "`{0}` is nothing that can be watched; expected a process id, for example `1234`; a colon and the port that \
+         the target listens on, `:8080`; a control group, `cgroup:system.slice/puma.service`; or a Prometheus \
+         endpoint, `http://localhost:9090/metrics`; each perhaps with a name before it, `web=:8080`"
     )]
-    NotAProcessId(String),
-}
-
-impl Target {
-    /// Reads `123` (a process id) or `:8080` (a port).
-    ///
-    /// # Errors
-    /// When the text is neither.
-    pub fn parse(text: &str) -> Result<Self, ParseTargetError> {
-        match text.strip_prefix(':') {
-            Some(port) => match port.parse() {
-                Ok(port) if port > 0 => Ok(Self::Port(port)),
-                _ => Err(ParseTargetError::NotAPort(text.to_owned())),
-            },
-            None => match text.parse() {
-                Ok(pid) if pid > 0 => Ok(Self::Process(pid)),
-                _ => Err(ParseTargetError::NotAProcessId(text.to_owned())),
-            },
-        }
-    }
+    NotATarget(String),
+    /// There is nothing behind `cgroup:`.
+    #[error("`cgroup:` names no group; expected its path, for example `cgroup:system.slice/puma.service`")]
+    NoCgroup,
+    /// The name before the first `=` cannot be shown.
+    #[error(
+        "`{0}` is not a name for a target; expected 1 to {MAX_NAME_CHARS} printable characters, for example `web=:8080`"
+    )]
+    NotAName(String),
+    /// The text behind the `#` of a URL names no metrics.
+    #[error(
+        "`#{0}` names no metrics; expected names with commas between them, a `*` at the end for any rest, for \
+         example `#process_*,http_requests_total`"
+    )]
+    NotMetrics(String),
 }
 
 impl FromStr for Target {
     type Err = ParseTargetError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::parse(text)
+        // A path or a URL may have a `=` of its own; what comes before a place's own first characters is a name.
+        let is_place = [":", "cgroup:", "http://", "https://"]
+            .iter()
+            .any(|start| text.starts_with(start));
+        let (name, place) = match text.split_once('=').filter(|_| !is_place) {
+            Some((name, place)) => (Some(parse_name(name)?), place),
+            None => (None, text),
+        };
+        let place = Place::parse(place)?;
+        Ok(Self { name, place })
     }
 }
 
-impl fmt::Display for Target {
+impl From<Place> for Target {
+    fn from(place: Place) -> Self {
+        Self { name: None, place }
+    }
+}
+
+fn parse_name(text: &str) -> Result<String, ParseTargetError> {
+    let is_name = !text.trim().is_empty()
+        && text.chars().count() <= MAX_NAME_CHARS
+        && !text.chars().any(char::is_control);
+    match is_name {
+        true => Ok(text.trim().to_owned()),
+        false => Err(ParseTargetError::NotAName(text.to_owned())),
+    }
+}
+
+impl Place {
+    fn parse(text: &str) -> Result<Self, ParseTargetError> {
+        if let Some(port) = text.strip_prefix(':') {
+            return match port.parse() {
+                Ok(port) if port > 0 => Ok(Self::Port(port)),
+                _ => Err(ParseTargetError::NotAPort(text.to_owned())),
+            };
+        }
+        if let Some(path) = text.strip_prefix("cgroup:") {
+            return match path {
+                "" => Err(ParseTargetError::NoCgroup),
+                _ => Ok(Self::Cgroup(path.into())),
+            };
+        }
+        if text.starts_with("http://") || text.starts_with("https://") {
+            return Page::parse(text).map(Self::Metrics);
+        }
+        match text.parse() {
+            Ok(pid) if pid > 0 => Ok(Self::Process(pid)),
+            _ => Err(ParseTargetError::NotATarget(text.to_owned())),
+        }
+    }
+}
+
+impl Page {
+    /// The URL without a user and a password, which nobody wants in a report.
+    pub(super) fn shown(&self) -> String {
+        let Some((scheme, rest)) = self.url.split_once("://") else {
+            return self.url.clone();
+        };
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        format!("{scheme}://{host}{path}")
+    }
+
+    fn parse(text: &str) -> Result<Self, ParseTargetError> {
+        let Some((url, wanted)) = text.split_once('#') else {
+            return Ok(Self {
+                url: text.to_owned(),
+                wanted: Vec::new(),
+            });
+        };
+        let wanted: Vec<String> = wanted.split(',').map(|name| name.trim().to_owned()).collect();
+        if wanted.iter().all(|name| is_pattern(name)) {
+            return Ok(Self {
+                url: url.to_owned(),
+                wanted,
+            });
+        }
+        Err(ParseTargetError::NotMetrics(wanted.join(",")))
+    }
+}
+
+fn is_pattern(text: &str) -> bool {
+    let name = text.strip_suffix('*').unwrap_or(text);
+    let is_of_name = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | ':');
+    !text.is_empty() && name.chars().all(is_of_name)
+}
+
+/// What is watched, in words: `process 123`, `port 8080`, `cgroup /a/b`, `metrics http://localhost:9090/metrics`.
+impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Process(pid) => write!(f, "{pid}"),
-            Self::Port(port) => write!(f, ":{port}"),
+            Self::Process(pid) => write!(f, "process {pid}"),
+            Self::Port(port) => write!(f, "port {port}"),
+            Self::Cgroup(path) => write!(f, "cgroup {}", path.display()),
+            Self::Metrics(page) => write!(f, "metrics {}", page.shown()),
         }
     }
 }
@@ -65,43 +174,69 @@ impl fmt::Display for Target {
 mod tests {
     use super::*;
 
+    fn page(url: &str, wanted: &[&str]) -> Place {
+        Place::Metrics(Page {
+            url: url.to_owned(),
+            wanted: wanted.iter().map(|&name| name.to_owned()).collect(),
+        })
+    }
+
     #[test]
-    fn reads_ids_and_ports() {
-        let not_a_port = |text: &str| Err(ParseTargetError::NotAPort(text.into()));
-        let not_an_id = |text: &str| Err(ParseTargetError::NotAProcessId(text.into()));
-        for (text, expected) in [
-            ("123", Ok(Target::Process(123))),
-            (":8080", Ok(Target::Port(8080))),
-            (":65535", Ok(Target::Port(65535))),
-            (":0", not_a_port(":0")),
-            (":65536", not_a_port(":65536")),
-            (":", not_a_port(":")),
-            (":http", not_a_port(":http")),
-            ("0", not_an_id("0")),
-            ("-1", not_an_id("-1")),
-            ("", not_an_id("")),
-            ("8080/tcp", not_an_id("8080/tcp")),
+    fn reads_targets_with_and_without_names() {
+        for (text, name, place) in [
+            ("123", None, Place::Process(123)),
+            ("rails=123", Some("rails"), Place::Process(123)),
+            (":8080", None, Place::Port(8080)),
+            ("web=:65535", Some("web"), Place::Port(65535)),
+            ("cgroup:a/b=c", None, Place::Cgroup("a/b=c".into())),
+            ("db =cgroup:/x", Some("db"), Place::Cgroup("/x".into())),
+            ("http://h/metrics?a=b", None, page("http://h/metrics?a=b", &[])),
+            (
+                "cable=https://h:9/m#process_*,go_threads",
+                Some("cable"),
+                page("https://h:9/m", &["process_*", "go_threads"]),
+            ),
         ] {
-            assert_eq!(Target::parse(text), expected, "{text}");
-            if let Ok(target) = expected {
-                assert_eq!(target.to_string(), text);
-            }
+            let name = name.map(str::to_owned);
+            assert_eq!(text.parse(), Ok(Target { name, place }), "{text}");
         }
     }
 
     #[test]
-    fn errors_show_a_valid_example() {
-        assert!(
-            Target::parse("puma")
-                .unwrap_err()
-                .to_string()
-                .contains("for example `1234`")
-        );
-        assert!(
-            Target::parse(":puma")
-                .unwrap_err()
-                .to_string()
-                .contains("for example `:8080`")
-        );
+    fn says_what_is_watched_without_secrets() {
+        for (text, expected) in [
+            ("a=7", "process 7"),
+            (":7", "port 7"),
+            ("cgroup:a/b", "cgroup a/b"),
+            ("http://h:9/m?x=a@b#c", "metrics http://h:9/m?x=a@b"),
+            ("https://me:pass@word@h/m", "metrics https://h/m"),
+        ] {
+            let target: Target = text.parse().unwrap();
+            assert_eq!(target.place.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_target_with_a_valid_example() {
+        for (text, words) in [
+            (":0", "for example `:8080`"),
+            (":65536", "is not a port"),
+            (":", "is not a port"),
+            ("web=:http", "is not a port"),
+            ("0", "for example `1234`"),
+            ("-1", "nothing that can be watched"),
+            ("", "nothing that can be watched"),
+            ("puma", "`web=:8080`"),
+            ("web=", "nothing that can be watched"),
+            ("=:8080", "not a name"),
+            ("a\u{7}=:8080", "not a name"),
+            ("cgroup:", "for example `cgroup:"),
+            ("http://h/m#", "names no metrics"),
+            ("http://h/m#a,,b", "`#a,,b` names no metrics"),
+            ("http://h/m#a*b", "names no metrics"),
+        ] {
+            let error = text.parse::<Target>().unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
     }
 }

@@ -17,6 +17,7 @@ use plimsoll_load::{
 use plimsoll_report::{
     Style,
     artillery::{Arrivals, Figures, Names, json},
+    summary::Target,
 };
 use plimsoll_scenario::{
     artillery::{self, Activity, NAMES, RATES, Test, Users, Verdict},
@@ -34,7 +35,7 @@ use super::{
 use crate::{
     exit::{Failure, Status, TestFailure},
     surroundings::Surroundings,
-    terminal,
+    terminal, watching,
 };
 
 mod guard;
@@ -189,8 +190,13 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
             () = guard.wait() => {}
         }
     };
-    let config = RunConfig::new(plan);
+    let sampling = options.watch.attach()?;
+    let config = RunConfig {
+        sampling: sampling.clone(),
+        ..RunConfig::new(plan)
+    };
     let result = run::run(config, registry, factory, &mut stages, observe, ended_early).await?;
+    let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
     let mut figures = reports.finish(&result);
     let n_interrupted = result.iterations.n_interrupted;
     if n_interrupted > 0 {
@@ -203,6 +209,7 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         result: &result,
         figures: &figures,
         breach: guard.breach(),
+        targets: watching::targets(&accounts, &result),
     };
     tell(options, test, &outcome, &reports, &activity)
 }
@@ -217,6 +224,8 @@ struct Outcome<'a> {
     figures: &'a Figures,
     /// The check that ended it.
     breach: Option<&'a Breach>,
+    /// What was watched.
+    targets: Vec<Target>,
 }
 
 /// Prints and writes what the whole run came to, and says how the command ends.
@@ -227,10 +236,11 @@ fn tell(
     reports: &Reports<'_>,
     activity: &Activity,
 ) -> Result<Status, Failure> {
-    let &Outcome {
+    let Outcome {
         result,
         figures,
         breach,
+        targets,
     } = outcome;
     if let RunEnd::SetupFailed(failure) = &result.end {
         return Err(Failure::Runtime(
@@ -255,6 +265,10 @@ fn tell(
         .min();
     let health = generator::judge(&result.generator, result.schedule, latency);
     let mut text = format!("\n{}", arrivals.text(&health));
+    for target in targets {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{}", target.text());
+    }
     for notice in &result.notices {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {notice}");

@@ -65,7 +65,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
             .settings(workload.least_load())
             .map_err(Failure::Usage)?,
     );
-    let watched = Watched::attach(options.watch)?;
+    let watched = Watched::attach(&options.watch)?;
     let talk = Talk::new(screen, is_drawable && !options.quiet, options.format);
     let signals = Signals::listen()?;
     let hunt = Hunt {
@@ -88,7 +88,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     for notice in &notices {
         tracing::warn!("{notice}");
     }
-    talk.begin(unit, &goals, options.watch.iter().len());
+    talk.begin(unit, &goals, hunt.watched.n_targets());
     let found = tokio::select! {
         found = hunt.run() => found?,
         () = signals.received(2) => {

@@ -217,6 +217,7 @@ impl LoadTest<'_> {
         let outputs = std::mem::take(&mut self.outputs).start(&self.plan, Box::new(io::stdout()));
         let outputs = outputs.map_err(|error| TestFailure::NoFile.because(error))?;
         let display = RefCell::new(Display::new(Arc::clone(&self.screen), self.audience));
+        let sampling = self.flags.watch.attach()?;
         let n_vus = run::max_vus(&self.plan);
         display
             .borrow()
@@ -224,6 +225,7 @@ impl LoadTest<'_> {
         let config = RunConfig {
             control,
             samples: outputs.samples(),
+            sampling: sampling.clone(),
             ..RunConfig::new(self.plan.clone())
         };
         let shutdown = async {
@@ -245,6 +247,8 @@ impl LoadTest<'_> {
             watch(progress);
         };
         let result = run::run(config, registry, factory, &mut stages, observe, shutdown).await;
+        let accounts = sampling.iter().flat_map(|sampling| sampling.finish());
+        let accounts: Vec<_> = accounts.collect();
         let output_report = outputs.finish().await;
         display.into_inner().finish();
         let result = result.map_err(|error| verdict::of_error(&error).because(error))?;
@@ -256,7 +260,7 @@ impl LoadTest<'_> {
             redaction: &self.redaction,
             no_color: self.flags.talk.no_color || terminal::is_colour_refused(),
         };
-        let summary = results.summary(&result, output_report.notices());
+        let summary = results.summary(&result, &accounts, output_report.notices());
         results.tell(&summary, &stages).await?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");

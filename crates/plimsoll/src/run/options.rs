@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
+use plimsoll_shootout::WatchArgs;
 
 use super::{
     environment::Variable,
@@ -19,6 +20,7 @@ Examples:
   plimsoll run -e CABLE_URL=ws://localhost:3334/cable -e ROOM=lobby chat.js
   plimsoll run --out json=samples.json.gz --summary-export summary.json api.js
   plimsoll run broadcast.yml --url ws://localhost:3334/cable --scale 100
+  plimsoll run --watch :3000 --watch db=cgroup:system.slice/postgresql.service chat.js
   plimsoll run --address localhost:6565 -p api.js     then: plimsoll resume, status, scale, stats
 
 A script to start from: plimsoll new. The flags are k6's. Options are also keys of a script's
@@ -42,6 +44,8 @@ pub(crate) struct Options {
     pub(super) reading: ReadingFlags,
     #[command(flatten)]
     pub(super) results: ResultFlags,
+    #[command(flatten, next_help_heading = "Results")]
+    pub(super) watch: WatchArgs,
     #[command(flatten)]
     pub(super) talk: TalkFlags,
     #[command(flatten)]

@@ -12,6 +12,7 @@ use plimsoll_load::{
     metrics::{Contains, MetricSet, Value as Sample},
     plan::Plan,
     run::RunResult,
+    watch::Account,
 };
 use plimsoll_report::{Layout, ScriptOptions, Style, Summary, SummaryMode, percentile, summary::Parts};
 use plimsoll_script::{Redaction, Stages};
@@ -19,14 +20,19 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::options::{Format, ResultFlags};
-use crate::arguments;
+use crate::{arguments, watching};
 
 /// What people have to know before they believe a figure.
 pub(super) const SATURATED: &str =
     "the load generator was the bottleneck, so the figures of this run are not the target's alone";
 
 /// What a run came to. `notices` are what people should know of its outputs.
-pub(super) fn summarize(run: &RunResult, trend_stats: &[String], notices: Vec<String>) -> Summary {
+pub(super) fn summarize(
+    run: &RunResult,
+    trend_stats: &[String],
+    accounts: &[Account],
+    notices: Vec<String>,
+) -> Summary {
     let health = generator::judge(&run.generator, run.schedule, shortest_latency(&run.metrics));
     let mut summary = Summary::new(Parts {
         plimsoll: env!("CARGO_PKG_VERSION"),
@@ -34,7 +40,7 @@ pub(super) fn summarize(run: &RunResult, trend_stats: &[String], notices: Vec<St
         run,
         health: &health,
         losses: None,
-        target: None,
+        targets: watching::targets(accounts, run),
         trend_stats,
     });
     summary.notices.extend(notices);
@@ -57,8 +63,8 @@ pub(super) struct Results<'a> {
 
 impl Results<'_> {
     /// What is to be told. `notices` are what people should know of the outputs.
-    pub(super) fn summary(&self, run: &RunResult, notices: Vec<String>) -> Summary {
-        let mut summary = summarize(run, &self.plan.summary_trend_stats, notices);
+    pub(super) fn summary(&self, run: &RunResult, accounts: &[Account], notices: Vec<String>) -> Summary {
+        let mut summary = summarize(run, &self.plan.summary_trend_stats, accounts, notices);
         summary.edit_sentences(|text| self.redaction.redact(text).into_owned());
         summary
     }

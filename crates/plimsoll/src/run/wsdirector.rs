@@ -10,6 +10,7 @@ use plimsoll_load::{
     run::{self, Progress, RunConfig, RunEnd, RunResult},
 };
 use plimsoll_outputs::Outputs;
+use plimsoll_report::Summary;
 use plimsoll_scenario::{
     document::{Document, Mistakes},
     wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
@@ -164,9 +165,11 @@ struct ScenarioRun<'a> {
 
 impl ScenarioRun<'_> {
     async fn conduct(self, signals: &Signals) -> Result<Status, Failure> {
+        let sampling = self.options.watch.attach()?;
         let outputs = self.outputs.start(&self.plan, Box::new(io::stdout()))?;
         let config = RunConfig {
             samples: outputs.samples(),
+            sampling: sampling.clone(),
             ..RunConfig::new(self.plan.clone())
         };
         let display = RefCell::new(self.display);
@@ -174,31 +177,27 @@ impl ScenarioRun<'_> {
         let factory = self.users.factory();
         let shutdown = signals.received(1);
         let result = run::run(config, self.users.registry, factory, &mut (), observe, shutdown).await;
+        let accounts = sampling.iter().flat_map(|sampling| sampling.finish());
+        let accounts: Vec<_> = accounts.collect();
         let notices = outputs.finish().await.notices();
         display.into_inner().finish();
         let result = result?;
         let outcome = self.report.outcome();
-        tell(self.options, &self.plan, &result, &outcome, notices)?;
+        let summary = summarize(&result, &self.plan.summary_trend_stats, &accounts, notices);
+        tell(self.options, &summary, &outcome)?;
         end(&result, &outcome)
     }
 }
 
 /// Prints what the run came to.
-fn tell(
-    options: &Options,
-    plan: &Plan,
-    run: &RunResult,
-    outcome: &Outcome,
-    notices: Vec<String>,
-) -> Result<(), Failure> {
-    let summary = summarize(run, &plan.summary_trend_stats, notices);
+fn tell(options: &Options, summary: &Summary, outcome: &Outcome) -> Result<(), Failure> {
     if summary.generator.saturated {
         tracing::warn!("{SATURATED}");
     }
     let mut stdout = io::stdout();
     match options.format {
         Format::Json => {
-            let mut value = serde_json::to_value(&summary)?;
+            let mut value = serde_json::to_value(summary)?;
             value["scenario"] = json!(outcome);
             writeln!(stdout, "{}", serde_json::to_string_pretty(&value)?)?;
         }
@@ -207,9 +206,12 @@ fn tell(
                 tracing::warn!("{notice}");
             }
             write!(stdout, "{outcome}")?;
-            let table = timings::table(outcome, &summary);
+            let table = timings::table(outcome, summary);
             if !options.no_summary && !table.is_empty() {
                 write!(stdout, "\n{table}")?;
+            }
+            for target in &summary.targets {
+                write!(stdout, "\n{}", target.text())?;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::Arc,
-    time::{Duration, Instant, UNIX_EPOCH},
+    time::{Duration, UNIX_EPOCH},
 };
 
 use expect_test::expect;
@@ -11,10 +11,10 @@ use plimsoll_load::{
     histogram::Histogram,
     metrics::{self, Registry},
     plan, run,
-    watch::Sample,
 };
 
 use super::*;
+use crate::fit::Fit;
 
 pub(crate) mod scripted;
 
@@ -33,7 +33,7 @@ pub(crate) fn summary_with(run: &RunResult, trend_stats: &[String]) -> Summary {
         run,
         health: &Health::default(),
         losses: None,
-        target: None,
+        targets: Vec::new(),
         trend_stats,
     })
 }
@@ -104,22 +104,28 @@ pub(crate) fn run() -> RunResult {
 }
 
 pub(crate) fn target() -> Target {
-    let now = Instant::now();
-    let sample = |secs, rss_bytes| Sample {
-        taken_at: now + Duration::from_secs(secs),
-        cpu: Duration::from_millis(1_500 * secs),
-        rss_bytes,
-        n_threads: 3,
-        n_open_files: Some(9),
-        n_processes: 1,
-    };
-    Target::new(
-        "plimsoll serve",
-        &sample(0, 10_000_000),
-        &sample(40, 11_000_000),
-        12_000_000,
-        100,
-    )
+    Target {
+        name: "server".to_owned(),
+        what: "process 4711".to_owned(),
+        cpu_seconds: Some(60.0),
+        cores: Some(1.5),
+        cores_max: Some(1.75),
+        rss_max_bytes: Some(12_000_000),
+        rss_per_user_bytes: Some(20_000),
+        threads_max: Some(3),
+        open_files_max: Some(109),
+        sampling_cpu_seconds: 0.0625,
+        series: [("cpu_cores".to_owned(), vec![Some(1.25), Some(1.75), None])].into(),
+        fits: vec![Fit {
+            of: "rss_bytes".to_owned(),
+            against: "vus".to_owned(),
+            intercept: 1e7,
+            slope: 19_500.0,
+            slope_error: 250.5,
+            n: 38,
+        }],
+        ..Target::default()
+    }
 }
 
 #[test]
@@ -138,7 +144,7 @@ fn json_has_the_documented_fields() {
         run: &run,
         health: &Health::default(),
         losses: Some(losses),
-        target: Some(target()),
+        targets: vec![target()],
         trend_stats: &trend_stats(),
     });
     expect![[r#"
@@ -274,13 +280,44 @@ fn json_has_the_documented_fields() {
             "duplicated": 0,
             "out_of_order": 2
           },
-          "target": {
-            "name": "plimsoll serve",
-            "cpu_seconds": 60.0,
-            "cores": 1.5,
-            "rss_max_bytes": 12000000,
-            "rss_per_user_bytes": 20000
-          },
+          "targets": [
+            {
+              "name": "server",
+              "what": "process 4711",
+              "cpu_seconds": 60.0,
+              "cores": 1.5,
+              "cores_max": 1.75,
+              "rss_max_bytes": 12000000,
+              "rss_per_user_bytes": 20000,
+              "pss_max_bytes": null,
+              "threads_max": 3,
+              "open_files_max": 109,
+              "sockets_max": null,
+              "processes_max": null,
+              "sampling_cpu_seconds": 0.0625,
+              "missed": 0,
+              "series_left_out": 0,
+              "series": {
+                "cpu_cores": [
+                  1.25,
+                  1.75,
+                  null
+                ]
+              },
+              "fits": [
+                {
+                  "of": "rss_bytes",
+                  "against": "vus",
+                  "intercept": 10000000.0,
+                  "slope": 19500.0,
+                  "slope_error": 250.5,
+                  "n": 38
+                }
+              ],
+              "no_fits": [],
+              "ended": null
+            }
+          ],
           "generator": {
             "cpu_seconds": 4.45,
             "cores": 0.1,

@@ -52,10 +52,11 @@ impl Conditions {
             notices(&summary.notices, style),
             failures(&summary.iterations, style),
             summary.losses.as_ref().map(|losses| deliveries(losses, style)),
-            summary.target.as_ref().map(|found| target(found, style)),
-            Some(generator(&summary.generator, style)),
         ];
-        Self(first.into_iter().chain(common).flatten().collect())
+        let targets = summary.targets.iter().map(|found| target(found, style));
+        let generator = generator(&summary.generator, style);
+        let conditions = first.into_iter().chain(common).flatten().chain(targets);
+        Self(conditions.chain([generator]).collect())
     }
 
     /// One block per condition.
@@ -207,18 +208,17 @@ fn deliveries(losses: &Losses, style: Style) -> Condition {
     }
 }
 
+/// One target by itself, without a style.
+pub(super) fn of_target(found: &Target) -> String {
+    let condition = target(found, Style::PLAIN);
+    condition.render(0, condition.name.len() + LEAST_DOTS, Style::PLAIN)
+}
+
 fn target(target: &Target, style: Style) -> Condition {
-    let line = format!(
-        "{}, CPU {}, RSS up to {} ({} per user)",
-        target.name,
-        cpu(target.cpu_seconds, target.cores, style),
-        style.value(&quantity::bytes(target.rss_max_bytes as f64)),
-        quantity::bytes(target.rss_per_user_bytes as f64),
-    );
     Condition {
         name: "target",
-        line,
-        details: Vec::new(),
+        line: super::target::line(target, style),
+        details: super::target::details(target),
     }
 }
 

@@ -134,7 +134,7 @@ fn losses_target_and_a_saturated_generator_stand_below() {
                 duplicated: 0,
                 out_of_order: 2,
             });
-            summary.target = Some(target());
+            summary.targets = vec![target()];
             summary.generator.saturated = true;
             summary.generator.reasons = vec![
                 "a worker was busy all the time; use more workers, another machine, or less load".to_owned(),
@@ -146,7 +146,9 @@ fn losses_target_and_a_saturated_generator_stand_below() {
               ws_sessions...: 10 0.224719/s
 
               deliveries...: 99 of 100 received, 1 lost, 0 duplicated, 2 out of order
-              target.......: plimsoll serve, CPU 1m0s (1.50 cores), RSS up to 12 MB (20 kB per user)
+              target.......: server (process 4711), CPU 1m0s (1.50 cores, up to 1.75), RSS up to 12 MB
+                - at the most 3 threads, 109 open files
+                - about 20 kB of RSS per user (± 250 B), 38 intervals
               generator....: ✗ INVALID: it was the bottleneck, CPU 4.45s (0.10 cores)
                 - these figures are not the target's alone
                 - a worker was busy all the time; use more workers,

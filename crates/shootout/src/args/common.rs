@@ -3,10 +3,9 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
-use plimsoll_load::watch;
 
 use super::delay::parse_seconds;
-use crate::server_type::ServerType;
+use crate::{server_type::ServerType, watching::WatchArgs};
 
 /// Flags of every workload.
 #[derive(Debug, Clone, Args)]
@@ -68,9 +67,8 @@ pub struct CommonArgs {
     /// Repeats the choice of senders of an earlier run [default: random; the output tells it]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Also report the CPU time and memory of the server: a process id, or a colon and the port it listens on
-    #[arg(long, value_name = "PID|:PORT")]
-    pub(crate) watch: Option<watch::Target>,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
     /// How to print the result
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,

@@ -5,14 +5,17 @@ mod unsupported;
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
-use plimsoll_load::{threshold::Expression, watch};
+use plimsoll_load::threshold::Expression;
 
 use self::unsupported::AbOnly;
 use super::{
     common::{Format, at_least_one},
     delay::{parse_go_duration, parse_seconds},
 };
-use crate::http::{Measure, Rate, Threshold};
+use crate::{
+    http::{Measure, Rate, Threshold},
+    watching::WatchArgs,
+};
 
 /// The examples under the help text.
 const EXAMPLES: &str = "\
@@ -106,9 +109,8 @@ pub struct HttpArgs {
     /// 'requests:rate>1000'; may be given several times
     #[arg(long, value_name = "MEASURE:RULE", value_parser = threshold)]
     pub(crate) threshold: Vec<Threshold>,
-    /// Also report the CPU time and memory of the server: a process id, or a colon and the port it listens on
-    #[arg(long, value_name = "PID|:PORT")]
-    pub(crate) watch: Option<watch::Target>,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
     /// Write a CSV file with the time of each percentage
     #[arg(short = 'e', long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,

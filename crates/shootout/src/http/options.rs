@@ -10,10 +10,9 @@ use std::{
 };
 
 use plimsoll_clients::http::{Method, Request, Url, Version};
-use plimsoll_load::watch;
 
 use super::{schedule::Extent, threshold::Threshold};
-use crate::{args::HttpArgs, options::parse_header};
+use crate::{args::HttpArgs, options::parse_header, watching::WatchArgs};
 
 /// ab's number of requests for `-t` without `-n`.
 const TIMED_REQUESTS: u64 = 50_000;
@@ -104,7 +103,7 @@ pub struct HttpOptions {
     pub(crate) compares_lengths: bool,
     pub(crate) is_insecure: bool,
     pub(crate) source: Option<IpAddr>,
-    pub(crate) watch: Option<watch::Target>,
+    pub(crate) watch: WatchArgs,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) keeps_samples: bool,
 }
@@ -151,7 +150,7 @@ impl TryFrom<&HttpArgs> for HttpOptions {
             compares_lengths: !args.variable_length,
             is_insecure: args.insecure,
             source: args.local_addr,
-            watch: args.watch,
+            watch: args.watch.clone(),
             thresholds: args.threshold.clone(),
             keeps_samples: args.gnuplot.is_some(),
         })

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use plimsoll_clients::http::{Url, Version};
 use plimsoll_load::generator::Health;
+use plimsoll_report::summary::Target;
 
 use super::{backoff, document::Document, rate::Rate, tally::Tally, threshold::Finding};
 use crate::meter::Period;
@@ -21,6 +22,8 @@ pub struct HttpOutcome {
     pub(crate) tally: Tally,
     /// What the run cost.
     pub(crate) period: Period,
+    /// What the watched targets used, from the first request on.
+    pub(crate) targets: Vec<Target>,
     /// Whether the generator held up the figures.
     pub(crate) health: Health,
     /// Requests of the open model that were due and found no free lane before the end.

@@ -10,7 +10,7 @@ use plimsoll_clients::{
     http::{HttpError, Settings, Template, Url},
     tls::{Believe, Tls, TlsError, TlsOptions},
 };
-use plimsoll_load::{generator::Monitor, watch::Watch};
+use plimsoll_load::generator::Monitor;
 use plimsoll_report::percentile;
 use tokio::{
     sync::{mpsc, watch},
@@ -78,12 +78,7 @@ pub(crate) async fn run(
     progress: &mut Progress<'_>,
 ) -> Result<HttpOutcome, HttpRunError> {
     let (setup, setting) = prepare(options).await?;
-    let watch = options
-        .watch
-        .map(Watch::attach)
-        .transpose()
-        .map_err(RunError::from)?;
-    let mut meter = Meter::new(setup.monitor.clone(), watch);
+    let mut meter = Meter::attach(setup.monitor.clone(), &options.watch)?;
     let (alive, mut ended) = mpsc::channel(1);
     let shares = shares(options.concurrency, options.n_streams, setup.boards.len());
     let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), alive.clone());
@@ -94,7 +89,10 @@ pub(crate) async fn run(
         .collect::<Result<_, _>>()
         .map_err(RunError::Start)?;
     drop(alive);
-    let schedule = Arc::new(Schedule::new(options.extent, Instant::now()));
+    meter.prepare();
+    let started = Instant::now();
+    meter.start(started);
+    let schedule = Arc::new(Schedule::new(options.extent, started));
     let began = SystemTime::now() + options.extent.warm_up;
     meter.lap();
     for worker in &workers {
@@ -128,6 +126,7 @@ pub(crate) async fn run(
     }
     let ended = Instant::now();
     let period = meter.lap();
+    let targets = meter.finish(started.elapsed());
     let (mut tally, mut n_abandoned) = (Tally::default(), 0);
     for worker in workers {
         let Report {
@@ -172,6 +171,7 @@ pub(crate) async fn run(
         document,
         tally,
         period,
+        targets,
         trouble,
     })
 }

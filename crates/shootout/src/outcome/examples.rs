@@ -21,7 +21,7 @@ fn connecting(n_connected: u32) -> Connecting {
     let watched = Watched {
         cpu: 130 * MS,
         rss_bytes: 34_500_000,
-        n_threads: 4,
+        n_threads: Some(4),
         n_open_files: Some(1012),
     };
     Connecting {
@@ -41,7 +41,7 @@ pub(crate) fn broadcast_step() -> Step {
     let watched = Watched {
         cpu: 310 * MS,
         rss_bytes: 35_000_000,
-        n_threads: 4,
+        n_threads: Some(4),
         n_open_files: None,
     };
     Step {
@@ -123,6 +123,7 @@ pub(crate) fn outcome(workload: Workload, steps: Vec<Step>) -> Outcome {
             seed: 7,
         },
         steps,
+        targets: Vec::new(),
         messages: Vec::new(),
         elapsed: 12_345 * MS,
         is_interrupted: false,

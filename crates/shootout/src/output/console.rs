@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use plimsoll_report::summary::Target;
+
 use super::{json, text};
 use crate::{
     args::Format,
@@ -48,6 +50,9 @@ impl<'a> Console<'a> {
         self.clear();
         if self.format == Format::Json {
             self.write_result(&json::document(outcome));
+        } else {
+            let targets: String = outcome.targets.iter().map(Target::text).collect();
+            self.write_result(&targets);
         }
         self.failure.map_or(Ok(()), Err)
     }

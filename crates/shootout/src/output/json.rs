@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_load::generator::Health;
-use plimsoll_report::{Distribution, rfc3339};
+use plimsoll_report::{Distribution, rfc3339, summary::Target};
 use serde::Serialize;
 
 use super::text::millis;
@@ -38,6 +38,7 @@ struct RunObject<'a> {
     n_foreign: u64,
     n_stray_answers: u64,
     n_altered: u64,
+    targets: &'a [Target],
 }
 
 /// websocket-bench's figures in whole milliseconds, `null` when nothing was answered.
@@ -139,6 +140,7 @@ pub(super) fn document(outcome: &Outcome) -> String {
             n_foreign: outcome.n_foreign,
             n_stray_answers: outcome.n_stray_answers,
             n_altered: outcome.n_altered,
+            targets: &outcome.targets,
         },
     };
     let json = serde_json::to_string_pretty(&document).expect("the keys are strings and no value can fail");

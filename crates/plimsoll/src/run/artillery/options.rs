@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum, ValueHint};
 use plimsoll_load::plan::parse_duration;
+use plimsoll_shootout::WatchArgs;
 use serde_json::Value;
 
 use crate::exit::Failure;
@@ -53,6 +54,8 @@ pub(in crate::run) struct Options {
     /// Write Artillery's JSON report to this file.
     #[arg(long, short, visible_alias = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) watch: WatchArgs,
     /// The layout of the reports.
     #[arg(long, value_enum, value_name = "MODE", default_value_t = SummaryMode::ArtilleryV2)]
     pub(super) summary_mode: SummaryMode,
@@ -124,6 +127,7 @@ impl Options {
             ("--output", self.output.is_some()),
             ("--max-duration", self.max_duration.is_some()),
             ("--solo", self.solo),
+            ("--watch", !self.watch.watch.is_empty()),
             ("--quiet", self.quiet),
             ("--verbose", self.verbose),
             ("--summary-mode", self.summary_mode != SummaryMode::ArtilleryV2),

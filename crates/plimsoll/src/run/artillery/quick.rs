@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
+use plimsoll_shootout::WatchArgs;
 use serde_json::json;
 
 use super::options;
@@ -29,6 +30,8 @@ pub(crate) struct Options {
     /// Write Artillery's JSON report to this file.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    watch: WatchArgs,
     /// Believe any certificate.
     #[arg(long, short = 'k')]
     insecure: bool,
@@ -44,6 +47,7 @@ impl Options {
         options.output = self.output;
         options.insecure = self.insecure;
         options.quiet = self.quiet;
+        options.watch = self.watch;
         super::execute_text(&options, &text, surroundings)
     }
 

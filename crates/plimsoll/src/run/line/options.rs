@@ -57,9 +57,10 @@ pub(crate) struct Options {
     pub(super) search: SearchFlags,
     #[command(flatten)]
     pub(super) reading: ReadingFlags,
-    /// Also say what the target uses, a process id or a colon and its port, and whether its CPU was the limit.
-    #[arg(long, value_name = "PID|:PORT", help_heading = "Results")]
-    pub(super) watch: Option<watch::Target>,
+    /// Also say what the target uses in each step, and whether its CPU was the limit: a process id, a colon and a port, or
+    /// cgroup:PATH, perhaps with a name before it; may be given several times.
+    #[arg(long, value_name = "[NAME=]PLACE", help_heading = "Results")]
+    pub(super) watch: Vec<watch::Target>,
     /// Write the result to this file, .json or .txt; may be given several times.
     #[arg(long, value_name = "FILE", value_parser = report_file, help_heading = "Results", value_hint = ValueHint::FilePath)]
     pub(super) report: Vec<PathBuf>,
@@ -310,7 +311,7 @@ mod tests {
                 "expected a file that ends with .json or .txt",
             ),
             ("a.js --unit clients", "[possible values: users, rate]"),
-            ("a.js --watch me", "is not a process id"),
+            ("a.js --watch me", "is nothing that can be watched"),
         ] {
             let error = parse(arguments).unwrap_err();
             assert!(error.contains(expected), "{arguments}: {error}");

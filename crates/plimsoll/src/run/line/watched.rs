@@ -1,7 +1,11 @@
 //! What the targets of `--watch` use between two moments of a step.
 
+use std::num::NonZero;
+
 use plimsoll_line::step::TargetUse;
-use plimsoll_load::watch::{Sample, Target, Watch, WatchError};
+use plimsoll_load::watch::{Place, Sample, Target, Watch, WatchError};
+
+use crate::exit::Failure;
 
 /// The targets of a search.
 #[derive(Debug, Default)]
@@ -14,7 +18,7 @@ pub(super) struct Watched {
 #[derive(Debug)]
 struct Attached {
     name: String,
-    target: Target,
+    place: Place,
     /// `None` after it ended; a target that was started anew is found again.
     watch: Option<Watch>,
     begin: Option<Sample>,
@@ -25,23 +29,19 @@ impl Watched {
     /// Finds all targets.
     ///
     /// # Errors
-    /// When one is not there.
-    pub(super) fn attach(targets: impl IntoIterator<Item = Target>) -> Result<Self, WatchError> {
-        let attached = targets.into_iter().map(|target| {
-            Ok(Attached {
-                name: target.to_string(),
-                watch: Some(Watch::attach(target)?),
-                target,
-                begin: None,
-                end: None,
-            })
-        });
+    /// When one is not there, or cannot be had at any moment.
+    pub(super) fn attach(targets: &[Target]) -> Result<Self, Failure> {
+        let n_cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         Ok(Self {
-            targets: attached.collect::<Result<_, WatchError>>()?,
-            n_cores: std::thread::available_parallelism()
-                .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
+            targets: targets.iter().map(Attached::new).collect::<Result<_, _>>()?,
+            n_cores: u32::try_from(n_cores).unwrap_or(u32::MAX),
             memory_bytes: memory_bytes(),
         })
+    }
+
+    /// How many there are.
+    pub(super) fn n_targets(&self) -> usize {
+        self.targets.len()
     }
 
     /// What is measured begins now.
@@ -76,9 +76,26 @@ impl Watched {
 }
 
 impl Attached {
+    fn new(target: &Target) -> Result<Self, Failure> {
+        let place = &target.place;
+        let found = Watch::attach(place).map_err(|error: WatchError| of_flag(place, &error))?;
+        let watch = found.ok_or_else(|| {
+            let problem = "a page of metrics is not read at the moments at which steps begin and end; expected the \
+                           server's process or port, for example :8080";
+            Failure::Usage(format!("--watch {place}: {problem}"))
+        })?;
+        Ok(Self {
+            name: target.name.clone().unwrap_or_else(|| place.to_string()),
+            watch: Some(watch),
+            place: place.clone(),
+            begin: None,
+            end: None,
+        })
+    }
+
     fn sample(&mut self) -> Option<Sample> {
         if self.watch.is_none() {
-            self.watch = Watch::attach(self.target).ok();
+            self.watch = Watch::attach(&self.place).ok().flatten();
         }
         let sample = self.watch.as_mut()?.sample().ok();
         if sample.is_none() {
@@ -86,6 +103,10 @@ impl Attached {
         }
         sample
     }
+}
+
+fn of_flag(place: &Place, error: &WatchError) -> Failure {
+    Failure::Runtime(format!("--watch {place}: {error}").into())
 }
 
 /// The memory of this machine, from `/proc/meminfo`.

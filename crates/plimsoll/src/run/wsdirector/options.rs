@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
+use plimsoll_shootout::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,6 +42,8 @@ pub(in crate::run) struct Options {
     /// Write all samples to an output, for example json=samples.json; may be given several times.
     #[arg(long, value_name = "NAME[=ARGUMENT]")]
     pub(super) out: Vec<String>,
+    #[command(flatten)]
+    pub(super) watch: WatchArgs,
     /// No progress.
     #[arg(long, short)]
     pub(super) quiet: bool,
@@ -109,6 +112,7 @@ impl Options {
             ("--format", self.format != Format::Text),
             ("--out", !self.out.is_empty()),
             ("--no-summary", self.no_summary),
+            ("--watch", !self.watch.watch.is_empty()),
             ("--quiet", self.quiet),
             ("--verbose", self.verbose > 0),
         ];

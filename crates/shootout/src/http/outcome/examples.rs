@@ -34,6 +34,7 @@ pub(crate) fn outcome() -> HttpOutcome {
     let cause = "another length than the first response";
     (0..2).for_each(|_| tally.failures.count(Kind::Length, cause.into()));
     HttpOutcome {
+        targets: Vec::new(),
         setting: Setting {
             url: "https://localhost:3000/a?b".parse().unwrap(),
             method: "GET".to_owned(),

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_clients::http::Version;
 use plimsoll_load::generator::Health;
-use plimsoll_report::{Distribution, rfc3339};
+use plimsoll_report::{Distribution, rfc3339, summary::Target};
 use serde::Serialize;
 
 use super::percentiles::{FINE, at_ms, bars};
@@ -59,6 +59,7 @@ struct Document<'a> {
     thresholds: Vec<ThresholdObject<'a>>,
     generator: GeneratorObject<'a>,
     watch: Option<Watched>,
+    targets: &'a [Target],
     ended_by: Option<&'a str>,
     interrupted: bool,
     faulty: bool,
@@ -184,6 +185,7 @@ fn object(outcome: &HttpOutcome) -> Document<'_> {
             health: &outcome.health,
         },
         watch: outcome.period.watched,
+        targets: &outcome.targets,
         ended_by: outcome.trouble.as_deref(),
         interrupted: outcome.is_interrupted,
         faulty: outcome.is_faulty(),

@@ -44,6 +44,10 @@ fn write(out: &mut String, outcome: &HttpOutcome, layout: Layout) -> std::fmt::R
         }
     }
     writeln!(out, "\nIn {}", outcome.period)?;
+    outcome
+        .targets
+        .iter()
+        .for_each(|target| out.push_str(&target.text()));
     for reason in &outcome.health.reasons {
         writeln!(out, "GENERATOR AT ITS LIMIT: {reason}")?;
     }

@@ -189,7 +189,8 @@ fn a_broadcast_run() {
                 },
                 "n_foreign": 0,
                 "n_stray_answers": 0,
-                "n_altered": 0
+                "n_altered": 0,
+                "targets": []
               }
             }
         "#]],
@@ -201,114 +202,115 @@ fn a_connect_run() {
     check(
         &outcome(Workload::Connect, vec![connect_step()]),
         &expect![[r#"
-        {
-          "messages": [],
-          "steps": [
             {
-              "time": "2023-11-14T22:13:20.000Z",
-              "clients": 1000,
-              "limit_per": 95,
-              "per-rtt": 76,
-              "min-rtt": 0,
-              "median-rtt": 30,
-              "max-rtt": 1382,
-              "plimsoll": {
-                "connect": {
-                  "seconds": 0.4,
-                  "generator_cpu_seconds": 0.21,
-                  "watch": {
-                    "cpu_seconds": 0.13,
-                    "rss_bytes": 34500000,
-                    "n_threads": 4,
-                    "n_open_files": 1012
-                  },
-                  "n_connected": 1000,
-                  "n_failed": 0,
-                  "failures": {},
-                  "latency_us": {
-                    "count": 1000,
-                    "min": 100,
-                    "mean": 50050.0,
-                    "p50": 50015,
-                    "p90": 90047,
-                    "p95": 95039,
-                    "p99": 99007,
-                    "p99_9": 99903,
-                    "max": 100000
-                  },
-                  "tcp_connect_us": {
-                    "count": 1000,
-                    "min": 50,
-                    "mean": 25025.0,
-                    "p50": 25007,
-                    "p90": 45023,
-                    "p95": 47519,
-                    "p99": 49503,
-                    "p99_9": 49951,
-                    "max": 50000
-                  },
-                  "upgrade_us": {
-                    "count": 1000,
-                    "min": 25,
-                    "mean": 12512.5,
-                    "p50": 12503,
-                    "p90": 22511,
-                    "p95": 23759,
-                    "p99": 24751,
-                    "p99_9": 24975,
-                    "max": 25000
-                  },
-                  "welcome_us": {
-                    "count": 1000,
-                    "min": 1,
-                    "mean": 500.5,
-                    "p50": 500,
-                    "p90": 900,
-                    "p95": 950,
-                    "p99": 990,
-                    "p99_9": 999,
-                    "max": 1000
-                  },
-                  "subscribe_us": {
-                    "count": 1000,
-                    "min": 25,
-                    "mean": 12512.5,
-                    "p50": 12503,
-                    "p90": 22511,
-                    "p95": 23759,
-                    "p99": 24751,
-                    "p99_9": 24975,
-                    "max": 25000
+              "messages": [],
+              "steps": [
+                {
+                  "time": "2023-11-14T22:13:20.000Z",
+                  "clients": 1000,
+                  "limit_per": 95,
+                  "per-rtt": 76,
+                  "min-rtt": 0,
+                  "median-rtt": 30,
+                  "max-rtt": 1382,
+                  "plimsoll": {
+                    "connect": {
+                      "seconds": 0.4,
+                      "generator_cpu_seconds": 0.21,
+                      "watch": {
+                        "cpu_seconds": 0.13,
+                        "rss_bytes": 34500000,
+                        "n_threads": 4,
+                        "n_open_files": 1012
+                      },
+                      "n_connected": 1000,
+                      "n_failed": 0,
+                      "failures": {},
+                      "latency_us": {
+                        "count": 1000,
+                        "min": 100,
+                        "mean": 50050.0,
+                        "p50": 50015,
+                        "p90": 90047,
+                        "p95": 95039,
+                        "p99": 99007,
+                        "p99_9": 99903,
+                        "max": 100000
+                      },
+                      "tcp_connect_us": {
+                        "count": 1000,
+                        "min": 50,
+                        "mean": 25025.0,
+                        "p50": 25007,
+                        "p90": 45023,
+                        "p95": 47519,
+                        "p99": 49503,
+                        "p99_9": 49951,
+                        "max": 50000
+                      },
+                      "upgrade_us": {
+                        "count": 1000,
+                        "min": 25,
+                        "mean": 12512.5,
+                        "p50": 12503,
+                        "p90": 22511,
+                        "p95": 23759,
+                        "p99": 24751,
+                        "p99_9": 24975,
+                        "max": 25000
+                      },
+                      "welcome_us": {
+                        "count": 1000,
+                        "min": 1,
+                        "mean": 500.5,
+                        "p50": 500,
+                        "p90": 900,
+                        "p95": 950,
+                        "p99": 990,
+                        "p99_9": 999,
+                        "max": 1000
+                      },
+                      "subscribe_us": {
+                        "count": 1000,
+                        "min": 25,
+                        "mean": 12512.5,
+                        "p50": 12503,
+                        "p90": 22511,
+                        "p95": 23759,
+                        "p99": 24751,
+                        "p99_9": 24975,
+                        "max": 25000
+                      }
+                    },
+                    "sampling": null,
+                    "n_dropped": 0,
+                    "drops": {},
+                    "generator": {
+                      "saturated": false,
+                      "reasons": []
+                    }
                   }
-                },
-                "sampling": null,
-                "n_dropped": 0,
-                "drops": {},
-                "generator": {
-                  "saturated": false,
-                  "reasons": []
                 }
+              ],
+              "plimsoll": {
+                "version": "0.1.0",
+                "workload": "connect",
+                "target": "ws://127.0.0.1:8080/cable",
+                "server_type": "actioncable",
+                "workers": 2,
+                "seed": 7,
+                "seconds": 12.345,
+                "interrupted": false,
+                "faulty": false,
+                "generator_saturated": false,
+                "deliveries": null,
+                "n_foreign": 0,
+                "n_stray_answers": 0,
+                "n_altered": 0,
+                "targets": []
               }
             }
-          ],
-          "plimsoll": {
-            "version": "0.1.0",
-            "workload": "connect",
-            "target": "ws://127.0.0.1:8080/cable",
-            "server_type": "actioncable",
-            "workers": 2,
-            "seed": 7,
-            "seconds": 12.345,
-            "interrupted": false,
-            "faulty": false,
-            "generator_saturated": false,
-            "deliveries": null,
-            "n_foreign": 0,
-            "n_stray_answers": 0,
-            "n_altered": 0
-          }
-        }
-    "#]],
+        "#]],
     );
 }
 

@@ -1,8 +1,8 @@
 //! Which processes listen on a TCP port: `/proc/net/tcp` names the socket, `/proc/PID/fd` its holders.
 
-use std::{fs, io, path::Path};
+use std::{fs, io};
 
-use super::{WatchError, process};
+use super::{WatchError, descriptors, process};
 
 /// `TCP_LISTEN` of the kernel's `enum` of TCP states, as `/proc/net/tcp` prints it.
 const LISTEN: &str = "0A";
@@ -13,7 +13,9 @@ const LISTEN: &str = "0A";
 /// [`WatchError::NoListener`] when nothing listens, or when no holder is visible to this user.
 pub(super) fn holders(port: u16) -> Result<Vec<u32>, WatchError> {
     let inodes = inodes(port)?;
-    let mut pids: Vec<u32> = process::pids()?.filter(|&pid| holds_any(pid, &inodes)).collect();
+    let mut pids: Vec<u32> = process::pids()?
+        .filter(|&pid| descriptors::holds_any(pid, &inodes))
+        .collect();
     if pids.is_empty() {
         return Err(WatchError::NoListener {
             port,
@@ -57,26 +59,6 @@ fn listening_inode(line: &str, port: u16) -> Option<u64> {
     }
 }
 
-/// False also for processes that end meanwhile and for those that this user may not inspect.
-fn holds_any(pid: u32, inodes: &[u64]) -> bool {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
-        return false;
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| fs::read_link(entry.path()).ok())
-        .any(|link| parse_socket_inode(&link).is_some_and(|inode| inodes.contains(&inode)))
-}
-
-/// A descriptor of a socket links to `socket:[INODE]`.
-fn parse_socket_inode(link: &Path) -> Option<u64> {
-    link.to_str()?
-        .strip_prefix("socket:[")?
-        .strip_suffix(']')?
-        .parse()
-        .ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,17 +88,6 @@ mod tests {
             ("sl\n 0: junk\n 1: 0:zz 0 0A\n", 2024, vec![]),
         ] {
             assert_eq!(parse_listening_inodes(table, port), expected, "{port} in {table}");
-        }
-    }
-
-    #[test]
-    fn reads_the_links_of_sockets() {
-        for (link, expected) in [
-            ("socket:[578]", Some(578)),
-            ("pipe:[578]", None),
-            ("/dev/null", None),
-        ] {
-            assert_eq!(parse_socket_inode(Path::new(link)), expected, "{link}");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::{
     io::{BufRead, BufReader},
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -34,7 +35,7 @@ fn a_listening_port_leads_to_its_process() {
             continue; // The machine has no IPv6.
         };
         let port = listener.local_addr().unwrap().port();
-        let watch = Watch::attach(Target::Port(port)).unwrap();
+        let watch = ProcessTree::attach(Root::Port(port)).unwrap();
         assert!(watch.pids().any(|pid| pid == std::process::id()));
     }
 }
@@ -45,7 +46,7 @@ fn a_port_that_nobody_listens_on_is_an_error_that_says_so() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let port = client.local_addr().unwrap().port();
-    let error = Watch::attach(Target::Port(port)).unwrap_err().to_string();
+    let error = ProcessTree::attach(Root::Port(port)).unwrap_err().to_string();
     assert!(
         error.starts_with(&format!("no process listens on port {port}")),
         "{error}"
@@ -54,21 +55,35 @@ fn a_port_that_nobody_listens_on_is_an_error_that_says_so() {
 
 #[test]
 fn samples_this_process() {
-    let mut watch = Watch::attach(Target::Process(std::process::id())).unwrap();
+    let mut watch = ProcessTree::attach(Root::Process(std::process::id())).unwrap();
     let first = watch.sample().unwrap();
-    assert!(first.rss_bytes > 100_000 && first.n_threads >= 1 && first.n_processes >= 1);
+    assert!(first.rss_bytes > 100_000 && first.n_threads >= Some(1) && first.n_processes >= Some(1));
     assert!(first.n_open_files.is_some_and(|n| n >= 3));
     let second = watch.sample().unwrap();
     let usage = second.since(&first);
     assert!(usage.cpu > Duration::ZERO && usage.elapsed > Duration::ZERO && usage.cores() > 0.0);
-    assert_eq!(watch.peak_rss_bytes(), first.rss_bytes.max(second.rss_bytes));
+    let reading = watch.read().unwrap();
+    let value = |wanted: &str| {
+        reading
+            .figures
+            .iter()
+            .find(|(name, _)| name == wanted)
+            .map(|(_, figure)| *figure)
+    };
+    let (Some(Figure::Level(rss)), Some(Figure::Level(pss))) =
+        (value(figure::RSS_BYTES), value(figure::PSS_BYTES))
+    else {
+        panic!("{reading:?}");
+    };
+    assert!(pss > 0.0 && pss <= rss * 1.1, "{pss} of {rss}");
+    assert!(value(figure::SOCKETS).is_some() && value(figure::NETWORK_SENT_BYTES).is_some());
 }
 
 #[test]
 fn children_belong_to_the_target() {
     let mut shell = spawn_family();
-    let mut watch = Watch::attach(Target::Process(shell.id())).unwrap();
-    assert_eq!(watch.sample().unwrap().n_processes, 2);
+    let mut watch = ProcessTree::attach(Root::Process(shell.id())).unwrap();
+    assert_eq!(watch.sample().unwrap().n_processes, Some(2));
     drop(shell.stdin.take());
     shell.wait().unwrap();
 }
@@ -77,16 +92,13 @@ fn children_belong_to_the_target() {
 fn a_target_that_ended_is_an_error_that_says_so() {
     let mut shell = spawn_family();
     let pid = shell.id();
-    let mut watch = Watch::attach(Target::Process(pid)).unwrap();
+    let mut watch = ProcessTree::attach(Root::Process(pid)).unwrap();
     drop(shell.stdin.take());
     shell.wait().unwrap();
     let error = watch.sample().unwrap_err().to_string();
-    assert_eq!(
-        error,
-        format!("the watched target {pid} has ended: process {pid} is gone")
-    );
+    assert_eq!(error, format!("the target has ended: process {pid} is gone"));
     assert!(matches!(
-        Watch::attach(Target::Process(pid)),
+        ProcessTree::attach(Root::Process(pid)),
         Err(WatchError::NoProcess { .. })
     ));
 }
@@ -94,7 +106,7 @@ fn a_target_that_ended_is_an_error_that_says_so() {
 #[test]
 fn a_zombie_has_ended() {
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
-    let mut watch = Watch::attach(Target::Process(child.id())).unwrap();
+    let mut watch = ProcessTree::attach(Root::Process(child.id())).unwrap();
     watch.sample().unwrap();
     drop(child.stdin.take());
     // Waits for the end and leaves the exit status, and so the zombie, where it is.

@@ -50,7 +50,17 @@ impl Process {
 ///
 /// `VmRSS` is exact, whereas the field in `/proc/PID/stat` may lag by some pages per thread (proc(5)).
 pub(super) fn parse_rss_bytes(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    parse_bytes(status, "VmRSS:")
+}
+
+/// Proportional bytes from the text of `/proc/PID/smaps_rollup`.
+pub(super) fn parse_pss_bytes(rollup: &str) -> Option<u64> {
+    parse_bytes(rollup, "Pss:")
+}
+
+/// From a line such as `VmRSS:     1500 kB`.
+fn parse_bytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kilobytes.checked_mul(1024)
 }
@@ -147,6 +157,13 @@ mod tests {
         ] {
             assert_eq!(parse_rss_bytes(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn reads_proportional_memory() {
+        let rollup = "55d0-7ffd ---p 00000000 00:00 0    [rollup]\nRss:   3192 kB\nPss:   1071 kB\nPss_Dirty:  96 kB\n";
+        assert_eq!(parse_pss_bytes(rollup), Some(1_071 * 1024));
+        assert_eq!(parse_pss_bytes("Pss_Dirty: 96 kB\n"), None);
     }
 
     fn process(pid: u32, parent: u32) -> Process {

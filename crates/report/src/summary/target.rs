@@ -1,0 +1,218 @@
+//! What a watched target used, over time and against the load.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use plimsoll_load::watch::{
+    Account, Record,
+    figure::{CPU_CORES, OPEN_FILES, PROCESSES, PSS_BYTES, RSS_BYTES, SOCKETS, THREADS},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    fit::{Course, Fit, NoFit, fit},
+    text,
+};
+
+/// What a watched target used. What was not measured, or cannot be of such a target, is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// A name for people.
+    pub name: String,
+    /// What was watched: `process 123`, `port 8080`, `cgroup a/b`, `metrics http://localhost:9090/metrics`.
+    pub what: String,
+    /// CPU time of its whole process tree, from before the load to the end of it.
+    pub cpu_seconds: Option<f64>,
+    /// CPU time per second.
+    pub cores: Option<f64>,
+    /// The same in its busiest interval.
+    pub cores_max: Option<f64>,
+    /// Highest sampled resident memory.
+    pub rss_max_bytes: Option<u64>,
+    /// Growth of it since before the load, per virtual user at the peak.
+    pub rss_per_user_bytes: Option<u64>,
+    /// Highest sampled proportional memory.
+    pub pss_max_bytes: Option<u64>,
+    /// Threads, at the most.
+    pub threads_max: Option<u64>,
+    /// Open files, at the most.
+    pub open_files_max: Option<u64>,
+    /// Sockets among them, at the most.
+    pub sockets_max: Option<u64>,
+    /// Processes, at the most.
+    pub processes_max: Option<u64>,
+    /// CPU time that watching it took of the generator.
+    pub sampling_cpu_seconds: f64,
+    /// Looks at which a page of metrics did not come.
+    pub missed: u64,
+    /// Series of a page that were too many to be followed.
+    pub series_left_out: u64,
+    /// By name, a number for each interval of the timeline: levels at its end, rates and means in it.
+    pub series: BTreeMap<String, Vec<Option<f64>>>,
+    /// What comes with the load.
+    pub fits: Vec<Fit>,
+    /// What cannot be said of it.
+    pub no_fits: Vec<NoFit>,
+    /// Whether it was gone before the load was over.
+    pub ended: Option<TargetEnded>,
+}
+
+/// The end of a target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetEnded {
+    /// Since the start of the load, when it was noticed.
+    pub seconds: f64,
+    /// How that is known.
+    pub reason: String,
+}
+
+/// What a target had to carry, by the intervals of a timeline.
+#[derive(Clone, Copy, Debug)]
+pub struct Load<'a> {
+    /// Length of an interval, a power of two.
+    pub interval_seconds: u32,
+    /// How many there are.
+    pub n_intervals: usize,
+    /// Virtual users that were active at the same moment in each interval, at the most; empty when nobody knows.
+    pub vus: &'a [u32],
+    /// Iterations that ended in each interval; empty when nobody knows.
+    pub iterations: &'a [u64],
+}
+
+impl Load<'_> {
+    /// Of a run of this length, of which nobody knows what it was.
+    pub fn unknown(elapsed: Duration) -> Self {
+        let mut interval_seconds: u32 = 1;
+        // Of a timeline, too, there are at most 512 intervals.
+        while elapsed.as_secs() / u64::from(interval_seconds) >= 512 {
+            interval_seconds *= 2;
+        }
+        let n_intervals = elapsed.as_secs_f64() / f64::from(interval_seconds);
+        Self {
+            interval_seconds,
+            n_intervals: n_intervals.ceil() as usize,
+            vus: &[],
+            iterations: &[],
+        }
+    }
+}
+
+impl Target {
+    /// For people: a line, and what else there is below it.
+    pub fn text(&self) -> String {
+        text::target(self)
+    }
+
+    /// What `account` says, beside what the load was.
+    pub fn new(account: &Account, load: &Load<'_>) -> Self {
+        let record = &account.record;
+        let names = record.names().map(str::to_owned);
+        let series: BTreeMap<_, _> = names
+            .map(|name| {
+                let values = record.series(&name, load.interval_seconds.into(), load.n_intervals);
+                (
+                    name,
+                    values
+                        .into_iter()
+                        .map(|value| value.map(shown))
+                        .collect::<Vec<_>>(),
+                )
+            })
+            .collect();
+        let (cpu_seconds, cores) = cpu(record);
+        let peak = |name: &str| record.peak(name).map(|value| value as u64);
+        let (fits, no_fits) = fits(record, &series, load);
+        Self {
+            name: account.name.clone(),
+            what: account.what.clone(),
+            cpu_seconds,
+            cores,
+            cores_max: highest(series.get(CPU_CORES)),
+            rss_max_bytes: peak(RSS_BYTES),
+            rss_per_user_bytes: growth_per_user(record, load),
+            pss_max_bytes: peak(PSS_BYTES),
+            threads_max: peak(THREADS),
+            open_files_max: peak(OPEN_FILES),
+            sockets_max: peak(SOCKETS),
+            processes_max: peak(PROCESSES),
+            sampling_cpu_seconds: account.cpu.as_secs_f64(),
+            missed: account.n_missed,
+            series_left_out: account.n_left_out as u64,
+            series,
+            fits,
+            no_fits,
+            ended: account.ended.as_ref().map(|ended| TargetEnded {
+                seconds: ended.after.as_secs_f64(),
+                reason: ended.reason.clone(),
+            }),
+        }
+    }
+}
+
+fn cpu(record: &Record) -> (Option<f64>, Option<f64>) {
+    let Some((seconds, time)) = record.growth(CPU_CORES) else {
+        return (None, None);
+    };
+    let time = time.as_secs_f64();
+    (Some(seconds), (time > 0.0).then(|| seconds / time))
+}
+
+fn highest(series: Option<&Vec<Option<f64>>>) -> Option<f64> {
+    series?.iter().flatten().copied().reduce(f64::max)
+}
+
+fn growth_per_user(record: &Record, load: &Load<'_>) -> Option<u64> {
+    let n_users = load.vus.iter().copied().max().filter(|&n_users| n_users > 0)?;
+    let growth_bytes = record.peak(RSS_BYTES)? - record.base(RSS_BYTES)?;
+    Some((growth_bytes.max(0.0) / f64::from(n_users)) as u64)
+}
+
+/// Memory and CPU against users, and CPU against iterations. The last interval is left out: the run ended in it.
+fn fits(
+    record: &Record,
+    series: &BTreeMap<String, Vec<Option<f64>>>,
+    load: &Load<'_>,
+) -> (Vec<Fit>, Vec<NoFit>) {
+    let whole = load.n_intervals.saturating_sub(1);
+    let vus: Vec<f64> = load.vus.iter().copied().map(f64::from).take(whole).collect();
+    let per_second = |n: &u64| *n as f64 / f64::from(load.interval_seconds.max(1));
+    let iterations: Vec<f64> = load.iterations.iter().map(per_second).take(whole).collect();
+    let course = |name: &str, loads| {
+        series.get(name).map(|values| Course {
+            values,
+            loads,
+            base: record.base(name),
+        })
+    };
+    let mut found = Vec::new();
+    if !vus.is_empty() {
+        let memory = course(RSS_BYTES, &vus).map(|course| fit(RSS_BYTES, "vus", &course.rising()));
+        let cpu = course(CPU_CORES, &vus).map(|course| fit(CPU_CORES, "vus", &course.rising()));
+        found.extend([memory, cpu]);
+    }
+    if !iterations.is_empty() {
+        let cpu = course(CPU_CORES, &iterations);
+        found.push(cpu.map(|course| fit(CPU_CORES, "iterations_per_second", &course.all())));
+    }
+    let (mut fits, mut no_fits) = (Vec::new(), Vec::new());
+    for result in found.into_iter().flatten() {
+        match result {
+            Ok(fit) => fits.push(fit),
+            Err(no_fit) => no_fits.push(no_fit),
+        }
+    }
+    (fits, no_fits)
+}
+
+/// With six digits behind the first where it is no integer: more say nothing, and fill files.
+fn shown(value: f64) -> f64 {
+    if value == value.trunc() || !value.is_finite() {
+        return value;
+    }
+    let digits = 6 - value.abs().log10().floor() as i32;
+    let scale = 10_f64.powi(digits);
+    let rounded = (value * scale).round() / scale;
+    if rounded.is_finite() { rounded } else { value }
+}
+
+#[cfg(test)]
+mod tests;

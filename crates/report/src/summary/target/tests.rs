@@ -1,0 +1,146 @@
+//! Targets from accounts that are made up.
+
+use std::time::{Duration, Instant};
+
+use plimsoll_load::watch::{
+    Ended,
+    figure::{Figure, Reading},
+};
+
+use super::*;
+
+/// An account of these seconds: cores that were busy, and resident bytes at the end. It began with `base` bytes.
+pub(crate) fn account(base: f64, seconds: &[(f64, f64)]) -> Account {
+    let mut record = Record::default();
+    let reading = |cpu: f64, rss: f64| Reading {
+        taken_at: Instant::now(),
+        figures: vec![
+            (CPU_CORES.into(), Figure::Total(cpu)),
+            (RSS_BYTES.into(), Figure::Level(rss)),
+            (THREADS.into(), Figure::Level(3.0)),
+        ],
+    };
+    record.add(None, 0.0, &reading(100.0, base));
+    let mut cpu = 100.0;
+    for (second, &(cores, rss)) in seconds.iter().enumerate() {
+        cpu += cores;
+        record.add(Some(second as u64), (second + 1) as f64, &reading(cpu, rss));
+    }
+    Account {
+        name: "web".to_owned(),
+        what: "port 8080".to_owned(),
+        record,
+        ended: None,
+        cpu: Duration::from_millis(12),
+        n_missed: 0,
+        n_left_out: 0,
+    }
+}
+
+fn load<'a>(vus: &'a [u32], iterations: &'a [u64]) -> Load<'a> {
+    Load {
+        interval_seconds: 1,
+        n_intervals: vus.len(),
+        vus,
+        iterations,
+    }
+}
+
+#[test]
+fn a_ramp_has_its_memory_and_cpu_per_user_and_per_iteration() {
+    // 2,000 bytes and 1 ms of CPU per second with each user, and memory that stays when they leave.
+    let vus = [100, 200, 300, 400, 500, 600, 300, 0];
+    let held = [100, 200, 300, 400, 500, 600, 600, 600];
+    let seconds: Vec<_> = vus
+        .iter()
+        .zip(held)
+        .map(|(&users, held)| (f64::from(users) * 1e-3, 1e6 + 2_000.0 * f64::from(held)))
+        .collect();
+    let iterations: Vec<u64> = vus.iter().map(|&users| u64::from(users) * 2).collect();
+    let target = Target::new(&account(1e6, &seconds), &load(&vus, &iterations));
+    let lines: Vec<_> = target
+        .fits
+        .iter()
+        .map(|fit| format!("{} by {}: {:.6}, {}", fit.of, fit.against, fit.slope, fit.n))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "rss_bytes by vus: 2000.000000, 7",
+            "cpu_cores by vus: 0.001000, 6",
+            "cpu_cores by iterations_per_second: 0.000500, 7",
+        ]
+    );
+    assert_eq!(
+        target.cpu_seconds.map(|seconds| (seconds * 1e3).round()),
+        Some(2_400.0)
+    );
+    assert_eq!(target.cores.map(|cores| (cores * 1e3).round()), Some(300.0));
+    assert_eq!(
+        (target.cores_max, target.rss_max_bytes),
+        (Some(0.6), Some(2_200_000))
+    );
+    assert_eq!(
+        (target.rss_per_user_bytes, target.threads_max),
+        (Some(2_000), Some(3))
+    );
+    assert_eq!(target.series[CPU_CORES][..3], [Some(0.1), Some(0.2), Some(0.3)]);
+    assert_eq!((target.pss_max_bytes, target.open_files_max), (None, None));
+}
+
+#[test]
+fn a_steady_load_has_no_line_and_says_why() {
+    let target = Target::new(&account(1e6, &[(0.5, 2e6); 20]), &load(&[100; 20], &[50; 20]));
+    assert_eq!(target.fits, []);
+    let said: Vec<_> = target.no_fits.iter().map(|no_fit| no_fit.of.as_str()).collect();
+    assert_eq!(said, [RSS_BYTES, CPU_CORES, CPU_CORES]);
+}
+
+#[test]
+fn the_end_of_a_target_is_told_and_ends_its_series() {
+    let account = Account {
+        ended: Some(Ended {
+            after: Duration::from_millis(2_100),
+            reason: "process 7 is gone".to_owned(),
+        }),
+        ..account(1e6, &[(0.5, 2e6); 2])
+    };
+    let target = Target::new(&account, &load(&[10; 4], &[1; 4]));
+    assert_eq!(target.series[RSS_BYTES], [Some(2e6), Some(2e6), None, None]);
+    let ended = target.ended.unwrap();
+    assert_eq!((ended.seconds, ended.reason.as_str()), (2.1, "process 7 is gone"));
+}
+
+#[test]
+fn json_reads_back() {
+    let target = Target::new(
+        &account(1e6, &[(0.25, 2e6); 9]),
+        &load(&[1, 2, 3, 4, 5, 6, 7, 8, 9], &[]),
+    );
+    let text = serde_json::to_string(&Target {
+        fits: Vec::new(),
+        ..target.clone()
+    })
+    .unwrap();
+    assert_eq!(
+        serde_json::from_str::<Target>(&text).unwrap(),
+        Target {
+            fits: Vec::new(),
+            ..target
+        }
+    );
+}
+
+#[test]
+fn numbers_have_as_many_digits_as_say_something() {
+    for (value, expected) in [
+        (0.0, 0.0),
+        (12_345_678_901.0, 12_345_678_901.0),
+        (1.0 / 3.0, 0.333_333_3),
+        (-2e-9 / 3.0, -6.666_667e-10),
+        (123_456_789.123, 123_456_800.0),
+        (f64::MIN_POSITIVE, f64::MIN_POSITIVE),
+    ] {
+        assert_eq!(shown(value), expected);
+    }
+}

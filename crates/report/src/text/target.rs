@@ -1,0 +1,172 @@
+//! What a watched target used, in words.
+
+use std::time::Duration;
+
+use plimsoll_load::watch::figure::{CPU_CORES, RSS_BYTES};
+
+use crate::{
+    Style,
+    fit::{Fit, NoFit},
+    quantity,
+    summary::{Target, TargetEnded},
+};
+
+/// So many series of a page of metrics are listed; all of them are in the JSON.
+const LISTED_SERIES: usize = 8;
+
+/// The most important figures, in one line.
+pub(super) fn line(target: &Target, style: Style) -> String {
+    let cpu = target.cpu_seconds.zip(target.cores).map(|(seconds, cores)| {
+        let time = duration(seconds);
+        let peak = target.cores_max.map(|cores| format!(", up to {cores:.2}"));
+        format!(
+            "CPU {} ({cores:.2} cores{})",
+            style.value(&time),
+            peak.unwrap_or_default()
+        )
+    });
+    let memory = |name: &str, bytes: Option<u64>| {
+        bytes.map(|bytes| format!("{name} up to {}", style.value(&quantity::bytes(bytes as f64))))
+    };
+    let figures = [
+        cpu,
+        memory("RSS", target.rss_max_bytes),
+        memory("PSS", target.pss_max_bytes),
+    ];
+    let figures = figures.into_iter().flatten();
+    let what = match target.name == target.what {
+        true => target.name.clone(),
+        false => format!("{} ({})", target.name, target.what),
+    };
+    [what].into_iter().chain(figures).collect::<Vec<_>>().join(", ")
+}
+
+/// What else there is, in sentences.
+pub(super) fn details(target: &Target) -> Vec<String> {
+    let fits = target.fits.iter().filter_map(fitted);
+    let memory = target
+        .no_fits
+        .iter()
+        .filter(|no_fit| no_fit.of == RSS_BYTES)
+        .map(unfitted);
+    let ended = target.ended.as_ref().map(ended);
+    let counts = counts(target);
+    let missed =
+        (target.missed > 0).then(|| format!("the page of metrics did not come {} times", target.missed));
+    let left_out = target.series_left_out;
+    let left_out =
+        (left_out > 0).then(|| format!("{left_out} more series were not followed; name those that matter"));
+    ended
+        .into_iter()
+        .chain(counts)
+        .chain(fits)
+        .chain(memory)
+        .chain(metrics(target))
+        .chain(missed)
+        .chain(left_out)
+        .collect()
+}
+
+fn ended(ended: &TargetEnded) -> String {
+    let after = duration(ended.seconds);
+    format!("it ended after {after}: {}; its figures end there", ended.reason)
+}
+
+fn counts(target: &Target) -> Option<String> {
+    let counts = [
+        (target.processes_max, "process", "processes"),
+        (target.threads_max, "thread", "threads"),
+        (target.open_files_max, "open file", "open files"),
+        (target.sockets_max, "socket", "sockets"),
+    ];
+    let counts = counts.into_iter().filter_map(|(n, one, many)| match n? {
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {many}")),
+    });
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    (!counts.is_empty()).then(|| format!("at the most {counts}"))
+}
+
+/// `None` for a line that only makes sense as a picture.
+fn fitted(fit: &Fit) -> Option<String> {
+    let Fit {
+        of,
+        against,
+        slope,
+        slope_error,
+        n,
+        ..
+    } = fit;
+    let (about, what) = match (of.as_str(), against.as_str()) {
+        (RSS_BYTES, "vus") => (bytes as fn(f64) -> String, "of RSS per user"),
+        (CPU_CORES, "vus") => (seconds as fn(f64) -> String, "of CPU per user and second"),
+        (CPU_CORES, "iterations_per_second") => (seconds as fn(f64) -> String, "of CPU per iteration"),
+        _ => return None,
+    };
+    let error = about(*slope_error);
+    // Twice the standard error holds nineteen of twenty slopes that are none.
+    if slope.abs() < 2.0 * slope_error {
+        return Some(format!(
+            "no more {what} than noise would show (± {error}), {n} intervals"
+        ));
+    }
+    Some(format!(
+        "about {} {what} (± {error}), {n} intervals",
+        about(*slope)
+    ))
+}
+
+fn unfitted(no_fit: &NoFit) -> String {
+    format!("no RSS per user: {}", no_fit.reason)
+}
+
+/// Mean and peak of what only pages of metrics have.
+fn metrics(target: &Target) -> Vec<String> {
+    if !target.what.starts_with("metrics ") {
+        return Vec::new();
+    }
+    let of_processes = [CPU_CORES, RSS_BYTES];
+    let series = || {
+        target
+            .series
+            .iter()
+            .filter(|(name, _)| !of_processes.contains(&name.as_str()))
+    };
+    let lines = series().take(LISTED_SERIES).map(|(name, values)| {
+        let values: Vec<f64> = values.iter().flatten().copied().collect();
+        match values.iter().copied().reduce(f64::max) {
+            Some(highest) => {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                format!("{name}: mean {}, up to {}", number(mean), number(highest))
+            }
+            None => format!("{name}: nothing in this time"),
+        }
+    });
+    let n_more = series().count().saturating_sub(LISTED_SERIES);
+    let more = (n_more > 0).then(|| format!("{n_more} more series are in the JSON"));
+    lines.chain(more).collect()
+}
+
+fn bytes(bytes: f64) -> String {
+    signed(bytes, quantity::bytes)
+}
+
+fn seconds(seconds: f64) -> String {
+    signed(seconds, duration)
+}
+
+fn number(number: f64) -> String {
+    match number.abs() < 100.0 {
+        true => quantity::number((number * 1e3).round() / 1e3),
+        false => quantity::number(number.round()),
+    }
+}
+
+fn signed(value: f64, of: impl Fn(f64) -> String) -> String {
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", of(value.abs()))
+}
+
+fn duration(seconds: f64) -> String {
+    quantity::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}

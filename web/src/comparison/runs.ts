@@ -1,0 +1,60 @@
+// The runs of a comparison: what they are called, and their lines on one axis. Pure.
+
+import type { RunData, Values } from "../summary.ts";
+import { type Ink, INKS } from "../ink.ts";
+
+export interface Run {
+    data: RunData;
+    /** `A`, `B`, … */
+    letter: string;
+    /** With the name, where names differ. */
+    label: string;
+    ink: Ink;
+    /** From the seventh run on, colours come again. */
+    dash?: number[];
+}
+
+export function named(runs: RunData[]): Run[] {
+    const names = new Set(runs.map(({ summary }) => summary.metadata.name));
+    return runs.map((data, at) => {
+        const letter = String.fromCharCode("A".charCodeAt(0) + at);
+        const isRepeated = at >= INKS.length;
+        return {
+            data,
+            letter,
+            label: names.size > 1 ? `${letter} ${data.summary.metadata.name}` : letter,
+            ink: INKS[at % INKS.length] ?? "muted",
+            ...(isRepeated ? { dash: [6, 3] } : {}),
+        };
+    });
+}
+
+export interface Points {
+    x: readonly number[];
+    values: Values;
+}
+
+/** All points on one ascending axis. Where a line has no point of its own, it has `undefined`, which is no gap. */
+export function joined(lines: Points[]): { x: number[]; values: (number | null | undefined)[][] } {
+    const x = [...new Set(lines.flatMap((line) => line.x))].sort((a, b) => a - b);
+    const values = lines.map((line) => {
+        const known = new Map(line.x.map((x, at) => [x, line.values[at] ?? null]));
+        return x.map((x) => known.get(x));
+    });
+    return { x, values };
+}
+
+/** How much more or less than the first: a share of it, or null where there is nothing to divide by. */
+export function change(first: number | null | undefined, other: number | null | undefined): number | null {
+    if (typeof first !== "number" || typeof other !== "number" || first === 0) return null;
+    return (other - first) / Math.abs(first);
+}
+
+/** `+12 %`, `−3.4 %`, `±0 %`, `×3.2`. */
+export function changeText(change: number | null): string {
+    if (change === null) return "";
+    if (change >= 2) return `×${(1 + change).toFixed(1)}`;
+    const percent = Math.abs(change * 100);
+    const digits = percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0);
+    return Number(digits) === 0 ? "±0 %" : `${change < 0 ? "−" : "+"}${digits} %`;
+}

@@ -1,0 +1,41 @@
+// The page of one run, or of several that are compared. Its data is in the page itself.
+
+import "uplot/dist/uPlot.min.css";
+import "./style/tokens.css";
+import "./style/page.css";
+import "./style/chart.css";
+
+import { sections, top } from "./comparison/page.ts";
+import { named } from "./comparison/runs.ts";
+import { frame } from "./frame.ts";
+import type { PageData, RunData } from "./summary.ts";
+import { checks } from "./section/checks.ts";
+import { environment } from "./section/environment.ts";
+import { errors } from "./section/errors.ts";
+import { generator } from "./section/generator.ts";
+import { headline, notices, saturation, tiles } from "./section/headline.ts";
+import { latency } from "./section/latency.ts";
+import { load } from "./section/load.ts";
+import { metrics } from "./section/metrics.ts";
+import { parts } from "./section/parts.ts";
+import { resources } from "./section/resources.ts";
+import type { Section } from "./section/section.ts";
+import { thresholds } from "./section/thresholds.ts";
+
+const SECTIONS = [thresholds, latency, load, resources, errors, checks, parts, metrics, generator, environment];
+
+function page(run: RunData): void {
+    const found = SECTIONS.map((make) => make(run)).filter((section): section is Section => section !== null);
+    frame(run.summary.metadata.name, [saturation(run), headline(run), tiles(run), notices(run)], found);
+}
+
+function comparison(data: PageData): void {
+    const runs = named(data.runs);
+    const judgement = data.comparison ?? null;
+    frame("comparison", top(runs, judgement), sections(runs, judgement));
+}
+
+const data = JSON.parse(document.getElementById("data")?.textContent ?? "null") as PageData;
+const [run] = data.runs;
+if (data.runs.length > 1) comparison(data);
+else if (run) page(run);

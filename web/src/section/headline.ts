@@ -1,0 +1,221 @@
+// The first screen: what the run came to in one sentence, and its figures at a glance.
+
+import { h, svg } from "../dom.ts";
+import { format, moment, seconds, type Unit } from "../format.ts";
+import { checkShare } from "../metrics.ts";
+import type { RunData, Summary, Values } from "../summary.ts";
+import { hasValues, padded, perSecond, track } from "../timeline.ts";
+
+export function headline({ summary, verdict }: RunData): HTMLElement {
+    const { metadata } = summary;
+    const facts = [
+        KINDS[metadata.kind],
+        moment(metadata.started_at),
+        seconds(metadata.duration_seconds),
+        `Plimsoll ${metadata.plimsoll}`,
+    ];
+    return h(
+        "div",
+        { class: `headline ${verdict.outcome}` },
+        h(
+            "p",
+            { class: "facts" },
+            h("span", { class: `badge ${verdict.outcome}` }, verdict.word),
+            ...facts.filter(Boolean).map((fact) => h("span", {}, fact as string)),
+        ),
+        h("h1", {}, verdict.sentence),
+    );
+}
+
+const KINDS: Record<string, string> = {
+    k6: "k6 script",
+    artillery: "Artillery file",
+    wsdirector: "wsdirector scenario",
+    demo: "demo",
+    bench: "benchmark",
+};
+
+/** Shown in full before everything else: no figure below means what it seems to. */
+export function saturation({ summary }: RunData): HTMLElement | null {
+    const { saturated, reasons } = summary.generator;
+    if (!saturated) return null;
+    return h(
+        "div",
+        { class: "warning", role: "alert" },
+        h("h2", {}, "The load generator was the bottleneck"),
+        h(
+            "p",
+            {},
+            "This machine could not send the load as planned, so the figures below are not the target's alone: it may carry more, and answer sooner, than this page says. Use a larger machine, or fewer users, and run again.",
+        ),
+        reasons.length > 0 && h("ul", {}, ...reasons.map((reason) => h("li", {}, reason))),
+    );
+}
+
+export function notices({ summary, omitted }: RunData): HTMLElement | null {
+    const all = [...summary.notices, ...omitted];
+    if (all.length === 0) return null;
+    return h("ul", { class: "notices" }, ...all.map((notice) => h("li", {}, notice)));
+}
+
+interface Tile {
+    label: string;
+    value: string;
+    detail?: string | undefined;
+    trend?: Values | undefined;
+    isBad?: boolean;
+}
+
+/** Figures that people look for first; those that the run does not have are not there. */
+export function tiles(run: RunData): HTMLElement {
+    const { summary } = run;
+    const found = [users, latency, throughput, delivered, checks, failed, cpu, memory].map((tile) => tile(run));
+    return h(
+        "ul",
+        { class: "tiles", "aria-label": "Key figures" },
+        ...found.filter((tile): tile is Tile => tile !== null).map((tile) => element(tile, summary)),
+    );
+}
+
+function element({ label, value, detail, trend, isBad }: Tile, summary: Summary): HTMLElement {
+    return h(
+        "li",
+        { class: isBad ? "tile bad" : "tile" },
+        h("span", { class: "tile-label" }, label),
+        h("strong", { class: "tile-value" }, value),
+        h("span", { class: "tile-detail" }, detail ?? ""),
+        hasValues(trend) && summary.timeline.n_intervals > 2 && sparkline(trend),
+    );
+}
+
+function sparkline(values: Values): SVGElement {
+    const [width, height] = [120, 24];
+    const top = Math.max(...values.map((value) => value ?? 0), Number.MIN_VALUE);
+    const step = width / Math.max(1, values.length - 1);
+    const points: string[] = [];
+    values.forEach((value, at) => {
+        if (value !== null)
+            points.push(`${(at * step).toFixed(1)} ${(height - 1 - (value / top) * (height - 2)).toFixed(1)}`);
+    });
+    return svg(
+        "svg",
+        { class: "sparkline", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+        svg("path", { d: `M${points.join("L")}`, fill: "none", "vector-effect": "non-scaling-stroke" }),
+    );
+}
+
+function users({ summary, highlights }: RunData): Tile {
+    const { timeline } = summary;
+    return {
+        label: "Users at the peak",
+        value: format(highlights.users, "count"),
+        detail: `for ${seconds(summary.metadata.duration_seconds)}`,
+        trend: timeline.vus,
+    };
+}
+
+function latency({ summary, highlights }: RunData): Tile | null {
+    const name = highlights.latency;
+    const metric = name === null ? undefined : summary.metrics[name];
+    if (name === null || metric?.type !== "trend") return null;
+    const { p50, p95, p99 } = metric.values;
+    return {
+        label: `${name}, p95`,
+        value: format(p95, "duration"),
+        detail: `median ${format(p50, "duration")}, p99 ${format(p99, "duration")}`,
+        trend: track(summary.timeline, name, "trend")?.p95,
+    };
+}
+
+const THROUGHPUTS: Record<string, string> = {
+    ws_msgs_received: "Messages received",
+    http_reqs: "HTTP requests",
+    iterations: "Iterations",
+};
+
+function throughput({ summary, highlights }: RunData): Tile | null {
+    const name = highlights.throughput;
+    const metric = name === null ? undefined : summary.metrics[name];
+    if (name === null || metric?.type !== "counter") return null;
+    const counted = track(summary.timeline, name, "counter");
+    const { timeline, metadata } = summary;
+    return {
+        label: THROUGHPUTS[name] ?? name,
+        value: format(metric.values.rate, "count/s"),
+        detail: `${format(metric.values.count, "count")} in all`,
+        trend: counted ? perSecond(counted.counts, timeline, metadata.duration_seconds) : undefined,
+    };
+}
+
+function delivered({ summary }: RunData): Tile | null {
+    const { losses } = summary;
+    if (!losses) return null;
+    const extra = [
+        losses.duplicated > 0 && `${format(losses.duplicated, "count")} twice`,
+        losses.out_of_order > 0 && `${format(losses.out_of_order, "count")} out of order`,
+    ].filter(Boolean);
+    return {
+        label: "Messages lost",
+        value: format(losses.lost, "count"),
+        detail: [`of ${format(losses.expected, "count")}`, ...extra].join(", "),
+        isBad: losses.lost > 0,
+    };
+}
+
+function checks({ summary }: RunData): Tile | null {
+    const held = checkShare(summary.checks);
+    if (held === null) return null;
+    const fails = summary.checks.reduce((sum, check) => sum + check.fails, 0);
+    return {
+        label: "Checks passed",
+        value: format(held, "share"),
+        detail:
+            fails > 0
+                ? `${format(fails, "count")} failed`
+                : `all ${format(
+                      summary.checks.reduce((sum, check) => sum + check.passes, 0),
+                      "count",
+                  )}`,
+        isBad: fails > 0,
+    };
+}
+
+function failed({ summary }: RunData): Tile | null {
+    const { complete, failed } = summary.iterations;
+    if (complete === 0) return null;
+    return {
+        label: "Iterations failed",
+        value: format(failed, "count"),
+        detail: `of ${format(complete, "count")}`,
+        isBad: failed > 0,
+        trend: failed > 0 ? summary.timeline.failed : undefined,
+    };
+}
+
+function cpu(run: RunData): Tile | null {
+    const target = run.summary.targets.find((target) => typeof target.cores === "number");
+    if (!target) return null;
+    const series = target.series["cpu_cores"];
+    return {
+        label: `CPU of ${target.name}`,
+        value: format(target.cores, "cores"),
+        detail: hasValues(series) ? `up to ${peak(series, "cores")}` : undefined,
+        trend: series && padded(series, run.summary.timeline.n_intervals),
+    };
+}
+
+function memory({ summary }: RunData): Tile | null {
+    const target = summary.targets.find((target) => typeof target.rss_max_bytes === "number");
+    if (!target) return null;
+    const perUser = target.rss_per_user_bytes;
+    return {
+        label: `Memory of ${target.name}`,
+        value: format(target.rss_max_bytes, "bytes"),
+        detail: perUser ? `${format(perUser, "bytes")} per user` : undefined,
+        trend: target.series["rss_bytes"],
+    };
+}
+
+function peak(values: Values, unit: Unit): string {
+    return format(Math.max(...values.map((value) => value ?? 0)), unit);
+}

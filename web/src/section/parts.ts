@@ -1,0 +1,104 @@
+// The plan, and the run by scenario and by group.
+
+import { h, table } from "../dom.ts";
+import { format, seconds } from "../format.ts";
+import type { Check, Part, RunData, Scenario } from "../summary.ts";
+import { checkShare } from "../metrics.ts";
+import { type Section, section } from "./section.ts";
+
+export function parts({ summary }: RunData): Section | null {
+    const { scenarios } = summary.plan;
+    const inside = [
+        planned(scenarios),
+        byScenario(summary.breakdown?.scenarios ?? []),
+        byGroup(summary.breakdown?.groups ?? []),
+    ];
+    return inside.some((part) => part !== null) ? section("scenarios", "Scenarios", ...inside) : null;
+}
+
+function planned(scenarios: Scenario[]): HTMLElement | null {
+    if (scenarios.length === 0) return null;
+    const rows = scenarios.map((scenario) => [
+        scenario.name,
+        scenario.executor,
+        scenario.description,
+        scenario.start_seconds > 0 ? `after ${seconds(scenario.start_seconds)}` : "at once",
+        scenario.duration_seconds === null ? "–" : seconds(scenario.duration_seconds),
+        format(scenario.max_vus, "count"),
+    ]);
+    return table(
+        "The plan",
+        [
+            { label: "scenario" },
+            { label: "executor" },
+            { label: "load" },
+            { label: "starts" },
+            { label: "lasts", numeric: true },
+            { label: "most users", numeric: true },
+        ],
+        rows,
+    );
+}
+
+function byScenario(parts: Part[]): HTMLElement | null {
+    return figures(
+        "By scenario",
+        "scenario",
+        parts.map((part) => [part.name, part] as const),
+    );
+}
+
+function byGroup(parts: Part[]): HTMLElement | null {
+    const flat = (parts: Part[], path: string): (readonly [string, Part])[] =>
+        parts.flatMap((part) => {
+            const name = path === "" ? part.name : `${path} › ${part.name}`;
+            return [[name, part] as const, ...flat(part.groups, name)];
+        });
+    return figures("By group", "group", flat(parts, ""));
+}
+
+function figures(caption: string, what: string, parts: (readonly [string, Part])[]): HTMLElement | null {
+    if (parts.length === 0) return null;
+    const rows = parts.map(([name, part]) => {
+        const duration = LATENCIES.map((metric) => part.metrics[metric]).find(
+            (metric) => metric?.type === "trend" && metric.values.count > 0,
+        );
+        const iterations = part.metrics["iterations"];
+        const of = duration?.type === "trend" ? duration.values : null;
+        return [
+            name,
+            iterations?.type === "counter"
+                ? format(iterations.values.count, "count")
+                : of
+                  ? format(of.count, "count")
+                  : "–",
+            format(of?.p50, "duration"),
+            format(of?.p95, "duration"),
+            format(of?.p99, "duration"),
+            format(of?.max, "duration"),
+            checksOf(part.checks),
+        ];
+    });
+    return table(
+        caption,
+        [
+            { label: what },
+            { label: "times", numeric: true },
+            { label: "median", numeric: true },
+            { label: "p95", numeric: true },
+            { label: "p99", numeric: true },
+            { label: "max", numeric: true },
+            { label: "checks passed", numeric: true },
+        ],
+        rows,
+    );
+}
+
+/** How long a part of a run took, by what it is. */
+const LATENCIES = ["group_duration", "iteration_duration"];
+
+function checksOf(checks: Check[]): string | HTMLElement {
+    const held = checkShare(checks);
+    if (held === null) return "–";
+    return h("span", { class: held < 1 ? "bad" : null }, format(held, "share"));
+}

@@ -1,0 +1,258 @@
+// The run as the page gets it: the summary in its second version, without its histograms, and what was prepared
+// for the page. Durations are microseconds, sizes bytes, shares 0 to 1; "plain" trends are in thousandths.
+
+export interface PageData {
+    runs: RunData[];
+    comparison?: ComparisonData | null;
+}
+
+/** One run. */
+export interface RunData {
+    summary: Summary;
+    verdict: Verdict;
+    /** What the page shows first. */
+    highlights: Highlights;
+    /** Percentiles of trends, decoded from their histograms. */
+    curves: Record<string, CurvePoint[]>;
+    /** What was left out so that the page stays small. */
+    omitted: string[];
+}
+
+/** A percentile (0 to 100) and the value that this share of samples does not exceed. */
+export type CurvePoint = [percentile: number, value: number];
+
+export interface Verdict {
+    outcome: "passed" | "failed" | "doubtful" | "interrupted" | "flawed";
+    /** One word or two for a badge. */
+    word: string;
+    /** The run in one sentence. */
+    sentence: string;
+}
+
+export interface Highlights {
+    /** Most virtual users that were active at once. */
+    users: number;
+    /** The trend that tells most about the target. */
+    latency: string | null;
+    /** The counter that tells most about throughput. */
+    throughput: string | null;
+}
+
+export interface Summary {
+    version: number;
+    metadata: Metadata;
+    environment: Environment;
+    plan: { scenarios: Scenario[] };
+    end: { cause: string; reason?: string };
+    thresholds: Threshold[];
+    notices: string[];
+    iterations: {
+        complete: number;
+        interrupted: number;
+        failed: number;
+        failures: { reason: string; count: number }[];
+    };
+    errors: ErrorGroup[];
+    vus_max: number;
+    checks: Check[];
+    groups: string[];
+    breakdown?: Breakdown;
+    metrics: Record<string, Metric>;
+    losses: Losses | null;
+    timeline: Timeline;
+    targets: Target[];
+    generator: Generator;
+}
+
+export interface Metadata {
+    plimsoll: string;
+    command: string[];
+    started_at: string;
+    duration_seconds: number;
+    time_unit: string;
+    name: string;
+    kind: string;
+    id: string;
+}
+
+export interface Environment {
+    os: string;
+    kernel: string;
+    arch: string;
+    cpu_model: string | null;
+    cores: number;
+    memory_bytes: number;
+    open_files_limit: number | null;
+    local_ports: [number, number] | null;
+    workers: number;
+}
+
+export interface Scenario {
+    name: string;
+    executor: string;
+    description: string;
+    start_seconds: number;
+    max_vus: number;
+    duration_seconds: number | null;
+}
+
+export interface Threshold {
+    metric: string;
+    key: string;
+    expression: string;
+    aggregation: string;
+    value: number | null;
+    passed: boolean;
+    aborted: boolean;
+}
+
+export interface ErrorGroup {
+    cause: string;
+    example: string | null;
+    count: number;
+    first_seconds: number;
+    last_seconds: number;
+}
+
+export interface Check {
+    group: string;
+    name: string;
+    passes: number;
+    fails: number;
+}
+
+/** A run by scenario and by group. */
+export interface Breakdown {
+    groups: Part[];
+    scenarios: Part[];
+}
+
+export interface Part {
+    name: string;
+    checks: Check[];
+    metrics: Record<string, Metric>;
+    groups: Part[];
+}
+
+export type Contains = "default" | "time" | "data";
+
+export type Metric = { contains: Contains } & (
+    | { type: "counter"; values: { count: number; rate: number } }
+    | { type: "gauge"; values: { value: number; min: number; max: number } }
+    | { type: "rate"; values: { rate: number; passes: number; fails: number } }
+    | { type: "trend"; values: Distribution }
+);
+
+export interface Distribution {
+    count: number;
+    min: number;
+    mean: number;
+    p50: number;
+    p90: number;
+    p95: number;
+    p99: number;
+    p99_9: number;
+    max: number;
+}
+
+export interface Losses {
+    expected: number;
+    received: number;
+    lost: number;
+    duplicated: number;
+    out_of_order: number;
+}
+
+/** The i-th interval is [i·Δ, (i+1)·Δ) since the start of the first virtual user. */
+export interface Timeline {
+    interval_seconds: number;
+    n_intervals: number;
+    vus: number[];
+    iterations: number[];
+    failed: number[];
+    metrics: Record<string, Track>;
+    heat_bins_per_octave: number;
+}
+
+export type Track = CounterTrack | GaugeTrack | RateTrack | TrendTrack;
+
+export interface CounterTrack {
+    type: "counter";
+    counts: number[];
+}
+
+export interface GaugeTrack {
+    type: "gauge";
+    values: Values;
+}
+
+export interface RateTrack {
+    type: "rate";
+    passes: number[];
+    totals: number[];
+}
+
+export interface TrendTrack {
+    type: "trend";
+    counts: number[];
+    means: Values;
+    p50: Values;
+    p90: Values;
+    p95: Values;
+    p99: Values;
+    max: Values;
+    /** Per interval: bin, count, bin, count, … */
+    heat?: number[][];
+}
+
+/** Numbers, or null where there was nothing to measure. */
+export type Values = (number | null)[];
+
+export interface Target {
+    name: string;
+    what: string;
+    cpu_seconds?: number | null;
+    cores?: number | null;
+    rss_max_bytes?: number | null;
+    rss_per_user_bytes?: number | null;
+    pss_max_bytes?: number | null;
+    series: Record<string, Values>;
+    fits: Fit[];
+    ended: { seconds: number; reason: string } | null;
+}
+
+/** A line through the intervals: `of` = intercept + slope · `against`. */
+export interface Fit {
+    of: string;
+    against: string;
+    intercept: number;
+    slope: number;
+    /** Standard error of the slope. */
+    slope_error: number;
+    n: number;
+}
+
+export interface Generator {
+    cpu_seconds: number;
+    cores: number;
+    busiest_worker_share: number;
+    machine_idle_share: number | null;
+    lateness: Distribution;
+    saturated: boolean;
+    reasons: string[];
+    series: Record<string, Values>;
+}
+
+/** Filled in by the comparison of several runs; rows are shown as they are. */
+export interface ComparisonData {
+    verdict: { outcome: "better" | "worse" | "same" | "unknown"; sentence: string };
+    rows: ComparisonRow[];
+}
+
+export interface ComparisonRow {
+    name: string;
+    base: string;
+    other: string;
+    difference: string;
+    judgement: "better" | "worse" | "same" | "unknown";
+}
