@@ -94,7 +94,7 @@ impl Report {
         sentence::sentence(self, Style::PLAIN)
     }
 
-    /// The whole as JSON; `crates/line/docs/line-json.md` describes it.
+    /// The whole as JSON; `docs/reference/line.md` describes it.
     pub fn json(&self) -> Value {
         let level = |level: Option<Level>| {
             level.map(|Level { load, ballot }| {

@@ -127,7 +127,7 @@ impl Options {
             ("--output", self.output.is_some()),
             ("--max-duration", self.max_duration.is_some()),
             ("--solo", self.solo),
-            ("--watch", !self.watch.watch.is_empty()),
+            ("--watch", !self.watch.targets.is_empty()),
             ("--quiet", self.quiet),
             ("--verbose", self.verbose),
             ("--summary-mode", self.summary_mode != SummaryMode::ArtilleryV2),

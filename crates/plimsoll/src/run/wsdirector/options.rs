@@ -112,7 +112,7 @@ impl Options {
             ("--format", self.format != Format::Text),
             ("--out", !self.out.is_empty()),
             ("--no-summary", self.no_summary),
-            ("--watch", !self.watch.watch.is_empty()),
+            ("--watch", !self.watch.targets.is_empty()),
             ("--quiet", self.quiet),
             ("--verbose", self.verbose > 0),
         ];
