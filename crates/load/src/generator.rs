@@ -48,7 +48,7 @@ pub use self::{
     pulse::TICK,
 };
 use self::{machine::MachineCpu, pulse::Pulse};
-use crate::{cpu_clock, histogram::Histogram};
+use crate::{cpu_clock, histogram::Histogram, watch::own_rss_bytes};
 
 /// Collects the health of all workers of this process. Clones share one collection.
 ///
@@ -62,6 +62,8 @@ pub struct Monitor {
 struct Shared {
     workers: Mutex<Vec<Arc<Mutex<Pulse>>>>,
     since: Mutex<Since>,
+    /// The reading of the last [`Monitor::glance`].
+    glanced: Mutex<(Instant, Duration)>,
 }
 
 /// The readings at the begin of the period that the next [`Monitor::take`] will cover.
@@ -89,12 +91,33 @@ pub struct Evidence {
     pub machine_idle_share: Option<f64>,
 }
 
+/// What a [`Monitor`] saw since somebody glanced at it before; for series over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Length of the period.
+    pub elapsed: Duration,
+    /// CPU time of this whole process, all threads.
+    pub cpu: Duration,
+    /// How late the latest tick of any worker fired; `None` without ticks.
+    pub lateness_max: Option<Duration>,
+    /// Resident memory of this process; `None` where `/proc` does not tell.
+    pub rss_bytes: Option<u64>,
+}
+
+impl Glance {
+    /// CPU time per wall time: 1.0 is one core kept busy all the time. `None` of a period without length.
+    pub fn cores(&self) -> Option<f64> {
+        (!self.elapsed.is_zero()).then(|| self.cpu.as_secs_f64() / self.elapsed.as_secs_f64())
+    }
+}
+
 impl Monitor {
     /// Begins the first period now.
     pub fn new() -> Self {
         let shared = Shared {
             workers: Mutex::default(),
             since: Mutex::new(Since::now()),
+            glanced: Mutex::new((Instant::now(), cpu_clock::this_process())),
         };
         Self {
             shared: Arc::new(shared),
@@ -117,6 +140,23 @@ impl Monitor {
                 now.into_std(),
                 cpu_clock::this_thread(),
             );
+        }
+    }
+
+    /// What happened since the monitor began or since the last glance, whichever is later. Takes nothing from
+    /// [`Self::take`]; costs three system calls.
+    pub fn glance(&self) -> Glance {
+        let now = (Instant::now(), cpu_clock::this_process());
+        let before = std::mem::replace(&mut *lock(&self.shared.glanced), now);
+        let latest = lock(&self.shared.workers)
+            .iter()
+            .filter_map(|worker| lock(worker).take_latest())
+            .max();
+        Glance {
+            elapsed: now.0.saturating_duration_since(before.0),
+            cpu: now.1.saturating_sub(before.1),
+            lateness_max: latest,
+            rss_bytes: own_rss_bytes(),
         }
     }
 

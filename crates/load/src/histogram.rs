@@ -5,6 +5,10 @@
 
 use std::time::Duration;
 
+mod encoding;
+
+pub use self::encoding::DecodeError;
+
 /// The longest duration that is told apart: one hour. A longer one is counted in the top bucket.
 ///
 /// Reason: the longest wait a load test can mean. Each doubling of the range costs 8 KB per histogram.
@@ -128,6 +132,26 @@ impl Histogram {
             };
         }
         later
+    }
+
+    /// Each value that samples have, in microseconds and in ascending order, with how many have it. A value stands for
+    /// all that are at most 0.1 % above it and share its bucket.
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        let recorded = self.buckets.iter_recorded();
+        recorded.map(|bucket| {
+            let lowest = self.buckets.lowest_equivalent(bucket.value_iterated_to());
+            (lowest, bucket.count_at_value())
+        })
+    }
+
+    /// The same samples with an exact sum, minimum and maximum that are known from elsewhere: an encoded histogram has
+    /// them within 0.1 % only.
+    #[must_use]
+    pub fn with_exact(mut self, sum: Duration, min: Duration, max: Duration) -> Self {
+        if !self.is_empty() {
+            (self.sum_us, self.min_us, self.max_us) = (micros(sum), micros(min), micros(max));
+        }
+        self
     }
 
     /// Forgets all samples and keeps the memory.

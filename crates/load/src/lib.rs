@@ -10,6 +10,7 @@ pub mod cpu_clock;
 pub mod executor;
 pub mod generator;
 pub mod histogram;
+pub mod machine;
 pub mod metrics;
 pub mod nearest;
 pub mod plan;

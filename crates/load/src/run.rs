@@ -34,14 +34,16 @@ mod scene;
 mod shift;
 mod slots;
 mod steward;
+mod stretch;
 mod total;
 mod virtual_user;
 mod worker;
 
 pub use self::{
     control::{Control, ControlError, State},
-    failures::Failures,
+    failures::{Cause, Failures, Span},
     handle::RunHandle,
+    stretch::Stretch,
 };
 use self::{
     run_loop::RunLoop,
@@ -111,6 +113,8 @@ pub struct Progress<'a> {
     pub thresholds: Vec<Finding>,
     /// All metrics since the start.
     pub metrics: &'a MetricSet,
+    /// What happened since the last time.
+    pub recent: &'a Stretch,
     /// What people should know, all since the start.
     pub notices: &'a [String],
     /// Why iterations failed, all since the start.
@@ -139,6 +143,8 @@ pub struct ScenarioProgress<'a> {
 pub struct RunResult {
     /// All metrics, those of [`Execution`] included.
     pub metrics: MetricSet,
+    /// What nobody has observed: the last part of a second, and what came with the end.
+    pub rest: Stretch,
     /// When the first virtual user started.
     pub started_at: SystemTime,
     /// From the start to the end of the last iteration.
@@ -205,6 +211,16 @@ pub struct Iterations {
     pub n_complete: u64,
     /// Dropped by the schedule or by a shutdown; these are in no other metric.
     pub n_interrupted: u64,
+}
+
+impl Iterations {
+    /// Those that ended after `earlier`, an older state of this very count.
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            n_complete: self.n_complete - earlier.n_complete,
+            n_interrupted: self.n_interrupted - earlier.n_interrupted,
+        }
+    }
 }
 
 /// Why a run could not be done.

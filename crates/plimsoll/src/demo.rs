@@ -18,6 +18,7 @@ use plimsoll_load::{
     executor::{Executor, RampingVus, Stage},
     generator,
     histogram::Histogram,
+    machine::Machine,
     metrics::Registry,
     plan::{self, Plan},
     preflight::{self, Needs},
@@ -25,14 +26,15 @@ use plimsoll_load::{
     watch::{self, Account, Place, Sampling},
 };
 use plimsoll_report::{
-    Distribution, Summary,
-    summary::{Losses, Parts},
+    Distribution, Summary, json,
+    summary::{Kind, Losses, Parts},
+    timeline::Recorder,
 };
 use plimsoll_shootout::WatchArgs;
 
 use crate::{
-    arguments,
     exit::{Failure, Status},
+    origin::origin,
     terminal, watching,
 };
 use chat::{Chat, Metrics};
@@ -80,6 +82,15 @@ enum Format {
     Json,
 }
 
+/// What the chat's users did.
+struct Loaded {
+    result: RunResult,
+    metrics: Metrics,
+    /// Has observed them.
+    recorder: Recorder,
+    n_workers: usize,
+}
+
 impl Options {
     pub(crate) fn execute(self) -> Result<Status, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -101,9 +112,10 @@ impl Options {
         )?;
 
         let sampling = self.targets(&server).attach()?;
-        let (result, metrics) = self.load(&url, &server, sampling.clone()).await?;
+        let loaded = self.load(&url, &server, sampling.clone()).await?;
         let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
-        let summary = self.summary(&result, &metrics, &accounts);
+        let summary = self.summary(loaded, &accounts)?;
+        watching::tell_ended(&summary.targets);
         self.print(&summary)?;
         if self.keep {
             writeln!(
@@ -144,7 +156,7 @@ impl Options {
         url: &str,
         server: &ServerProcess,
         sampling: Option<Arc<Sampling>>,
-    ) -> Result<(RunResult, Metrics), Failure> {
+    ) -> Result<Loaded, Failure> {
         let target = Target::parse(url)?;
         let mut registry = Registry::new();
         let metrics = Metrics::register(&mut registry)?;
@@ -153,6 +165,8 @@ impl Options {
             sampling,
             ..RunConfig::new(self.plan()?)
         };
+        let n_workers = config.n_workers.get();
+        let mut recorder = Recorder::new();
         let mut line = ProgressLine::new(io::stderr().is_terminal());
         let interrupted = async { drop(tokio::signal::ctrl_c().await) };
         let mut no_stages = ();
@@ -161,12 +175,20 @@ impl Options {
             registry,
             factory,
             &mut no_stages,
-            |progress| line.show(progress, metrics.broadcast_duration()),
+            |progress| {
+                recorder.observe(progress);
+                line.show(progress, metrics.broadcast_duration());
+            },
             interrupted,
         );
         let result = run.await;
         line.finish();
-        Ok((result?, metrics))
+        Ok(Loaded {
+            result: result?,
+            metrics,
+            recorder,
+            n_workers,
+        })
     }
 
     /// The stages of the article's script.
@@ -185,14 +207,22 @@ impl Options {
         Ok(Plan::single(Executor::RampingVus(ramp)))
     }
 
-    fn summary(&self, result: &RunResult, metrics: &Metrics, accounts: &[Account]) -> Summary {
+    fn summary(&self, loaded: Loaded, accounts: &[Account]) -> Result<Summary, Failure> {
+        let Loaded {
+            result,
+            metrics,
+            recorder,
+            n_workers,
+        } = loaded;
         let account = metrics.account(&result.metrics);
         let latency = result.metrics.trend(metrics.broadcast_duration()).map(p95);
         let health = generator::judge(&result.generator, result.schedule, latency);
-        Summary::new(Parts {
-            plimsoll: env!("CARGO_PKG_VERSION"),
-            command: arguments::typed(),
-            run: result,
+        Ok(Summary::new(Parts {
+            origin: origin(Kind::Demo, "demo", &Machine::read()),
+            plan: &self.plan()?,
+            n_workers,
+            run: &result,
+            recorder,
             health: &health,
             losses: Some(Losses {
                 expected: account.n_expected,
@@ -201,19 +231,16 @@ impl Options {
                 duplicated: account.n_duplicated,
                 out_of_order: account.n_out_of_order,
             }),
-            targets: watching::targets(accounts, result),
+            accounts,
             trend_stats: &plan::TREND_STATS.map(str::to_owned),
-        })
+        }))
     }
 
     fn print(&self, summary: &Summary) -> io::Result<()> {
         let mut stdout = io::stdout();
         match self.format {
             Format::Text => write!(stdout, "{}", summary.text(terminal::style(&stdout)))?,
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut stdout, summary)?;
-                writeln!(stdout)?;
-            }
+            Format::Json => writeln!(stdout, "{}", json(summary)?)?,
         }
         stdout.flush()
     }

@@ -12,6 +12,7 @@ mod demo;
 mod exit;
 mod logging;
 mod new;
+mod origin;
 mod run;
 mod schema;
 mod serve;

@@ -13,7 +13,13 @@ pub(crate) fn targets(accounts: &[Account], run: &RunResult) -> Vec<Target> {
         .iter()
         .map(|account| Target::new(account, &load))
         .collect();
-    for target in &targets {
+    tell_ended(&targets);
+    targets
+}
+
+/// Says which of these targets did not live to see the end.
+pub(crate) fn tell_ended(targets: &[Target]) {
+    for target in targets {
         if let Some(ended) = &target.ended {
             tracing::warn!(
                 "{} ({}), which was watched, ended after {:.1} s: {}",
@@ -24,5 +30,4 @@ pub(crate) fn targets(accounts: &[Account], run: &RunResult) -> Vec<Target> {
             );
         }
     }
-    targets
 }

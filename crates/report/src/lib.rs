@@ -5,6 +5,7 @@
 
 pub mod artillery;
 mod distribution;
+mod document;
 pub mod fit;
 mod layout;
 pub mod quantity;
@@ -12,10 +13,12 @@ mod script_data;
 mod style;
 pub mod summary;
 mod text;
+pub mod timeline;
 mod timestamp;
 
 pub use self::{
     distribution::{Distribution, percentile, trend_figure},
+    document::json,
     layout::{Layout, SummaryMode, SummaryModeError},
     script_data::{ScriptOptions, path_id},
     style::{Environment, Style},

@@ -6,37 +6,61 @@ use std::collections::BTreeMap;
 
 use plimsoll_load::{
     generator::Health,
+    machine::Machine,
     metrics::{Check, CheckName, MetricSet},
+    plan,
     run::{Failures, RunEnd, RunResult},
     threshold::Finding,
+    watch::Account,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Layout, Style, text, timestamp};
+use crate::{
+    Layout, Style, text,
+    timeline::{Recorded, Recorder, Timeline},
+    timestamp,
+};
 
 mod breakdown;
+mod errors;
+mod generator;
 mod group;
 mod listing;
+mod metadata;
 mod metric;
-mod resources;
+mod metrics;
+pub(crate) mod number;
+mod plan_outline;
+mod reading;
 mod target;
 
 pub use self::{
     breakdown::{Breakdown, Section},
+    errors::{ErrorGroup, FURTHER},
+    generator::{Generator, GeneratorSeries},
     group::Group,
+    metadata::{Environment, Kind, Metadata},
     metric::{Contains, Figure, Metric, Values},
-    resources::Generator,
+    plan_outline::{Plan, PlannedScenario, describe},
+    reading::ReadError,
     target::{Load, Target, TargetEnded},
 };
 pub(crate) use self::{group::SEPARATOR, listing::Entry};
 
-/// Everything there is to say about a run. Text and JSON both come from here.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Version of the JSON format.
+pub const VERSION: u32 = 2;
+
+/// Everything there is to say about a run: text, reports, comparisons and JSON all come from here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Version of the JSON format.
     pub version: u32,
     /// What was run, and when.
     pub metadata: Metadata,
+    /// The machine that the load came from.
+    pub environment: Environment,
+    /// What was to be done.
+    pub plan: Plan,
     /// Why the run ended.
     pub end: End,
     /// How the thresholds stand.
@@ -45,6 +69,8 @@ pub struct Summary {
     pub notices: Vec<String>,
     /// How iterations ended.
     pub iterations: Iterations,
+    /// What went wrong, by cause, the most frequent first; 101 causes at the most.
+    pub errors: Vec<ErrorGroup>,
     /// Virtual users that existed.
     pub vus_max: u32,
     /// The answers to all checks, in the order of their definition.
@@ -53,9 +79,11 @@ pub struct Summary {
     pub groups: Vec<String>,
     /// All metrics that have samples or thresholds, by name; a sub-metric's name is `metric{tag:value}`.
     pub metrics: BTreeMap<String, Metric>,
-    /// The same by scenario and by group, where that was asked for. Not in the JSON.
-    #[serde(skip)]
+    /// The same by scenario and by group, where that was asked for.
+    #[serde(default, skip_serializing_if = "Breakdown::is_empty")]
     pub breakdown: Breakdown,
+    /// What happened when.
+    pub timeline: Timeline,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
     /// What the watched targets used, in the order in which they were named.
@@ -64,23 +92,8 @@ pub struct Summary {
     pub generator: Generator,
 }
 
-/// What was run, and when.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Metadata {
-    /// Version of the program.
-    pub plimsoll: String,
-    /// The command line as it was typed.
-    pub command: Vec<String>,
-    /// RFC 3339, UTC.
-    pub started_at: String,
-    /// From the start to the end of the last iteration.
-    pub duration_seconds: f64,
-    /// Unit of all durations in metrics: `us`.
-    pub time_unit: &'static str,
-}
-
 /// How iterations ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Iterations {
     /// By themselves, failed ones included.
     pub complete: u64,
@@ -93,7 +106,7 @@ pub struct Iterations {
 }
 
 /// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum End {
     /// Everything was done.
@@ -115,7 +128,7 @@ pub enum End {
 }
 
 /// What had to hold, and whether it did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
     /// The metric or the part of it, as it was written.
     pub metric: String,
@@ -134,7 +147,7 @@ pub struct Threshold {
 }
 
 /// A reason for failed iterations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What failed.
     pub reason: String,
@@ -143,7 +156,7 @@ pub struct Failure {
 }
 
 /// A check and its answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
     /// Path of its group, `::outer::inner`; empty outside of groups.
     pub group: String,
@@ -156,7 +169,7 @@ pub struct CheckResult {
 }
 
 /// Exact counts of messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
     /// Messages that should have arrived.
     pub expected: u64,
@@ -173,45 +186,79 @@ pub struct Losses {
 /// What a summary is made from.
 #[derive(Clone, Debug)]
 pub struct Parts<'a> {
-    /// Version of the program.
-    pub plimsoll: &'a str,
-    /// The command line as it was typed.
-    pub command: Vec<String>,
+    /// What was run.
+    pub origin: Origin<'a>,
+    /// What was to be done.
+    pub plan: &'a plan::Plan,
+    /// Threads that virtual users ran on.
+    pub n_workers: usize,
     /// What the run came to.
     pub run: &'a RunResult,
+    /// What happened when: has observed the run from its start.
+    pub recorder: Recorder,
     /// The verdict over `run.generator`.
     pub health: &'a Health,
     /// Messages that should have arrived, where the scenario knows.
     pub losses: Option<Losses>,
     /// What the watched targets used.
-    pub targets: Vec<Target>,
+    pub accounts: &'a [Account],
     /// Which figures of trends people want to see, under k6's names; see
     /// [`Plan::summary_trend_stats`](plimsoll_load::plan::Plan::summary_trend_stats).
     pub trend_stats: &'a [String],
+}
+
+/// Where a run comes from.
+#[derive(Clone, Debug)]
+pub struct Origin<'a> {
+    /// Version of the program.
+    pub plimsoll: &'a str,
+    /// The command line as it was typed.
+    pub command: Vec<String>,
+    /// What was run, for people.
+    pub name: &'a str,
+    /// Whose way of testing it is.
+    pub kind: Kind,
+    /// Keeps its id apart from that of another run that began in the same millisecond: anything random.
+    pub salt: u32,
+    /// The machine that the load came from.
+    pub machine: &'a Machine,
 }
 
 impl Summary {
     /// Derives all figures.
     pub fn new(parts: Parts<'_>) -> Self {
         let Parts {
-            plimsoll,
-            command,
+            origin,
+            plan,
+            n_workers,
             run,
+            recorder,
             health,
             losses,
-            targets,
+            accounts,
             trend_stats,
         } = parts;
+        let Recorded { timeline, generator } = recorder.finish(&run.rest);
+        let load = Load::of(&timeline);
+        let targets = accounts
+            .iter()
+            .map(|account| Target::new(account, &load))
+            .collect();
         let seconds = run.duration.as_secs_f64();
         Self {
-            version: 1,
+            version: VERSION,
             metadata: Metadata {
-                plimsoll: plimsoll.to_owned(),
-                command,
+                id: metadata::run_id(run.started_at, origin.salt),
+                name: origin.name.to_owned(),
+                kind: origin.kind,
+                plimsoll: origin.plimsoll.to_owned(),
+                command: origin.command,
                 started_at: timestamp::rfc3339(run.started_at),
                 duration_seconds: seconds,
-                time_unit: "us",
+                time_unit: "us".to_owned(),
             },
+            environment: Environment::new(origin.machine, n_workers),
+            plan: Plan::of(plan),
             end: End::from(&run.end),
             thresholds: run
                 .thresholds
@@ -225,6 +272,7 @@ impl Summary {
                 failed: run.failures.count(),
                 failures: failures(&run.failures),
             },
+            errors: errors::groups(&run.failures),
             vus_max: run.max_vus,
             checks: run
                 .metrics
@@ -232,11 +280,12 @@ impl Summary {
                 .map(|(name, check)| CheckResult::new(name, check))
                 .collect(),
             groups: run.metrics.groups().map(str::to_owned).collect(),
-            metrics: metrics(run, trend_stats),
+            metrics: metrics::all(run, trend_stats),
             breakdown: Breakdown::new(&run.metrics, seconds, trend_stats),
+            timeline,
             losses,
             targets,
-            generator: Generator::new(&run.generator, health),
+            generator: Generator::new(&run.generator, health, generator),
         }
     }
 
@@ -325,7 +374,12 @@ impl Summary {
             End::Aborted { reason } | End::SetupFailed { reason } => Some(reason),
             End::Complete | End::Shutdown | End::ThresholdsCrossed => None,
         };
+        let errors = self.errors.iter_mut().flat_map(|group| {
+            let example = group.example.iter_mut();
+            example.chain([&mut group.cause])
+        });
         let sentences = failures
+            .chain(errors)
             .chain(end)
             .chain(&mut self.notices)
             .chain(&mut self.metadata.command);
@@ -342,24 +396,6 @@ fn failures(failures: &Failures) -> Vec<Failure> {
             reason: reason.to_owned(),
             count,
         })
-        .collect()
-}
-
-/// Metrics with samples, and those that thresholds are about.
-fn metrics(run: &RunResult, trend_stats: &[String]) -> BTreeMap<String, Metric> {
-    let (set, seconds) = (&run.metrics, run.duration.as_secs_f64());
-    let watched = run
-        .thresholds
-        .iter()
-        .map(|finding| set.registry().definition(finding.id));
-    let unsampled = watched.map(|definition| (definition, Metric::unsampled(definition, trend_stats)));
-    let sampled = set
-        .iter()
-        .map(|(definition, value)| (definition, Metric::new(definition, value, seconds, trend_stats)));
-    // What comes later takes the place of what was there.
-    unsampled
-        .chain(sampled)
-        .map(|(definition, metric)| (definition.name.clone(), metric))
         .collect()
 }
 

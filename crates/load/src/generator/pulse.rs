@@ -37,6 +37,8 @@ struct Reading {
 #[derive(Debug)]
 pub(super) struct Pulse {
     lateness: Histogram,
+    /// The latest tick since somebody asked.
+    latest: Option<Duration>,
     /// Begin of the open window and the latest reading; `None` before the first tick.
     window: Option<(Reading, Reading)>,
     watched: Duration,
@@ -48,6 +50,7 @@ impl Pulse {
     pub(super) fn new() -> Self {
         Self {
             lateness: Histogram::new(),
+            latest: None,
             window: None,
             watched: Duration::ZERO,
             busy: Duration::ZERO,
@@ -58,10 +61,16 @@ impl Pulse {
     /// Notes a tick that fired `late` at the time `at`, when the thread had used `cpu` in all.
     pub(super) fn beat(&mut self, late: Duration, at: Instant, cpu: Duration) {
         self.lateness.record(late);
+        self.latest = self.latest.max(Some(late));
         let reading = Reading { at, cpu };
         let begin = self.window.map_or(reading, |(begin, _)| begin);
         self.window = Some((begin, reading));
         self.close_window(WINDOW);
+    }
+
+    /// How late the latest tick since the last call fired; `None` without ticks.
+    pub(super) fn take_latest(&mut self) -> Option<Duration> {
+        self.latest.take()
     }
 
     /// Adds the period to `evidence` and begins the next one at the latest tick.

@@ -47,10 +47,14 @@ impl Account {
 
     /// Counts a virtual user as active until the guard is dropped.
     pub(super) fn activate(&self) -> impl Drop {
-        let n_active = &self.run.counts().n_active;
-        n_active.fetch_add(1, Relaxed);
+        let counts = self.run.counts();
+        let n_active = counts.n_active.fetch_add(1, Relaxed) + 1;
+        // Most often it is no peak, and then nobody else's cache is disturbed.
+        if n_active > counts.peak_active.load(Relaxed) {
+            counts.peak_active.fetch_max(n_active, Relaxed);
+        }
         OnDrop(|| {
-            n_active.fetch_sub(1, Relaxed);
+            counts.n_active.fetch_sub(1, Relaxed);
         })
     }
 
@@ -63,7 +67,7 @@ impl Account {
     }
 
     pub(super) fn fail(&self, reason: &str) {
-        self.failures.borrow_mut().add(reason, 1);
+        self.failures.borrow_mut().add(reason, 1, self.run.elapsed());
     }
 
     /// All that was counted since the last call.

@@ -30,6 +30,8 @@ pub(super) struct Counts {
     pub(super) n_complete: AtomicU64,
     pub(super) n_interrupted: AtomicU64,
     pub(super) n_active: AtomicU32,
+    /// The highest `n_active` since somebody looked.
+    pub(super) peak_active: AtomicU32,
     pub(super) n_vus: AtomicU32,
 }
 
@@ -89,6 +91,15 @@ impl RunHandle {
     /// Iterations that were interrupted.
     pub fn iterations_interrupted(&self) -> u64 {
         self.counts().n_interrupted.load(Relaxed)
+    }
+
+    /// The most virtual users that were active at the same moment since the last call.
+    pub(super) fn take_peak_vus(&self) -> u32 {
+        let counts = self.counts();
+        let peak = counts.peak_active.swap(0, Relaxed);
+        let active = counts.n_active.load(Relaxed);
+        counts.peak_active.fetch_max(active, Relaxed);
+        peak.max(active)
     }
 
     pub(super) fn counts(&self) -> &Counts {

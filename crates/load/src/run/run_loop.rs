@@ -133,6 +133,7 @@ impl RunLoop {
         self.sampling.iter().for_each(|sampling| sampling.prepare());
         // What the generator did to make the virtual users and in setup is not part of the run.
         self.monitor.take();
+        self.monitor.glance();
         let at = Instant::now();
         let every_second = |first| {
             let mut seconds = tokio::time::interval_at(first, REPORT_EVERY);
@@ -194,7 +195,10 @@ impl RunLoop {
                 _ = started.vus_samples.tick() => self.total.sample_vus(),
                 _ = started.seconds.tick() => {
                     let elapsed = started.at.elapsed();
-                    observe(&self.total.progress(elapsed, self.thresholds.findings()));
+                    // What workers recorded up to the last full second.
+                    let until = Duration::from_secs(elapsed.as_secs());
+                    let recent = self.total.settle(until, self.monitor.glance());
+                    observe(&self.total.progress(elapsed, self.thresholds.findings(), &recent));
                     if is_running && self.has_crossed(started, elapsed) {
                         end = RunEnd::ThresholdsCrossed;
                         self.commands.send_replace(Command::Stop);
@@ -237,6 +241,7 @@ impl RunLoop {
             || (SystemTime::now(), Duration::ZERO),
             |(at, wall_clock)| (wall_clock, at.elapsed()),
         );
+        let glance = self.monitor.glance();
         let generator = self.monitor.take();
         let (mut end, mut teardown_failure) = (end, None);
         // What was not set up is not torn down, as in k6.
@@ -254,7 +259,7 @@ impl RunLoop {
             (end, teardown_failure) = (aborted, None);
         }
         self.total.sample_vus_max();
-        self.total.settle();
+        let rest = self.total.settle(duration, glance);
         self.thresholds.conclude(&self.total.metrics, duration);
         Ok(RunResult {
             started_at,
@@ -268,6 +273,7 @@ impl RunLoop {
             generator,
             schedule: self.total.schedule(),
             metrics: self.total.metrics,
+            rest,
             failures: self.total.failures,
             notices: self.total.notices,
         })

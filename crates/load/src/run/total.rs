@@ -1,19 +1,20 @@
 //! The sum of what all workers have reported.
 
 use std::{
+    mem,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
 use super::{
-    Failures, Iterations, Progress, RunError, RunHandle,
+    Failures, Iterations, Progress, RunError, RunHandle, Stretch,
     account::Delta,
     scene::Scene,
     shift::{pairs, scene_recorder},
     worker::Report,
 };
 use crate::{
-    generator::Schedule,
+    generator::{Glance, Schedule},
     metrics::{MetricSet, Recorder, SampleSender, built_in::Execution},
     plan::Plan,
     threshold::Finding,
@@ -24,6 +25,10 @@ pub(super) struct Total {
     pub(super) iterations: Iterations,
     pub(super) failures: Failures,
     pub(super) notices: Vec<String>,
+    /// What workers reported and `metrics` does not have yet; `None` is nothing.
+    arrived: Option<MetricSet>,
+    /// The end of the stretch that was settled last, and the counts at that time.
+    settled: Settled,
     execution: Execution,
     run: RunHandle,
     n_not_ready: usize,
@@ -35,6 +40,14 @@ pub(super) struct Total {
     of_run: Recorder,
     /// By position of the scenario: its handle of `own`, and dropped iterations that are recorded.
     dropped: Vec<(Recorder, u64)>,
+}
+
+/// What stretches so far add up to.
+#[derive(Default)]
+struct Settled {
+    until: Duration,
+    iterations: Iterations,
+    n_failed: u64,
 }
 
 /// Notices that are kept. Reason: more than a person reads.
@@ -57,6 +70,8 @@ impl Total {
             iterations: Iterations::default(),
             failures: Failures::default(),
             notices: Vec::new(),
+            arrived: None,
+            settled: Settled::default(),
             execution,
             run,
             n_not_ready: n_workers,
@@ -77,7 +92,7 @@ impl Total {
         match report {
             Report::Ready => self.n_not_ready = self.n_not_ready.saturating_sub(1),
             Report::Failed(error) => return Err(error),
-            Report::Delta(delta) => self.merge(&delta),
+            Report::Delta(delta) => self.merge(*delta),
         }
         Ok(())
     }
@@ -99,10 +114,14 @@ impl Total {
         self.max_vus
     }
 
-    /// The state `elapsed` after the start.
-    pub(super) fn progress(&mut self, elapsed: Duration, thresholds: Vec<Finding>) -> Progress<'_> {
+    /// The state `elapsed` after the start, and what has happened lately.
+    pub(super) fn progress<'a>(
+        &'a self,
+        elapsed: Duration,
+        thresholds: Vec<Finding>,
+        recent: &'a Stretch,
+    ) -> Progress<'a> {
         let active_vus = self.run.active_vus();
-        self.settle();
         let schedule = self.schedule();
         Progress {
             elapsed,
@@ -113,6 +132,7 @@ impl Total {
             scenarios: self.scenes.iter().map(Scene::progress).collect(),
             thresholds,
             metrics: &self.metrics,
+            recent,
             notices: &self.notices,
             failures: &self.failures,
             schedule,
@@ -149,8 +169,9 @@ impl Total {
         })
     }
 
-    /// Makes what the run loop recorded part of the metrics.
-    pub(super) fn settle(&mut self) {
+    /// Makes what arrived and what the run loop itself recorded part of the metrics, and gives it: the stretch since
+    /// the last call, up to `end`.
+    pub(super) fn settle(&mut self, end: Duration, generator: Glance) -> Stretch {
         for (scene, (recorder, n_recorded)) in self.scenes.iter().zip(&mut self.dropped) {
             let n_dropped = scene.n_dropped();
             if n_dropped > *n_recorded {
@@ -158,13 +179,38 @@ impl Total {
                 *n_recorded = n_dropped;
             }
         }
-        self.metrics.merge(&self.own.take());
+        self.gather(self.own.take());
+        let metrics = self.arrived.take().unwrap_or_else(|| self.metrics.empty());
+        self.metrics.merge(&metrics);
+        let now = Settled {
+            until: end,
+            iterations: self.iterations,
+            n_failed: self.failures.count(),
+        };
+        let before = mem::replace(&mut self.settled, now);
+        Stretch {
+            start: before.until,
+            end,
+            metrics,
+            iterations: self.iterations.since(before.iterations),
+            n_failed: self.failures.count() - before.n_failed,
+            peak_vus: self.run.take_peak_vus(),
+            generator,
+        }
     }
 
-    fn merge(&mut self, delta: &Delta) {
-        self.metrics.merge(&delta.metrics);
+    fn merge(&mut self, delta: Delta) {
+        self.gather(delta.metrics);
         self.iterations.n_complete += delta.iterations.n_complete;
         self.iterations.n_interrupted += delta.iterations.n_interrupted;
         self.failures.merge(&delta.failures);
+    }
+
+    /// The first set of a second is taken as it is, so that gathering costs no more than merging each into the total.
+    fn gather(&mut self, metrics: MetricSet) {
+        match &mut self.arrived {
+            Some(arrived) => arrived.merge(&metrics),
+            None => self.arrived = Some(metrics),
+        }
     }
 }

@@ -9,7 +9,7 @@ use plimsoll_load::{
     threshold::Rules,
 };
 use plimsoll_outputs::Outputs;
-use plimsoll_report::{Style, SummaryMode};
+use plimsoll_report::{Style, SummaryMode, summary::Kind, timeline::Recorder};
 use plimsoll_script::{Redaction, Script, Users};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ use super::{
     options::Options,
     progress::{Audience, Display, Screen, header},
     rest::{Orders, Rest, Snapshot},
-    results::{Results, SATURATED},
+    results::{Course, Results, SATURATED},
     script,
     signals::Signals,
     verdict,
@@ -242,7 +242,10 @@ impl LoadTest<'_> {
         if self.flags.results.summary_mode == SummaryMode::Full {
             registry.break_down();
         }
+        let mut recorder = Recorder::new();
+        let n_workers = config.n_workers;
         let observe = |progress: &Progress<'_>| {
+            recorder.observe(progress);
             display.borrow_mut().show(progress, terminal::size());
             watch(progress);
         };
@@ -260,7 +263,16 @@ impl LoadTest<'_> {
             redaction: &self.redaction,
             no_color: self.flags.talk.no_color || terminal::is_colour_refused(),
         };
-        let summary = results.summary(&result, &accounts, output_report.notices());
+        let course = Course {
+            kind: Kind::K6,
+            name: &self.name,
+            plan: &self.plan,
+            n_workers,
+            recorder,
+            accounts,
+            notices: output_report.notices(),
+        };
+        let summary = results.summary(&result, course);
         results.tell(&summary, &stages).await?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");

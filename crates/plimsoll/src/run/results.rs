@@ -3,47 +3,67 @@
 use std::{
     fs, io,
     io::{IsTerminal, Write},
+    num::NonZeroUsize,
     path::Path,
     time::Duration,
 };
 
 use plimsoll_load::{
     generator,
+    machine::Machine,
     metrics::{Contains, MetricSet, Value as Sample},
     plan::Plan,
     run::RunResult,
     watch::Account,
 };
-use plimsoll_report::{Layout, ScriptOptions, Style, Summary, SummaryMode, percentile, summary::Parts};
+use plimsoll_report::{
+    Layout, ScriptOptions, Style, Summary, SummaryMode, json, percentile,
+    summary::{Kind, Parts},
+    timeline::Recorder,
+};
 use plimsoll_script::{Redaction, Stages};
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::options::{Format, ResultFlags};
-use crate::{arguments, watching};
+use crate::{origin::origin, watching};
 
 /// What people have to know before they believe a figure.
 pub(super) const SATURATED: &str =
     "the load generator was the bottleneck, so the figures of this run are not the target's alone";
 
-/// What a run came to. `notices` are what people should know of its outputs.
-pub(super) fn summarize(
-    run: &RunResult,
-    trend_stats: &[String],
-    accounts: &[Account],
-    notices: Vec<String>,
-) -> Summary {
+/// What is known of a run besides its result.
+#[derive(Debug)]
+pub(super) struct Course<'a> {
+    pub(super) kind: Kind,
+    /// What was run, as the user named it.
+    pub(super) name: &'a str,
+    pub(super) plan: &'a Plan,
+    pub(super) n_workers: NonZeroUsize,
+    /// Has observed the run.
+    pub(super) recorder: Recorder,
+    /// What was watched.
+    pub(super) accounts: Vec<Account>,
+    /// What people should know of its outputs.
+    pub(super) notices: Vec<String>,
+}
+
+/// What a run came to.
+pub(super) fn summarize(run: &RunResult, course: Course<'_>) -> Summary {
     let health = generator::judge(&run.generator, run.schedule, shortest_latency(&run.metrics));
     let mut summary = Summary::new(Parts {
-        plimsoll: env!("CARGO_PKG_VERSION"),
-        command: arguments::typed(),
+        origin: origin(course.kind, course.name, &Machine::read()),
+        plan: course.plan,
+        n_workers: course.n_workers.get(),
         run,
+        recorder: course.recorder,
         health: &health,
         losses: None,
-        targets: watching::targets(accounts, run),
-        trend_stats,
+        accounts: &course.accounts,
+        trend_stats: &course.plan.summary_trend_stats,
     });
-    summary.notices.extend(notices);
+    watching::tell_ended(&summary.targets);
+    summary.notices.extend(course.notices);
     summary
 }
 
@@ -62,9 +82,9 @@ pub(super) struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// What is to be told. `notices` are what people should know of the outputs.
-    pub(super) fn summary(&self, run: &RunResult, accounts: &[Account], notices: Vec<String>) -> Summary {
-        let mut summary = summarize(run, &self.plan.summary_trend_stats, accounts, notices);
+    /// What is to be told.
+    pub(super) fn summary(&self, run: &RunResult, course: Course<'_>) -> Summary {
+        let mut summary = summarize(run, course);
         summary.edit_sentences(|text| self.redaction.redact(text).into_owned());
         summary
     }
@@ -82,7 +102,7 @@ impl Results<'_> {
             lament(write_file(path, text.as_bytes()));
         }
         if self.flags.format == Format::Json {
-            return print(&format!("{}\n", serde_json::to_string_pretty(summary)?));
+            return print(&format!("{}\n", json(summary)?));
         }
         if self.is_disabled() {
             return Ok(());

@@ -75,7 +75,7 @@ mod tests {
     use plimsoll_load::{
         generator::{Monitor, Schedule},
         metrics::{MetricSet, Registry},
-        run::{Failures, Iterations},
+        run::{Failures, Iterations, Stretch},
         threshold::Finding,
     };
 
@@ -117,8 +117,10 @@ mod tests {
             passed,
             aborted: false,
         };
+        let metrics = MetricSet::new(Arc::new(registry));
         RunResult {
-            metrics: MetricSet::new(Arc::new(registry)),
+            rest: Stretch::empty(&metrics),
+            metrics,
             started_at: SystemTime::UNIX_EPOCH,
             duration: Duration::ZERO,
             end,

@@ -10,7 +10,7 @@ use plimsoll_load::{
     run::{self, Progress, RunConfig, RunEnd, RunResult},
 };
 use plimsoll_outputs::Outputs;
-use plimsoll_report::Summary;
+use plimsoll_report::{Summary, summary::Kind, timeline::Recorder};
 use plimsoll_scenario::{
     document::{Document, Mistakes},
     wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
@@ -23,7 +23,7 @@ use super::{
     check::unreadable,
     log::{Log, LogFormat, LogOutput},
     progress::{Audience, Display, Screen},
-    results::{SATURATED, summarize},
+    results::{Course, SATURATED, summarize},
     signals::Signals,
 };
 use crate::{
@@ -78,6 +78,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     let signals = Signals::listen()?;
     let run = ScenarioRun {
         options,
+        name: source.name(),
         report: users.report(),
         plan: Plan::new(users.plan()),
         users,
@@ -122,14 +123,12 @@ pub(super) fn document(
     source: &Source,
     surroundings: &Surroundings<'_>,
 ) -> Result<Result<Document, Mistakes>, Failure> {
-    let (name, text) = match source {
-        Source::Text(text) => ("--include".to_owned(), text.clone()),
+    let name = source.name();
+    let text = match source {
+        Source::Text(text) => text.clone(),
         Source::File(path) => {
             let text = (surroundings.read_file)(path);
-            (
-                path.display().to_string(),
-                text.map_err(|error| unreadable(path, &error))?,
-            )
+            text.map_err(|error| unreadable(path, &error))?
         }
     };
     let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
@@ -156,6 +155,8 @@ pub(super) fn connect(options: &Options, url: String) -> Result<Connect, Failure
 /// A scenario that is about to run.
 struct ScenarioRun<'a> {
     options: &'a Options,
+    /// The scenario as the user named it.
+    name: String,
     plan: Plan,
     users: Users,
     report: Report,
@@ -173,7 +174,12 @@ impl ScenarioRun<'_> {
             ..RunConfig::new(self.plan.clone())
         };
         let display = RefCell::new(self.display);
-        let observe = |progress: &Progress<'_>| display.borrow_mut().show(progress, terminal::size());
+        let mut recorder = Recorder::new();
+        let n_workers = config.n_workers;
+        let observe = |progress: &Progress<'_>| {
+            recorder.observe(progress);
+            display.borrow_mut().show(progress, terminal::size());
+        };
         let factory = self.users.factory();
         let shutdown = signals.received(1);
         let result = run::run(config, self.users.registry, factory, &mut (), observe, shutdown).await;
@@ -183,8 +189,16 @@ impl ScenarioRun<'_> {
         display.into_inner().finish();
         let result = result?;
         let outcome = self.report.outcome();
-        let summary = summarize(&result, &self.plan.summary_trend_stats, &accounts, notices);
-        tell(self.options, &summary, &outcome)?;
+        let course = Course {
+            kind: Kind::Wsdirector,
+            name: &self.name,
+            plan: &self.plan,
+            n_workers,
+            recorder,
+            accounts,
+            notices,
+        };
+        tell(self.options, &summarize(&result, course), &outcome)?;
         end(&result, &outcome)
     }
 }
@@ -199,7 +213,7 @@ fn tell(options: &Options, summary: &Summary, outcome: &Outcome) -> Result<(), F
         Format::Json => {
             let mut value = serde_json::to_value(summary)?;
             value["scenario"] = json!(outcome);
-            writeln!(stdout, "{}", serde_json::to_string_pretty(&value)?)?;
+            writeln!(stdout, "{}", plimsoll_report::json(&value)?)?;
         }
         Format::Text => {
             for notice in &summary.notices {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use plimsoll_load::metrics::{MetricSet, Place};
+use serde::{Deserialize, Serialize};
 
 use super::{CheckResult, Metric};
 
 /// The parts of a run that k6's full layout shows; empty when the run was not
 /// [broken down](plimsoll_load::metrics::Registry::break_down).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Breakdown {
     /// Groups outside of scenarios (those of setup and teardown) and in the scenario `default`.
     pub groups: Vec<Section>,
@@ -17,7 +18,7 @@ pub struct Breakdown {
 }
 
 /// What belongs to a scenario, groups included, or to a group, without the groups inside it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Section {
     /// The name of the scenario or the group.
     pub name: String,
@@ -33,6 +34,11 @@ pub struct Section {
 const DEFAULT_SCENARIO: &str = "default";
 
 impl Breakdown {
+    /// Whether the run was not broken down.
+    pub(super) fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.scenarios.is_empty()
+    }
+
     /// Breaks down `total`, what a run of so many `seconds` recorded.
     pub(super) fn new(total: &MetricSet, seconds: f64, trend_stats: &[String]) -> Self {
         let order: BTreeMap<_, _> = total.groups().zip(0..).collect();
@@ -67,7 +73,7 @@ impl Breakdown {
 impl Section {
     fn new(set: &MetricSet, seconds: f64, trend_stats: &[String]) -> Self {
         let metrics = set.iter().map(|(definition, value)| {
-            let metric = Metric::new(definition, value, seconds, trend_stats);
+            let metric = Metric::new(definition.contains, value, seconds, trend_stats);
             (definition.name.clone(), metric)
         });
         let checks = set.checks().map(|(name, check)| CheckResult::new(name, check));

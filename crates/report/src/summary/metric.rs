@@ -1,28 +1,35 @@
 //! One metric as a report shows it.
 
+use std::time::Duration;
+
 use plimsoll_load::{
-    histogram::Histogram,
+    histogram::{DecodeError, Histogram},
     metrics::{self, Definition, Gauge, Kind, Value},
 };
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::{Distribution, quantity, trend_figure};
+use super::number;
+use crate::{Distribution, trend_figure};
 
 /// A metric with its figures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// What its numbers mean.
     pub contains: Contains,
     /// Its figures, by type.
     #[serde(flatten)]
     pub values: Values,
-    /// Of a trend: the figures that the user chose, in that order. Not in the JSON, which has the same figures always.
-    #[serde(skip)]
+    /// Of a trend: the figures that the user chose, in that order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
+    /// Of a trend: all samples, as HdrHistogram libraries read them (V2, deflated, in base64). Absent where the summary
+    /// would be too long with it, and in parts of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<String>,
 }
 
 /// A figure of a trend under k6's name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// `avg`, `min`, `med`, `max`, `count` or `p(N)`.
     pub stat: String,
@@ -31,7 +38,7 @@ pub struct Figure {
 }
 
 /// What the numbers of a metric mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Contains {
     /// Plain numbers.
@@ -43,13 +50,13 @@ pub enum Contains {
 }
 
 /// The figures of a metric, by type.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "values", rename_all = "lowercase")]
 pub enum Values {
     /// A sum.
     Counter {
         /// The sum; an integer in JSON when it is one.
-        #[serde(serialize_with = "integer_if_whole")]
+        #[serde(with = "number")]
         count: f64,
         /// Per second of the whole run.
         rate: f64,
@@ -57,10 +64,13 @@ pub enum Values {
     /// A level.
     Gauge {
         /// The last value.
+        #[serde(deserialize_with = "number::deserialize")]
         value: f64,
         /// The lowest value.
+        #[serde(deserialize_with = "number::deserialize")]
         min: f64,
         /// The highest value.
+        #[serde(deserialize_with = "number::deserialize")]
         max: f64,
     },
     /// How often something was true.
@@ -79,7 +89,7 @@ pub enum Values {
 impl Metric {
     /// The figures of `value` in a run of so many `seconds`.
     pub(super) fn new(
-        definition: &Definition,
+        contains: metrics::Contains,
         value: Value<'_>,
         seconds: f64,
         trend_stats: &[String],
@@ -102,10 +112,38 @@ impl Metric {
             Value::Trend(histogram) => Values::Trend(Distribution::from(histogram)),
         };
         Self {
-            contains: definition.contains.into(),
+            contains: contains.into(),
             values,
             figures,
+            histogram: None,
         }
+    }
+
+    /// The same with all samples of a trend, which `value` is.
+    pub(super) fn with_histogram(self, value: Value<'_>) -> Self {
+        let histogram = match value {
+            Value::Trend(histogram) => Some(histogram.encode()),
+            _ => None,
+        };
+        Self { histogram, ..self }
+    }
+
+    /// All samples of a trend, with the sum, minimum and maximum that its distribution says. `None` of other metrics,
+    /// and where there is no histogram.
+    ///
+    /// # Errors
+    /// When what should be a histogram is none.
+    pub fn samples(&self) -> Result<Option<Histogram>, DecodeError> {
+        let (Values::Trend(distribution), Some(text)) = (&self.values, &self.histogram) else {
+            return Ok(None);
+        };
+        let histogram = Histogram::decode(text)?;
+        let sum = distribution.mean * distribution.count as f64;
+        Ok(Some(histogram.with_exact(
+            Duration::from_micros(sum.round() as u64),
+            Duration::from_micros(distribution.min),
+            Duration::from_micros(distribution.max),
+        )))
     }
 
     /// A metric without samples: all figures are zero.
@@ -121,7 +159,7 @@ impl Metric {
             Kind::Rate => Value::Rate(metrics::Rate::default()),
             Kind::Trend => Value::Trend(&nothing),
         };
-        Self::new(definition, value, 0.0, trend_stats)
+        Self::new(definition.contains, value, 0.0, trend_stats)
     }
 }
 
@@ -154,12 +192,5 @@ impl From<metrics::Contains> for Contains {
             metrics::Contains::Time => Self::Time,
             metrics::Contains::Data => Self::Data,
         }
-    }
-}
-
-fn integer_if_whole<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    match quantity::integer(*number) {
-        Some(integer) => serializer.serialize_i64(integer),
-        None => serializer.serialize_f64(*number),
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     fit::{Course, Fit, NoFit, fit},
     text,
+    timeline::Timeline,
 };
 
 /// What a watched target used. What was not measured, or cannot be of such a target, is `None`.
@@ -78,7 +79,17 @@ pub struct Load<'a> {
     pub iterations: &'a [u64],
 }
 
-impl Load<'_> {
+impl<'a> Load<'a> {
+    /// What a run with this timeline was to its targets.
+    pub fn of(timeline: &'a Timeline) -> Self {
+        Self {
+            interval_seconds: timeline.interval_seconds,
+            n_intervals: timeline.n_intervals,
+            vus: &timeline.vus,
+            iterations: &timeline.iterations,
+        }
+    }
+
     /// Of a run of this length, of which nobody knows what it was.
     pub fn unknown(elapsed: Duration) -> Self {
         let mut interval_seconds: u32 = 1;

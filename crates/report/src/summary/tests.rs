@@ -1,20 +1,22 @@
 //! Summaries from runs, as JSON.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, LazyLock},
     time::{Duration, UNIX_EPOCH},
 };
 
 use expect_test::expect;
 use plimsoll_load::{
+    executor::Executor,
     generator::{Evidence, Schedule},
     histogram::Histogram,
-    metrics::{self, Registry},
-    plan, run,
+    metrics::{self, Definition, Registry, Value},
+    plan,
+    run::{self, Stretch},
 };
 
 use super::*;
-use crate::fit::Fit;
+use crate::{Distribution, fit::Fit};
 
 pub(crate) mod scripted;
 
@@ -27,16 +29,51 @@ pub(crate) fn summary(run: &RunResult) -> Summary {
 
 /// The same with other figures of trends.
 pub(crate) fn summary_with(run: &RunResult, trend_stats: &[String]) -> Summary {
-    Summary::new(Parts {
-        plimsoll: "0.1.0",
-        command: Vec::new(),
-        run,
-        health: &Health::default(),
-        losses: None,
-        targets: Vec::new(),
-        trend_stats,
-    })
+    Summary::new(parts(run, trend_stats))
 }
+
+/// A run of two users that was observed by nobody.
+pub(crate) fn parts<'a>(run: &'a RunResult, trend_stats: &'a [String]) -> Parts<'a> {
+    Parts {
+        origin: Origin {
+            plimsoll: "0.1.0",
+            command: Vec::new(),
+            name: "chat.js",
+            kind: Kind::K6,
+            salt: 0xbeef,
+            machine: &MACHINE,
+        },
+        plan: &PLAN,
+        n_workers: 2,
+        run,
+        recorder: Recorder::new(),
+        health: &HEALTH,
+        losses: None,
+        accounts: &[],
+        trend_stats,
+    }
+}
+
+static HEALTH: LazyLock<Health> = LazyLock::new(Health::default);
+
+static PLAN: LazyLock<plan::Plan> = LazyLock::new(|| {
+    plan::Plan::single(Executor::ConstantVus {
+        vus: 2,
+        duration: Duration::from_secs(10),
+        graceful_stop: Duration::ZERO,
+    })
+});
+
+static MACHINE: LazyLock<Machine> = LazyLock::new(|| Machine {
+    os: "linux".to_owned(),
+    kernel: "6.18.0".to_owned(),
+    arch: "x86_64".to_owned(),
+    cpu_model: Some("Xeon".to_owned()),
+    cores: 2,
+    memory_bytes: 8 << 30,
+    open_files_limit: u64::MAX,
+    local_ports: None,
+});
 
 /// k6's figures of trends.
 pub(crate) fn trend_stats() -> [String; 6] {
@@ -75,8 +112,20 @@ pub(crate) fn run() -> RunResult {
     let mut lateness = Histogram::new();
     lateness.record_n(US(800), 200);
     let mut failures = Failures::default();
-    failures.add("connection refused", 2);
+    failures.add("connection refused", 2, Duration::from_millis(1_500));
+    let rest = Stretch {
+        end: Duration::from_millis(44_500),
+        iterations: run::Iterations {
+            n_complete: 10,
+            n_interrupted: 90,
+        },
+        n_failed: 2,
+        peak_vus: 100,
+        metrics: set.clone(),
+        ..Stretch::empty(&set)
+    };
     RunResult {
+        rest,
         metrics: set,
         started_at: UNIX_EPOCH + Duration::from_millis(1_795_290_543_120),
         duration: Duration::from_millis(44_500),
@@ -138,27 +187,45 @@ fn json_has_the_documented_fields() {
         out_of_order: 2,
     };
     let run = run();
-    let summary = Summary::new(Parts {
-        plimsoll: "0.1.0",
-        command: ["plimsoll", "demo"].map(str::to_owned).into(),
-        run: &run,
-        health: &Health::default(),
-        losses: Some(losses),
-        targets: vec![target()],
-        trend_stats: &trend_stats(),
-    });
+    let trend_stats = trend_stats();
+    let mut parts = parts(&run, &trend_stats);
+    parts.origin.command = ["plimsoll", "demo"].map(str::to_owned).into();
+    parts.losses = Some(losses);
+    let mut summary = Summary::new(parts);
+    summary.targets = vec![target()];
     expect![[r#"
         {
-          "version": 1,
+          "version": 2,
           "metadata": {
+            "id": "20261121T194903.120Z-0000beef",
+            "name": "chat.js",
+            "kind": "k6",
             "plimsoll": "0.1.0",
-            "command": [
-              "plimsoll",
-              "demo"
-            ],
+            "command": ["plimsoll","demo"],
             "started_at": "2026-11-21T19:49:03.120Z",
             "duration_seconds": 44.5,
             "time_unit": "us"
+          },
+          "environment": {
+            "os": "linux",
+            "kernel": "6.18.0",
+            "arch": "x86_64",
+            "cpu_model": "Xeon",
+            "cores": 2,
+            "memory_bytes": 8589934592,
+            "open_files_limit": null,
+            "local_ports": null,
+            "workers": 2
+          },
+          "plan": {
+            "scenarios": [{
+              "name": "default",
+              "executor": "constant-vus",
+              "description": "2 looping VUs for 10s",
+              "start_seconds": 0.0,
+              "max_vus": 2,
+              "duration_seconds": 10.0
+            }]
           },
           "end": {
             "cause": "complete"
@@ -169,34 +236,35 @@ fn json_has_the_documented_fields() {
             "complete": 10,
             "interrupted": 90,
             "failed": 2,
-            "failures": [
-              {
-                "reason": "connection refused",
-                "count": 2
-              }
-            ]
+            "failures": [{
+              "reason": "connection refused",
+              "count": 2
+            }]
           },
+          "errors": [{
+            "cause": "connection refused",
+            "example": null,
+            "count": 2,
+            "first_seconds": 1.5,
+            "last_seconds": 1.5
+          }],
           "vus_max": 100,
-          "checks": [
-            {
-              "group": "",
-              "name": "successful connection",
-              "passes": 5,
-              "fails": 0
-            },
-            {
-              "group": "",
-              "name": "received its own message",
-              "passes": 4,
-              "fails": 1
-            },
-            {
-              "group": "",
-              "name": "never asked",
-              "passes": 0,
-              "fails": 0
-            }
-          ],
+          "checks": [{
+            "group": "",
+            "name": "successful connection",
+            "passes": 5,
+            "fails": 0
+          },{
+            "group": "",
+            "name": "received its own message",
+            "passes": 4,
+            "fails": 1
+          },{
+            "group": "",
+            "name": "never asked",
+            "passes": 0,
+            "fails": 0
+          }],
           "groups": [],
           "metrics": {
             "checks": {
@@ -238,7 +306,27 @@ fn json_has_the_documented_fields() {
                 "p99": 365,
                 "p99_9": 365,
                 "max": 365
-              }
+              },
+              "figures": [{
+                "stat": "avg",
+                "value": 0.2998
+              },{
+                "stat": "min",
+                "value": 0.185
+              },{
+                "stat": "med",
+                "value": 0.336
+              },{
+                "stat": "max",
+                "value": 0.365
+              },{
+                "stat": "p(90)",
+                "value": 0.359
+              },{
+                "stat": "p(95)",
+                "value": 0.362
+              }],
+              "histogram": "HISTFAAAAC14nJNpmSzMwMDAywABzFCaEURcm7yEwf4DROAjE9NMRqZ+RiZJJmkmAKUkBu8="
             },
             "vus": {
               "contains": "default",
@@ -262,7 +350,27 @@ fn json_has_the_documented_fields() {
                 "p99": 36500000,
                 "p99_9": 36500000,
                 "max": 36500000
-              }
+              },
+              "figures": [{
+                "stat": "avg",
+                "value": 29980.0
+              },{
+                "stat": "min",
+                "value": 18500.0
+              },{
+                "stat": "med",
+                "value": 33619.967
+              },{
+                "stat": "max",
+                "value": 36500.0
+              },{
+                "stat": "p(90)",
+                "value": 35911.596399999995
+              },{
+                "stat": "p(95)",
+                "value": 36205.798200000005
+              }],
+              "histogram": "HISTFAAAAC54nJNpmSzMwMDAxwABzFCaEURcm7yEwf4DRODiR0amrexMX9mYgpnCmQC63wjD"
             },
             "ws_sessions": {
               "contains": "default",
@@ -273,6 +381,60 @@ fn json_has_the_documented_fields() {
               }
             }
           },
+          "timeline": {
+            "interval_seconds": 1,
+            "n_intervals": 44,
+            "vus": [100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100,100],
+            "iterations": [10,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],
+            "failed": [2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],
+            "metrics": {
+              "checks": {
+                "type": "rate",
+                "passes": [9,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],
+                "totals": [10,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]
+              },
+              "data_received": {
+                "type": "counter",
+                "counts": [826000,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]
+              },
+              "http_req_failed": {
+                "type": "rate",
+                "passes": [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],
+                "totals": [1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]
+              },
+              "rtt": {
+                "type": "trend",
+                "counts": [5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],
+                "means": [299.8,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p50": [335,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p90": [365,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p95": [365,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p99": [365,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "max": [365,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "heat": [[60,1,64,1,67,2,68,1],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[]]
+              },
+              "vus": {
+                "type": "gauge",
+                "values": [11.0,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null]
+              },
+              "ws_connecting": {
+                "type": "trend",
+                "counts": [5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],
+                "means": [29980000.0,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p50": [33921805,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p90": [36500000,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p95": [36500000,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "p99": [36500000,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "max": [36500000,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+                "heat": [[193,1,197,1,200,3],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[]]
+              },
+              "ws_sessions": {
+                "type": "counter",
+                "counts": [10,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]
+              }
+            },
+            "heat_bins_per_octave": 8
+          },
           "losses": {
             "expected": 100,
             "received": 99,
@@ -280,44 +442,36 @@ fn json_has_the_documented_fields() {
             "duplicated": 0,
             "out_of_order": 2
           },
-          "targets": [
-            {
-              "name": "server",
-              "what": "process 4711",
-              "cpu_seconds": 60.0,
-              "cores": 1.5,
-              "cores_max": 1.75,
-              "rss_max_bytes": 12000000,
-              "rss_per_user_bytes": 20000,
-              "pss_max_bytes": null,
-              "threads_max": 3,
-              "open_files_max": 109,
-              "sockets_max": null,
-              "processes_max": null,
-              "sampling_cpu_seconds": 0.0625,
-              "missed": 0,
-              "series_left_out": 0,
-              "series": {
-                "cpu_cores": [
-                  1.25,
-                  1.75,
-                  null
-                ]
-              },
-              "fits": [
-                {
-                  "of": "rss_bytes",
-                  "against": "vus",
-                  "intercept": 10000000.0,
-                  "slope": 19500.0,
-                  "slope_error": 250.5,
-                  "n": 38
-                }
-              ],
-              "no_fits": [],
-              "ended": null
-            }
-          ],
+          "targets": [{
+            "name": "server",
+            "what": "process 4711",
+            "cpu_seconds": 60.0,
+            "cores": 1.5,
+            "cores_max": 1.75,
+            "rss_max_bytes": 12000000,
+            "rss_per_user_bytes": 20000,
+            "pss_max_bytes": null,
+            "threads_max": 3,
+            "open_files_max": 109,
+            "sockets_max": null,
+            "processes_max": null,
+            "sampling_cpu_seconds": 0.0625,
+            "missed": 0,
+            "series_left_out": 0,
+            "series": {
+              "cpu_cores": [1.25,1.75,null]
+            },
+            "fits": [{
+              "of": "rss_bytes",
+              "against": "vus",
+              "intercept": 10000000.0,
+              "slope": 19500.0,
+              "slope_error": 250.5,
+              "n": 38
+            }],
+            "no_fits": [],
+            "ended": null
+          }],
           "generator": {
             "cpu_seconds": 4.45,
             "cores": 0.1,
@@ -335,10 +489,15 @@ fn json_has_the_documented_fields() {
               "max": 800
             },
             "saturated": false,
-            "reasons": []
+            "reasons": [],
+            "series": {
+              "cpu_cores": [null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+              "rss_bytes": [null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null],
+              "lateness_max_us": [null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null]
+            }
           }
         }"#]]
-    .assert_eq(&serde_json::to_string_pretty(&summary).unwrap());
+    .assert_eq(&crate::json(&summary).unwrap());
 }
 
 #[test]
@@ -347,7 +506,7 @@ fn a_run_of_no_time_has_no_infinite_rates() {
         duration: Duration::ZERO,
         ..run()
     };
-    let metrics = metrics(&run, &trend_stats());
+    let metrics = super::metrics::all(&run, &trend_stats());
     assert_eq!(
         metrics["ws_sessions"].values,
         Values::Counter {
@@ -355,4 +514,40 @@ fn a_run_of_no_time_has_no_infinite_rates() {
             rate: 0.0
         }
     );
+}
+
+#[test]
+fn a_summary_is_read_as_it_was_written() {
+    let trend_stats = trend_stats();
+    let (run, scripted) = (run(), scripted::scripted());
+    for run in [&run, &scripted] {
+        let mut parts = parts(run, &trend_stats);
+        parts.losses = Some(Losses::default());
+        let mut summary = Summary::new(parts);
+        summary.targets = vec![target()];
+        summary.end = End::Aborted {
+            reason: "enough".to_owned(),
+        };
+        let text = crate::json(&summary).unwrap();
+        assert_eq!(Summary::read(&text).unwrap(), summary);
+    }
+}
+
+#[test]
+fn all_samples_of_a_trend_are_in_the_summary() {
+    let run = run();
+    let metrics = super::metrics::all(&run, &trend_stats());
+    let samples = metrics["rtt"].samples().unwrap().unwrap();
+    assert_eq!(
+        Distribution::from(&samples),
+        Distribution::from(run.metrics.iter().find_map(trend_named_rtt).unwrap())
+    );
+    assert!(metrics["data_received"].samples().unwrap().is_none());
+}
+
+fn trend_named_rtt<'a>((definition, value): (&Definition, Value<'a>)) -> Option<&'a Histogram> {
+    match value {
+        Value::Trend(histogram) if definition.name == "rtt" => Some(histogram),
+        _ => None,
+    }
 }

@@ -194,7 +194,11 @@ mod tests {
     use std::sync::{Arc, LazyLock};
 
     use expect_test::expect;
-    use plimsoll_load::{generator::Schedule, metrics::MetricSet, run::Failures};
+    use plimsoll_load::{
+        generator::Schedule,
+        metrics::MetricSet,
+        run::{Failures, Stretch},
+    };
 
     use super::*;
 
@@ -219,10 +223,10 @@ mod tests {
         metrics.count(websocket.msgs_received, 4_000);
         metrics.count(execution.iterations, 100);
         let mut figures = Figures::new();
-        figures.read(&progress(1_000, &metrics));
+        figures.read(&progress(1_000, &metrics, &Stretch::empty(&metrics)));
         metrics.count(seen, 300);
         metrics.count(websocket.msgs_received, 9_000);
-        let read = figures.read(&progress(3_000, &metrics));
+        let read = figures.read(&progress(3_000, &metrics, &Stretch::empty(&metrics)));
         expect![[r#"
             |  checks            99.00%         ✓ 99         ✗ 1
             |  news_seen         150/s          330
@@ -245,7 +249,7 @@ mod tests {
         text.lines().map(|line| format!("|{line}\n")).collect()
     }
 
-    fn progress(ms: u64, metrics: &MetricSet) -> Progress<'_> {
+    fn progress<'a>(ms: u64, metrics: &'a MetricSet, recent: &'a Stretch) -> Progress<'a> {
         static NONE: LazyLock<Failures> = LazyLock::new(Failures::default);
         Progress {
             elapsed: Duration::from_millis(ms),
@@ -256,6 +260,7 @@ mod tests {
             scenarios: Vec::new(),
             thresholds: Vec::new(),
             metrics,
+            recent,
             notices: &[],
             failures: &NONE,
             schedule: Schedule::default(),

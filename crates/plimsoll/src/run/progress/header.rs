@@ -2,12 +2,8 @@
 
 use std::fmt::Write;
 
-use plimsoll_load::{
-    executor::{Executor, OpenModel},
-    plan::{Plan, Scenario},
-    run,
-};
-use plimsoll_report::quantity;
+use plimsoll_load::{plan::Plan, run};
+use plimsoll_report::{quantity, summary::describe};
 
 /// The block of lines; ends with an empty one.
 pub(in crate::run) fn header(script: &str, outputs: &[String], plan: &Plan) -> String {
@@ -32,88 +28,10 @@ pub(in crate::run) fn header(script: &str, outputs: &[String], plan: &Plan) -> S
         run::max_vus(plan)
     );
     for scenario in &plan.scenarios {
-        let _infallible = writeln!(
-            text,
-            "              * {}: {}{}",
-            scenario.name,
-            work(&scenario.executor),
-            conditions(scenario)
-        );
+        let _infallible = writeln!(text, "              * {}: {}", scenario.name, describe(scenario));
     }
     text.push('\n');
     text
-}
-
-/// What an executor does.
-fn work(executor: &Executor) -> String {
-    let duration = executor
-        .duration()
-        .map_or_else(|| "unlimited duration".to_owned(), quantity::duration);
-    match executor {
-        Executor::SharedIterations { vus, iterations, .. } => {
-            format!("{iterations} iterations shared among {vus} VUs")
-        }
-        Executor::PerVuIterations { vus, iterations, .. } => {
-            format!("{iterations} iterations for each of {vus} VUs")
-        }
-        Executor::ConstantVus { vus, .. } => format!("{vus} looping VUs for {duration}"),
-        Executor::RampingVus(ramp) => format!(
-            "Up to {} looping VUs for {duration} over {} stages",
-            ramp.max_vus(),
-            ramp.n_stages()
-        ),
-        Executor::ConstantArrivalRate(open) => format!(
-            "{:.2} iterations/s for {duration}",
-            open.arrivals.peak_per_second()
-        ),
-        Executor::RampingArrivalRate(open) => format!(
-            "Up to {:.2} iterations/s for {duration} over {} stages",
-            open.arrivals.peak_per_second(),
-            open.arrivals.n_stages()
-        ),
-        Executor::ExternallyControlled { vus, max_vus, .. } => {
-            format!("Externally controlled execution with {vus} VUs, {max_vus} max VUs, {duration}")
-        }
-    }
-}
-
-/// What else holds for a scenario, in parentheses; nothing when there is nothing.
-fn conditions(scenario: &Scenario) -> String {
-    let mut conditions = Vec::new();
-    let mut add = |name: &str, value: String| conditions.push(format!("{name}: {value}"));
-    let executor = &scenario.executor;
-    match executor {
-        Executor::ConstantArrivalRate(open) | Executor::RampingArrivalRate(open) => {
-            add("maxVUs", range(open));
-        }
-        Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => {
-            add("maxDuration", quantity::duration(*max_duration));
-        }
-        Executor::RampingVus(ramp) => add("gracefulRampDown", quantity::duration(ramp.ramp_down_grace())),
-        Executor::ConstantVus { .. } | Executor::ExternallyControlled { .. } => {}
-    }
-    if scenario.exec != "default" {
-        add("exec", scenario.exec.clone());
-    }
-    if !scenario.start_time.is_zero() {
-        add("startTime", quantity::duration(scenario.start_time));
-    }
-    if let (Some(end), Some(duration)) = (executor.max_duration(), executor.duration())
-        && end > duration
-    {
-        add("gracefulStop", quantity::duration(end.saturating_sub(duration)));
-    }
-    match conditions.as_slice() {
-        [] => String::new(),
-        conditions => format!(" ({})", conditions.join(", ")),
-    }
-}
-
-fn range(open: &OpenModel) -> String {
-    match (open.pre_allocated_vus, open.max_vus) {
-        (planned, most) if planned == most => most.to_string(),
-        (planned, most) => format!("{planned}-{most}"),
-    }
 }
 
 #[cfg(test)]

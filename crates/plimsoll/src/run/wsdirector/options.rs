@@ -97,6 +97,16 @@ pub(in crate::run) enum Source {
     Text(String),
 }
 
+impl Source {
+    /// What people call it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Text(_) => "--include".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| *seconds <= 86_400.0);
     seconds

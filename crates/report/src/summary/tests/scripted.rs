@@ -7,7 +7,7 @@ use plimsoll_load::{
         Contains, MetricSet, Recorder, Registry,
         built_in::{Data, Execution, Http},
     },
-    run::{Iterations, RunResult},
+    run::{Iterations, RunResult, Stretch},
     threshold::{Rule, Rules, Thresholds},
 };
 
@@ -79,7 +79,13 @@ pub(crate) fn scripted() -> RunResult {
     let metrics = recorder.take();
     let duration = Duration::from_secs(10);
     thresholds.conclude(&metrics, duration);
+    let rest = Stretch {
+        metrics: metrics.clone(),
+        end: duration,
+        ..run().rest
+    };
     RunResult {
+        rest,
         metrics,
         duration,
         thresholds: thresholds.findings(),

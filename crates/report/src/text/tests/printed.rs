@@ -27,6 +27,7 @@ fn trend(name: &'static str, figures: [f64; 6]) -> Named {
         contains: Contains::Time,
         values: Values::Trend(crate::Distribution::default()),
         figures: figures.collect(),
+        histogram: None,
     };
     (name, metric)
 }
@@ -36,6 +37,7 @@ fn other(name: &'static str, contains: Contains, values: Values) -> Named {
         contains,
         values,
         figures: Vec::new(),
+        histogram: None,
     };
     (name, metric)
 }

@@ -8,7 +8,7 @@ use plimsoll_load::{
     generator::Schedule,
     metrics::{Kind, MetricSet, Recorder, Registry, Selector, built_in::Http},
     plan::Plan,
-    run::{Control, Failures, Progress},
+    run::{Control, Failures, Progress, Stretch},
     threshold::Finding,
 };
 
@@ -222,6 +222,7 @@ fn metrics_and_groups_are_told() {
         scenarios: Vec::new(),
         thresholds: vec![finding],
         metrics: &metrics,
+        recent: &Stretch::empty(&metrics),
         notices: &[],
         failures: &Failures::default(),
         schedule: Schedule::default(),

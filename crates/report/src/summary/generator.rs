@@ -1,12 +1,12 @@
-//! What a run cost this program itself.
+//! What this program itself used, and whether it was the bottleneck.
 
 use plimsoll_load::generator::{Evidence, Health};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Distribution;
 
 /// What the generator used, and its health.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
     /// CPU time of this program.
     pub cpu_seconds: f64,
@@ -22,11 +22,24 @@ pub struct Generator {
     pub saturated: bool,
     /// How that is known.
     pub reasons: Vec<String>,
+    /// The same over time.
+    pub series: GeneratorSeries,
+}
+
+/// What the generator did in each interval of the timeline; null where nobody looked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorSeries {
+    /// CPU time per second.
+    pub cpu_cores: Vec<Option<f64>>,
+    /// Highest resident memory.
+    pub rss_bytes: Vec<Option<f64>>,
+    /// How late the latest clock tick fired.
+    pub lateness_max_us: Vec<Option<f64>>,
 }
 
 impl Generator {
     /// The evidence with the verdict over it.
-    pub fn new(evidence: &Evidence, health: &Health) -> Self {
+    pub fn new(evidence: &Evidence, health: &Health, series: GeneratorSeries) -> Self {
         let seconds = evidence.elapsed.as_secs_f64();
         let cpu_seconds = evidence.cpu.as_secs_f64();
         Self {
@@ -37,6 +50,7 @@ impl Generator {
             lateness: Distribution::from(&evidence.lateness),
             saturated: health.saturated,
             reasons: health.reasons.clone(),
+            series,
         }
     }
 }

@@ -1,0 +1,100 @@
+//! What went wrong, grouped by cause.
+
+use std::{cmp::Reverse, time::Duration};
+
+use plimsoll_load::run::{Cause, Failures, Span};
+use serde::{Deserialize, Serialize};
+
+/// Failures with the same cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorGroup {
+    /// What failed; `…` stands for ids and other words with at least four digits.
+    pub cause: String,
+    /// One of them in full, where the cause leaves something out.
+    pub example: Option<String>,
+    /// How many there were.
+    pub count: u64,
+    /// When the first one was, since the start of the run.
+    pub first_seconds: f64,
+    /// When the last one was.
+    pub last_seconds: f64,
+}
+
+/// Stands for all causes beyond those that the engine tells apart.
+pub const FURTHER: &str = "(further causes)";
+
+/// Characters of a text that are kept. Reason: an exception may show a whole document; a hundred of these are 300 KB.
+const MAX_CHARS: usize = 1_000;
+
+impl ErrorGroup {
+    fn new(cause: &str, example: &str, span: Span) -> Self {
+        let seconds = |duration: Duration| duration.as_secs_f64();
+        let cause = brief(cause);
+        Self {
+            example: Some(brief(example)).filter(|example| *example != cause),
+            cause,
+            count: span.n,
+            first_seconds: seconds(span.first),
+            last_seconds: seconds(span.last),
+        }
+    }
+}
+
+/// All failures, the most frequent first.
+pub(super) fn groups(failures: &Failures) -> Vec<ErrorGroup> {
+    let group = |(cause, known): (&str, &Cause)| ErrorGroup::new(cause, &known.example, known.span);
+    let other = failures.other_causes().map(|other| (FURTHER, other));
+    let mut groups: Vec<_> = failures.causes().chain(other).map(group).collect();
+    groups.sort_by_key(|group| Reverse(group.count));
+    groups
+}
+
+/// The beginning of a text.
+fn brief(text: &str) -> String {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_frequent_cause_comes_first_with_an_example() {
+        let mut failures = Failures::default();
+        let at = Duration::from_millis;
+        failures.add("refused", 2, at(500));
+        failures.add("item 12345 is gone", 1, at(1_000));
+        failures.add("item 12346 is gone", 2, at(250));
+        let group = |cause: &str, example: Option<&str>, count, first_seconds, last_seconds| ErrorGroup {
+            cause: cause.to_owned(),
+            example: example.map(str::to_owned),
+            count,
+            first_seconds,
+            last_seconds,
+        };
+        assert_eq!(
+            groups(&failures),
+            [
+                group("item … is gone", Some("item 12345 is gone"), 3, 0.25, 1.0),
+                group("refused", None, 2, 0.5, 0.5),
+            ]
+        );
+    }
+
+    #[test]
+    fn causes_without_end_are_one_group_and_long_texts_are_cut() {
+        let mut failures = Failures::default();
+        for n in 0..200 {
+            failures.add(&format!("{n:03}{}", "ö".repeat(3_000)), 1, Duration::ZERO);
+        }
+        let groups = groups(&failures);
+        assert_eq!(
+            (groups.len(), groups[0].cause.as_str(), groups[0].count),
+            (101, FURTHER, 100)
+        );
+        assert_eq!(groups[1].cause.chars().count(), MAX_CHARS + 1);
+    }
+}

@@ -1,0 +1,107 @@
+//! What was run, when, and on what.
+
+use std::time::SystemTime;
+
+use plimsoll_load::machine::Machine;
+use serde::{Deserialize, Serialize};
+
+use crate::timestamp;
+
+/// What was run, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// Unique among runs; in the order of text, ids are in the order of their runs' starts.
+    pub id: String,
+    /// What was run, for people: a file's name or a workload's.
+    pub name: String,
+    /// Whose way of testing it is.
+    pub kind: Kind,
+    /// Version of the program.
+    pub plimsoll: String,
+    /// The command line as it was typed.
+    pub command: Vec<String>,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// From the start to the end of the last iteration.
+    pub duration_seconds: f64,
+    /// Unit of all durations in metrics: `us`.
+    pub time_unit: String,
+}
+
+/// Whose way of testing a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A script for k6.
+    K6,
+    /// A file for Artillery.
+    Artillery,
+    /// A scenario for wsdirector.
+    Wsdirector,
+    /// `plimsoll demo`.
+    Demo,
+    /// `plimsoll bench`.
+    Bench,
+}
+
+/// The machine that the load came from, and its limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Operating system, for example `linux`.
+    pub os: String,
+    /// Release of its kernel; empty where it is not known.
+    pub kernel: String,
+    /// Architecture of the processor, for example `x86_64`.
+    pub arch: String,
+    /// Name of the processor, where it tells.
+    pub cpu_model: Option<String>,
+    /// Cores that the program could use.
+    pub cores: usize,
+    /// Memory of the machine; zero where it is not known.
+    pub memory_bytes: u64,
+    /// Files that the program could open; null is without a limit.
+    pub open_files_limit: Option<u64>,
+    /// The lowest and the highest local port that the kernel hands out, where it tells.
+    pub local_ports: Option<[u16; 2]>,
+    /// Threads that virtual users ran on.
+    pub workers: usize,
+}
+
+impl Environment {
+    /// `machine` with so many `workers`.
+    pub fn new(machine: &Machine, workers: usize) -> Self {
+        Self {
+            os: machine.os.clone(),
+            kernel: machine.kernel.clone(),
+            arch: machine.arch.clone(),
+            cpu_model: machine.cpu_model.clone(),
+            cores: machine.cores,
+            memory_bytes: machine.memory_bytes,
+            open_files_limit: Some(machine.open_files_limit).filter(|&limit| limit != u64::MAX),
+            local_ports: machine.local_ports.map(|ports| [ports.first, ports.last]),
+            workers,
+        }
+    }
+}
+
+/// The id of a run that began then, for example `20261121T194903.120Z-00c0ffee`. `salt` keeps apart what began in the
+/// same millisecond.
+pub(super) fn run_id(started_at: SystemTime, salt: u32) -> String {
+    let start = timestamp::rfc3339(started_at).replace(['-', ':'], "");
+    format!("{start}-{salt:08x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+
+    #[test]
+    fn ids_are_in_the_order_of_time() {
+        let at = |ms| UNIX_EPOCH + Duration::from_millis(ms);
+        let first = run_id(at(1_795_290_543_120), 0xffff_ffff);
+        assert_eq!(first, "20261121T194903.120Z-ffffffff");
+        assert!(first < run_id(at(1_795_290_543_121), 0));
+    }
+}

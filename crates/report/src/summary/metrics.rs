@@ -1,0 +1,64 @@
+//! All metrics of a run.
+
+use std::collections::BTreeMap;
+
+use plimsoll_load::{
+    metrics::{MetricSet, Value},
+    run::RunResult,
+};
+
+use super::Metric;
+
+/// Characters of all encoded histograms together. Reason: a third of what a summary may have; thirty widely spread ones
+/// fit. When there are more, the longest ones are left out.
+const MAX_ENCODED: usize = 1 << 20;
+
+/// Metrics with samples, those that thresholds are about, and those that appeared during the run.
+pub(super) fn all(run: &RunResult, trend_stats: &[String]) -> BTreeMap<String, Metric> {
+    let (set, seconds) = (&run.metrics, run.duration.as_secs_f64());
+    let watched = run
+        .thresholds
+        .iter()
+        .map(|finding| set.registry().definition(finding.id));
+    let unsampled = watched.map(|definition| (definition, Metric::unsampled(definition, trend_stats)));
+    let sampled = set.iter().map(|(definition, value)| {
+        let metric = Metric::new(definition.contains, value, seconds, trend_stats);
+        (definition, metric.with_histogram(value))
+    });
+    let registered = unsampled
+        .chain(sampled)
+        .map(|(definition, metric)| (definition.name.clone(), metric));
+    // What comes later takes the place of what was there.
+    let mut metrics = emerged(set, seconds, trend_stats).chain(registered).collect();
+    limit_histograms(&mut metrics);
+    metrics
+}
+
+/// Those that nobody registered before the run.
+fn emerged(set: &MetricSet, seconds: f64, trend_stats: &[String]) -> impl Iterator<Item = (String, Metric)> {
+    let counted = set.tallies().chain(set.events());
+    let counted = counted.map(|(name, n)| (name, Value::Counter(n as f64)));
+    let distributions = set.distributions();
+    let distributions = distributions.map(|(name, histogram)| (name, Value::Trend(histogram)));
+    counted.chain(distributions).map(move |(name, value)| {
+        let metric = Metric::new(Default::default(), value, seconds, trend_stats);
+        (name.to_owned(), metric.with_histogram(value))
+    })
+}
+
+/// Leaves out the longest histograms until the others fit.
+fn limit_histograms(metrics: &mut BTreeMap<String, Metric>) {
+    let mut histograms: Vec<_> = metrics.values_mut().map(|metric| &mut metric.histogram).collect();
+    histograms.sort_by_key(|histogram| length(histogram));
+    let mut sum = 0;
+    for histogram in histograms {
+        sum += length(histogram);
+        if sum > MAX_ENCODED {
+            *histogram = None;
+        }
+    }
+}
+
+fn length(histogram: &Option<String>) -> usize {
+    histogram.as_ref().map_or(0, String::len)
+}

@@ -1,0 +1,39 @@
+//! Time cut into intervals of equal length.
+
+/// What the lists of a timeline are about: interval i begins i·`interval_seconds` after the start of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// Length of an interval: a power of two.
+    pub interval_seconds: u32,
+    /// How many there are.
+    pub n_intervals: usize,
+}
+
+impl Axis {
+    /// Without intervals; they are of one second.
+    pub(super) const EMPTY: Self = Self {
+        interval_seconds: 1,
+        n_intervals: 0,
+    };
+
+    /// The interval of a second of the run.
+    pub(super) fn interval_of(self, second: u64) -> usize {
+        usize::try_from(second / u64::from(self.interval_seconds)).unwrap_or(usize::MAX)
+    }
+
+    /// The same time in half as many intervals. Of lengths beyond 68 years there is none.
+    pub(super) fn doubled(self) -> Self {
+        Self {
+            interval_seconds: self.interval_seconds.saturating_mul(2),
+            n_intervals: self.n_intervals.div_ceil(2),
+        }
+    }
+}
+
+/// Merges neighbours, the first with the second and so on; the last one may be left alone.
+pub(super) fn halve<T: Clone>(values: &mut Vec<T>, merge: impl Fn(&T, &T) -> T) {
+    *values = values
+        .chunks(2)
+        .filter_map(|pair| pair.iter().cloned().reduce(|one, other| merge(&one, &other)))
+        .collect();
+}
