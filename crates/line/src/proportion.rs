@@ -3,30 +3,31 @@
 /// Shares of `load` in proportion to `weights`, each at least 1 where the load is enough for all (the largest-remainder
 /// method). They add up to `load`. Weights of 0 count as 1.
 pub fn shares(weights: &[u64], load: u64) -> Vec<u64> {
-    let n = weights.len() as u64;
-    let base = u64::from(load >= n);
-    let left = u128::from(load - base * n);
     let weights: Vec<_> = weights.iter().map(|&weight| u128::from(weight.max(1))).collect();
-    let total: u128 = weights.iter().sum();
-    let mut shares: Vec<u64> = weights
-        .iter()
-        .map(|weight| base + whole(left * weight / total.max(1)))
-        .collect();
+    let (load, total) = (u128::from(load), weights.iter().sum::<u128>().max(1));
+    let mut shares: Vec<u128> = weights.iter().map(|weight| load * weight / total).collect();
     let mut by_remainder: Vec<usize> = (0..weights.len()).collect();
-    by_remainder.sort_by_key(|&at| std::cmp::Reverse(left * weights[at] % total));
-    let n_missing = load.saturating_sub(shares.iter().sum());
-    for &at in by_remainder
+    by_remainder.sort_by_key(|&at| std::cmp::Reverse(load * weights[at] % total));
+    // Fewer than there are shares.
+    let n_missing = load - shares.iter().sum::<u128>().min(load);
+    by_remainder
         .iter()
-        .take(usize::try_from(n_missing).unwrap_or(usize::MAX))
-    {
-        shares[at] += 1;
+        .take(n_missing as usize)
+        .for_each(|&at| shares[at] += 1);
+    if load >= shares.len() as u128 {
+        while let Some(poorest) = shares.iter().position(|&share| share == 0) {
+            // As the load is enough for all, somebody has two.
+            if let Some(richest) = (0..shares.len()).max_by_key(|&at| shares[at]) {
+                shares[richest] -= 1;
+                shares[poorest] += 1;
+            }
+        }
     }
+    // No share is greater than the load.
     shares
-}
-
-/// A share is not greater than the load.
-fn whole(share: u128) -> u64 {
-    u64::try_from(share).unwrap_or(u64::MAX)
+        .into_iter()
+        .map(|share| u64::try_from(share).unwrap_or(u64::MAX))
+        .collect()
 }
 
 #[cfg(test)]
@@ -44,8 +45,9 @@ mod tests {
             (&[30, 10], 2, &[1, 1]),
             (&[30, 10], 1, &[1, 0]),
             (&[1, 1, 1], 10, &[4, 3, 3]),
-            (&[99, 1], 100, &[98, 2]),
-            (&[0, 3], 8, &[3, 5]),
+            (&[99, 1], 100, &[99, 1]),
+            (&[999, 1], 100, &[99, 1]),
+            (&[0, 3], 8, &[2, 6]),
             (&[1, 2], 0, &[0, 0]),
         ] {
             assert_eq!(shares(weights, load), expected, "{weights:?} {load}");

@@ -1,3 +1,5 @@
+//! Objectives: how they read, and what they say of samples.
+
 use std::sync::Arc;
 
 use super::*;

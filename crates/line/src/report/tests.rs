@@ -1,3 +1,5 @@
+//! The texts and the JSON of searches on a made-up target.
+
 use expect_test::{Expect, expect};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Steps with known samples: whether the target or the generator is to blame.
+
 use std::sync::Arc;
 
 use plimsoll_load::{
