@@ -132,9 +132,10 @@ pub(crate) fn run(options: &Options) -> Result<(), BoxedError> {
 /// over with the same arguments.
 fn run_optimized() -> Result<(), BoxedError> {
     let optimized = repository::build_release("xtask")?;
-    Ok(command::run(
-        repository::command(optimized).args(env::args_os().skip(1)),
-    )?)
+    let mut command = repository::command(optimized);
+    // Runs of benchmarks are not among those of the developer.
+    command.args(env::args_os().skip(1)).env("PLIMSOLL_NO_SAVE", "1");
+    Ok(command::run(&mut command)?)
 }
 
 /// One benchmark per file.

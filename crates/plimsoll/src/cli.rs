@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     bench, check, completion, controller, demo,
     exit::{Failure, Status},
-    new, run, schema,
+    new, run, runs, schema,
     serve::{
         self,
         settings::{self, ReadError},
@@ -37,6 +37,7 @@ enum Command {
     Quick(run::QuickOptions),
     Inspect(run::InspectOptions),
     Check(check::Options),
+    Runs(Box<runs::Options>),
     Schema(schema::Options),
     New(new::Options),
     Status(controller::StatusOptions),
@@ -89,7 +90,7 @@ fn execute(
     surroundings: &Surroundings<'_>,
 ) -> Result<Status, Failure> {
     match command_line.command {
-        Command::Demo(options) => options.execute(),
+        Command::Demo(options) => options.execute(surroundings),
         Command::Bench(options) => options.execute(),
         Command::Ab(options) => options.execute(),
         Command::Serve(options) => options.execute(warnings),
@@ -98,6 +99,7 @@ fn execute(
         Command::Quick(options) => options.execute(surroundings),
         Command::Inspect(options) => options.execute(surroundings),
         Command::Check(options) => options.execute(surroundings),
+        Command::Runs(options) => options.execute(surroundings),
         Command::Schema(options) => options.execute(),
         Command::New(options) => options.execute(),
         Command::Status(options) => options.execute(),

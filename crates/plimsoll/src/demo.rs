@@ -35,6 +35,8 @@ use plimsoll_shootout::WatchArgs;
 use crate::{
     exit::{Failure, Status},
     origin::origin,
+    runs::{Keeper, SaveFlags},
+    surroundings::Surroundings,
     terminal, watching,
 };
 use chat::{Chat, Metrics};
@@ -71,6 +73,8 @@ pub(crate) struct Options {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    #[command(flatten)]
+    save: SaveFlags,
 }
 
 /// Forms of the result.
@@ -92,19 +96,21 @@ struct Loaded {
 }
 
 impl Options {
-    pub(crate) fn execute(self) -> Result<Status, Failure> {
+    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        runtime.block_on(self.run())
+        let keeper = self.save.keeper(false, surroundings);
+        runtime.block_on(self.run(keeper))
     }
 
-    async fn run(self) -> Result<Status, Failure> {
+    async fn run(self, keeper: Keeper) -> Result<Status, Failure> {
         self.check_limits()?;
         let server = ServerProcess::start(self.keep)?;
         let url = format!("ws://{}/cable", server.address());
         let mut talk = io::stderr();
         writeln!(talk, "A chat server is up: {url} (process {}).", server.pid())?;
+        writeln!(talk, "Join the chat in a browser: http://{}/", server.address())?;
         writeln!(
             talk,
             "Up to {} users connect, subscribe, speak, wait for their own words and leave, for {} s.\n",
@@ -116,7 +122,9 @@ impl Options {
         let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
         let summary = self.summary(loaded, &accounts)?;
         watching::tell_ended(&summary.targets);
-        self.print(&summary)?;
+        let printed = self.print(&summary);
+        keeper.keep(&summary);
+        printed?;
         if self.keep {
             writeln!(
                 talk,

@@ -12,10 +12,11 @@ use std::{
 pub(crate) enum Status {
     /// Exit code 0.
     Success,
-    /// Exit code 3: the run is complete, and something was lost, failed or below its threshold.
+    /// Exit code 3: the run is complete, and something was lost, failed or below its threshold; or a comparison found a
+    /// regression.
     BadResult,
-    /// Exit code 4: the load line is above what this program could put on the target.
-    GeneratorBound,
+    /// Exit code 4: a comparison does not know, or the load line is above what this program can put on the target.
+    CannotTell,
 }
 
 /// A command that could not be carried out, or a load test that did not end well.
@@ -77,7 +78,7 @@ impl From<Status> for ExitCode {
         match status {
             Status::Success => Self::SUCCESS,
             Status::BadResult => Self::from(3),
-            Status::GeneratorBound => Self::from(4),
+            Status::CannotTell => Self::from(4),
         }
     }
 }

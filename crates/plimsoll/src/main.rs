@@ -14,6 +14,7 @@ mod logging;
 mod new;
 mod origin;
 mod run;
+mod runs;
 mod schema;
 mod serve;
 mod surroundings;

@@ -1,4 +1,4 @@
-//! `plimsoll schema`: what editors need to know of scenario files.
+//! `plimsoll schema`: what editors need to know of scenario files, and programs of summaries.
 
 use std::io::{self, Write};
 
@@ -16,11 +16,11 @@ and as the first line of a scenario:
 
 Editors that know JSON Schema (draft 7) then complete keys, say what they mean, and mark mistakes.";
 
-/// Print the JSON Schema of scenario files, for editors.
+/// Print the JSON Schema of scenario files, for editors, or of summaries.
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// Whose files.
+    /// Whose files; `summary` is what --format json and --report FILE.json write.
     #[arg(value_name = "TOOL")]
     tool: Tool,
 }
@@ -29,6 +29,7 @@ pub(crate) struct Options {
 enum Tool {
     Artillery,
     Wsdirector,
+    Summary,
 }
 
 impl Options {
@@ -36,6 +37,7 @@ impl Options {
         let schema = match self.tool {
             Tool::Artillery => schema::artillery(),
             Tool::Wsdirector => schema::wsdirector(),
+            Tool::Summary => plimsoll_report::schema(),
         };
         writeln!(io::stdout(), "{schema:#}")?;
         Ok(Status::Success)

@@ -28,7 +28,7 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    BroadcastAccess, Config, Listeners, PathPattern, Ports, Publisher,
+    AdminPage, BroadcastAccess, Config, Listeners, PathPattern, Ports, Publisher,
     application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
@@ -144,6 +144,9 @@ pub(crate) struct Options {
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
     #[arg(long)]
     announce: bool,
+    /// Serve the chat room of `plimsoll demo` as a page on /.
+    #[arg(long, hide = true)]
+    demo_page: bool,
     // Behind the others, because each heading holds for everything that follows.
     #[command(flatten)]
     remote: remote::Options,
@@ -250,6 +253,7 @@ impl Options {
             health_path: self.health_path.clone(),
             ready_path: self.monitoring.ready_path.clone(),
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
+            admin_page: self.admin_page(),
             broadcast_path: self.http_broadcast_path.clone(),
             broadcast_access: self.broadcast_access(),
             broadcast_cors: self.http_broadcast_cors,
@@ -268,11 +272,21 @@ impl Options {
             drain_timeout: self.stopping.drain_timeout(),
             shutdown_timeout: self.stopping.shutdown_timeout(),
             serves_load_tests: self.is_embedded(),
+            serves_demo_page: self.demo_page,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
             stats_interval: self.monitoring.stats_interval(),
             n_shards: self.shards.unwrap_or(n_cores).get(),
             registry,
+        })
+    }
+
+    /// The page for operators is where the metrics are: who gave these a port of their own does not want clients to see
+    /// how the server is.
+    fn admin_page(&self) -> Option<AdminPage> {
+        Some(AdminPage {
+            secret: self.secrets.admin_secret()?.to_owned(),
+            on_main_port: !self.monitoring.has_own_port(&self.host, self.port),
         })
     }
 
@@ -378,6 +392,15 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
         let shared = ports.clients.addresses().iter().filter(|_| page.on_main_port);
         for address in own.chain(shared) {
             tracing::info!("Metrics are served on http{secure}://{address}{}.", page.path);
+        }
+    }
+    if let Some(page) = &config.admin_page {
+        let listeners = match page.on_main_port {
+            true => Some(&ports.clients),
+            false => ports.metrics.as_ref(),
+        };
+        for address in listeners.into_iter().flat_map(Listeners::addresses) {
+            tracing::info!("The page for operators is on http{secure}://{address}/admin.");
         }
     }
 }

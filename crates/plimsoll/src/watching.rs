@@ -1,21 +1,6 @@
-//! What was watched beside a run, for its summary.
+//! What is said of targets that were watched beside a run.
 
-use plimsoll_load::{run::RunResult, watch::Account};
-use plimsoll_report::summary::{Load, Target};
-
-/// What these targets used, and what comes with each user. Says at once which of them did not live to see the end.
-pub(crate) fn targets(accounts: &[Account], run: &RunResult) -> Vec<Target> {
-    let load = Load {
-        vus: &[run.max_vus],
-        ..Load::unknown(run.duration)
-    };
-    let targets: Vec<_> = accounts
-        .iter()
-        .map(|account| Target::new(account, &load))
-        .collect();
-    tell_ended(&targets);
-    targets
-}
+use plimsoll_report::summary::Target;
 
 /// Says which of these targets did not live to see the end.
 pub(crate) fn tell_ended(targets: &[Target]) {

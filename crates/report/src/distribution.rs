@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_load::histogram::Histogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A distribution of durations, in microseconds. All zero when `count` is zero.
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A percentile is the shortest recorded duration that the given share of samples does not exceed, within
 /// 0.1 %; nothing is interpolated, so each figure is (nearly) a sample that occurred. `count`, `min`, `mean` and
 /// `max` are exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
     /// Number of samples.
     pub count: u64,

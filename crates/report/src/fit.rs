@@ -6,6 +6,7 @@
 //! allocator keeps what it once had, so that the falling part of a load says nothing of memory and is left out by
 //! [`Course::rising`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Fewer points than this have no line. Reason: a line through a few points is always a good one.
@@ -18,7 +19,7 @@ const LEAST_LOADS: usize = 3;
 const LEAST_SPREAD: f64 = 0.1;
 
 /// A fitted line: `of` = `intercept` + `slope` × `against`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fit {
     /// What depends on the load: the name of a series, such as `rss_bytes`.
     pub of: String,
@@ -35,7 +36,7 @@ pub struct Fit {
 }
 
 /// Why there is no line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoFit {
     /// What would depend on the load.
     pub of: String,

@@ -4,11 +4,13 @@
 //! made, so that no two outputs can disagree. How the samples came about is not known here.
 
 pub mod artillery;
+pub mod comparison;
 mod distribution;
 mod document;
 pub mod fit;
 mod layout;
 pub mod quantity;
+mod schema;
 mod script_data;
 mod style;
 pub mod summary;
@@ -20,6 +22,7 @@ pub use self::{
     distribution::{Distribution, percentile, trend_figure},
     document::json,
     layout::{Layout, SummaryMode, SummaryModeError},
+    schema::schema,
     script_data::{ScriptOptions, path_id},
     style::{Environment, Style},
     summary::Summary,

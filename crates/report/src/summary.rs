@@ -13,6 +13,7 @@ use plimsoll_load::{
     threshold::Finding,
     watch::Account,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -51,7 +52,7 @@ pub(crate) use self::{group::SEPARATOR, listing::Entry};
 pub const VERSION: u32 = 2;
 
 /// Everything there is to say about a run: text, reports, comparisons and JSON all come from here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Version of the JSON format.
     pub version: u32,
@@ -93,7 +94,7 @@ pub struct Summary {
 }
 
 /// How iterations ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Iterations {
     /// By themselves, failed ones included.
     pub complete: u64,
@@ -106,7 +107,7 @@ pub struct Iterations {
 }
 
 /// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum End {
     /// Everything was done.
@@ -128,7 +129,7 @@ pub enum End {
 }
 
 /// What had to hold, and whether it did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Threshold {
     /// The metric or the part of it, as it was written.
     pub metric: String,
@@ -147,7 +148,7 @@ pub struct Threshold {
 }
 
 /// A reason for failed iterations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// What failed.
     pub reason: String,
@@ -156,7 +157,7 @@ pub struct Failure {
 }
 
 /// A check and its answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     /// Path of its group, `::outer::inner`; empty outside of groups.
     pub group: String,
@@ -169,7 +170,7 @@ pub struct CheckResult {
 }
 
 /// Exact counts of messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Losses {
     /// Messages that should have arrived.
     pub expected: u64,

@@ -17,6 +17,7 @@ mod thresholds;
 mod wrap;
 
 pub use self::status::status_line;
+pub(crate) use self::wrap::wrap;
 use self::{conditions::Conditions, results::Results};
 
 /// Of a native workload: how far it came, and the legacy layout.

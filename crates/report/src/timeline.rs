@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::summary::number;
@@ -34,7 +35,7 @@ pub const HEAT_BINS_PER_OCTAVE: u32 = 8;
 
 /// What happened when. The i-th entry of every list is the interval from i·`interval_seconds` on, since the start of the
 /// first virtual user. The last interval ends with the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeline {
     /// Length of an interval: 1, 2, 4, 8 …
     pub interval_seconds: u32,
@@ -53,13 +54,14 @@ pub struct Timeline {
 }
 
 /// A metric over time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Series {
     /// A sum.
     Counter {
         /// What was added; integers in JSON where they are.
         #[serde(with = "number::list")]
+        #[schemars(with = "Vec<Option<f64>>")]
         counts: Vec<f64>,
     },
     /// A level.

@@ -5,14 +5,20 @@
 //! reads the metrics unites the sketches.
 
 use std::{
+    ops::Bound,
     rc::Rc,
     sync::{Arc, Mutex, PoisonError},
 };
 
+use plimsoll_hub::SessionId;
 use plimsoll_telemetry::{Distinct, Registry};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::shard::Shard;
+use crate::{
+    admin::{SlowSession, Slowest},
+    encoding,
+    shard::Shard,
+};
 
 /// Entries that are looked at before other tasks of the shard get their turn: well under a millisecond.
 const PORTION: usize = 1000;
@@ -92,6 +98,13 @@ pub(crate) async fn run(shard: Rc<Shard>, census: Arc<Census>) {
             .identifiers
             .set(shard.number, shard.find_identifiers().await);
         shard.metrics.pending_bytes.set(shard.pending_bytes());
+        if let Some(admin) = &shard.admin {
+            let list = match admin.slow_sessions.is_watched() {
+                true => Some(shard.find_slow_sessions().await),
+                false => None,
+            };
+            admin.slow_sessions.set(shard.number, list);
+        }
     }
 }
 
@@ -125,13 +138,53 @@ impl Shard {
         }
     }
 
+    async fn find_slow_sessions(&self) -> Vec<SlowSession> {
+        let mut slowest = Slowest::default();
+        let mut start = Bound::Unbounded;
+        loop {
+            let portion: Vec<_> = {
+                let blocked = self.blocked.borrow();
+                let rest = blocked.range((start, Bound::Unbounded)).take(PORTION);
+                rest.map(|(id, since)| (*id, *since)).collect()
+            };
+            for (id, since) in &portion {
+                self.offer(*id, *since, &mut slowest);
+            }
+            match portion.last() {
+                Some((id, _)) if portion.len() == PORTION => start = Bound::Excluded(*id),
+                _ => return slowest.into_list(),
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// A session whose connection is full joins the list if it belongs there.
+    fn offer(&self, id: SessionId, since: Instant, slowest: &mut Slowest) {
+        let mut hub = self.hub.borrow_mut();
+        let transport = match hub.format(id).and_then(encoding::event_stream) {
+            Some(_) => "events",
+            None => "websocket",
+        };
+        let Some((connection, outbox)) = hub.get_mut(id) else {
+            return;
+        };
+        slowest.offer(outbox.pending_bytes(), || SlowSession {
+            sid: connection.sid.to_string(),
+            transport,
+            shard: self.number,
+            pending_bytes: outbox.pending_bytes(),
+            pending_messages: outbox.n_frames(),
+            blocked_ms: u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        });
+    }
+
     /// Of the sessions whose connection is full; nothing waits for the others.
     fn pending_bytes(&self) -> i64 {
         let mut hub = self.hub.borrow_mut();
         let n: usize = self
             .blocked
             .borrow()
-            .iter()
+            .keys()
             .filter_map(|id| Some(hub.get_mut(*id)?.1.pending_bytes()))
             .sum();
         i64::try_from(n).unwrap_or(i64::MAX)

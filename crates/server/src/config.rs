@@ -1,6 +1,6 @@
 //! What a server is told at start. Defaults and names for people live with the command line.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{fmt, num::NonZeroUsize, time::Duration};
 
 use plimsoll_telemetry::{Registry, Tags};
 
@@ -19,6 +19,8 @@ pub struct Config {
     pub ready_path: String,
     /// Metrics for Prometheus, if anybody may read them.
     pub metrics_page: Option<MetricsPage>,
+    /// The page for operators, if there is one.
+    pub admin_page: Option<AdminPage>,
     /// The path that takes broadcasts.
     pub broadcast_path: String,
     /// Who may broadcast over HTTP, and where.
@@ -53,6 +55,8 @@ pub struct Config {
     /// Whether there are `/echo`, `/json` and `/binary`. No application is asked about their clients, and on the last
     /// two each of them may publish to all.
     pub serves_load_tests: bool,
+    /// Whether `/` is the chat room of the demo, whose application is [`Chat`](crate::application::Chat).
+    pub serves_demo_page: bool,
     /// Whether `/echo` greets a client before it echoes.
     pub greets_echo: bool,
     /// Whether permessage-deflate is agreed to when a client offers it.
@@ -74,6 +78,24 @@ pub struct MetricsPage {
     pub on_main_port: bool,
     /// Labels on every metric.
     pub tags: Tags,
+}
+
+/// The page for operators at `/admin`.
+#[derive(Clone)]
+pub struct AdminPage {
+    /// What who wants to see it must know.
+    pub secret: String,
+    /// Whether the clients' listeners have it too.
+    pub on_main_port: bool,
+}
+
+/// Without the secret.
+impl fmt::Debug for AdminPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AdminPage")
+            .field("on_main_port", &self.on_main_port)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Config {

@@ -1,4 +1,5 @@
-//! Plain HTTP on the server's ports: hello, health, metrics, broadcasts from backends, and how event streams begin.
+//! Plain HTTP on the server's ports: hello, health, metrics, pages for people, broadcasts from backends, and how
+//! event streams begin.
 
 use std::{
     convert::Infallible, future::pending, io, net::SocketAddr, pin::Pin, rc::Rc, task, time::Duration,
@@ -27,9 +28,15 @@ use crate::{
     stream::Stream,
 };
 
+mod admin;
+mod body;
 mod broadcast;
+mod demo_page;
 mod event_stream;
 mod observation;
+mod pages;
+
+pub(crate) use observation::Readiness;
 
 /// How long an idle keep-alive connection may think about its next request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -126,6 +133,9 @@ async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> 
     if let Some(answer) = observation::answer(shard, &request, purpose) {
         return answer;
     }
+    if let Some(admin) = admin::of_request(shard, &request, purpose) {
+        return admin::answer(shard, admin, request).await;
+    }
     if purpose == Purpose::Metrics {
         return text(StatusCode::NOT_FOUND, "Nothing is served on this path.");
     }
@@ -141,6 +151,9 @@ async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> 
     }
     if Kind::of_path(path, config).is_some() {
         return upgrade_required();
+    }
+    if let Some(answer) = demo_page::answer(config, &request) {
+        return answer;
     }
     match (request.method(), path) {
         (&Method::GET | &Method::HEAD, "/") => text(StatusCode::OK, &hello(config)),
@@ -183,8 +196,8 @@ fn text(status: StatusCode, text: &str) -> Answer {
     answer_of(status, "text/plain; charset=utf-8", format!("{text}\n"))
 }
 
-fn answer_of(status: StatusCode, content_type: &'static str, body: String) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from(body)));
+fn answer_of(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(body.into()));
     *answer.status_mut() = status;
     with_header(answer, header::CONTENT_TYPE, content_type)
 }

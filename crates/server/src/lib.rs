@@ -10,6 +10,7 @@
 //! The crate must not know the load side, the process's arguments, signals or exit codes.
 
 mod accept;
+mod admin;
 pub mod application;
 mod calls_under_way;
 mod census;
@@ -43,7 +44,7 @@ mod ticker;
 mod tls;
 mod upgrade;
 
-pub use config::{BroadcastAccess, Config, MetricsPage};
+pub use config::{AdminPage, BroadcastAccess, Config, MetricsPage};
 pub use listener::{BindError, Listeners};
 pub use origins::{AllowedOrigins, OriginError};
 pub use pace::PingPrecision;

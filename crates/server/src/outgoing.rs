@@ -233,7 +233,7 @@ struct Blocked<'a> {
 
 impl<'a> Blocked<'a> {
     fn enter(shard: &'a Shard, id: SessionId) -> Self {
-        shard.blocked.borrow_mut().insert(id);
+        shard.blocked.borrow_mut().insert(id, Instant::now());
         shard.metrics.blocked_clients.add(1);
         shard.metrics.blocked_tasks.add(1);
         Self { shard, id }

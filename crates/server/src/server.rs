@@ -11,6 +11,7 @@ use tokio::{
 use crate::{
     Config, Listeners, Publisher,
     accept::{self, Purpose},
+    admin::Admin,
     application::Application,
     census::{self, Census},
     drain, fanout,
@@ -63,6 +64,8 @@ pub async fn run(
         .registry
         .gauge_fn("goroutines_num", TASKS_HELP, move || counted.n_open() as f64);
     let census = Census::new(config.n_shards, &config.registry);
+    let admin = config.admin_page.clone();
+    let admin = admin.map(|page| Arc::new(Admin::new(page, config.n_shards)));
     let (stop, stopped) = watch::channel(false);
     let (all_ended, mut ends) = mpsc::channel::<()>(1);
 
@@ -71,7 +74,7 @@ pub async fn run(
     for (number, (sockets, mailbox)) in sockets.into_iter().zip(mailboxes).enumerate() {
         let (config, application, publisher) = (config.clone(), application.clone(), publisher.clone());
         let (open_connections, stopped) = (open_connections.clone(), stopped.clone());
-        let (census, all_ended) = (census.clone(), all_ended.clone());
+        let (census, admin, all_ended) = (census.clone(), admin.clone(), all_ended.clone());
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -83,6 +86,7 @@ pub async fn run(
                 application,
                 publisher,
                 open_connections,
+                admin,
             ));
             LocalSet::new().block_on(&runtime, serve(shard, census, sockets, mailbox, stopped))
         };

@@ -2,19 +2,19 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeSet,
+    collections::BTreeMap,
     rc::Rc,
     sync::Arc,
 };
 
 use plimsoll_hub::{Format, Hub, SessionId};
 use plimsoll_websocket as websocket;
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 use crate::{
-    Config, Publisher, application::Application, calls_under_way::CallsUnderWay, connection::Connection,
-    deadlines::Deadlines, encoding, heartbeat::Heartbeat, identities::Identities, mailbox::Outgoing,
-    metrics::Metrics, open_connections::OpenConnections, pace::Pace,
+    Config, Publisher, admin::Admin, application::Application, calls_under_way::CallsUnderWay,
+    connection::Connection, deadlines::Deadlines, encoding, heartbeat::Heartbeat, identities::Identities,
+    mailbox::Outgoing, metrics::Metrics, open_connections::OpenConnections, pace::Pace,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -30,6 +30,8 @@ pub(crate) struct Shard {
     pub(crate) config: Arc<Config>,
     pub(crate) application: Arc<dyn Application>,
     pub(crate) publisher: Publisher,
+    /// What stands behind the admin page, if there is one.
+    pub(crate) admin: Option<Arc<Admin>>,
     pub(crate) hub: RefCell<Sessions>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
     pub(crate) closing: RefCell<Deadlines>,
@@ -39,8 +41,8 @@ pub(crate) struct Shard {
     pub(crate) decoding: websocket::Config,
     pub(crate) open_connections: OpenConnections,
     pub(crate) metrics: Metrics,
-    /// Sessions whose connection takes no more bytes at the moment.
-    pub(crate) blocked: RefCell<BTreeSet<SessionId>>,
+    /// Sessions whose connection takes no more bytes at the moment, and since when.
+    pub(crate) blocked: RefCell<BTreeMap<SessionId, Instant>>,
     /// Set once at shutdown; new sessions are refused from then on.
     pub(crate) is_draining: Cell<bool>,
     pub(crate) calls: CallsUnderWay,
@@ -55,6 +57,7 @@ impl Shard {
         application: Arc<dyn Application>,
         publisher: Publisher,
         open_connections: OpenConnections,
+        admin: Option<Arc<Admin>>,
     ) -> Self {
         Self {
             number,
@@ -76,6 +79,7 @@ impl Shard {
             },
             application,
             publisher,
+            admin,
             metrics: Metrics::new(&config.registry),
             blocked: RefCell::default(),
             config,

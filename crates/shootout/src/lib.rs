@@ -15,6 +15,7 @@
 mod args;
 mod causes;
 pub mod connect;
+mod crowd;
 pub mod exchange;
 mod execute;
 mod fleet;

@@ -10,10 +10,13 @@ use plimsoll_load::{
     generator::{Evidence, Health, Monitor, Schedule, judge},
     watch::{Sample, Sampling, Watch},
 };
-use plimsoll_report::summary::{Load, Target};
+use plimsoll_report::{
+    summary::{Load, Target},
+    timeline::Axis,
+};
 use serde::{Serialize, Serializer};
 
-use crate::{run::RunError, watching::WatchArgs};
+use crate::{crowd::Crowd, run::RunError, watching::WatchArgs};
 
 /// Measures one phase after the other.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub(crate) struct Meter {
     watch: Option<Watch>,
     /// All targets, over the whole run.
     sampling: Option<Arc<Sampling>>,
+    /// What they had to carry.
+    crowd: Crowd,
     /// The reading at the last lap.
     before: Option<Sample>,
     trouble: Option<String>,
@@ -69,6 +74,7 @@ impl Meter {
             monitor,
             watch: watches.next().transpose()?,
             sampling,
+            crowd: Crowd::new(),
             before: None,
             trouble: None,
         })
@@ -84,12 +90,25 @@ impl Meter {
         self.sampling.iter().for_each(|sampling| sampling.start(at));
     }
 
+    /// So many clients are connected now, `elapsed` since the start of the load.
+    pub(crate) fn note_clients(&mut self, elapsed: Duration, n_clients: usize) {
+        self.crowd.note(elapsed, n_clients);
+    }
+
     /// What the targets used from the start of the load, `elapsed` ago, until now.
     pub(crate) fn finish(&self, elapsed: Duration) -> Vec<Target> {
+        let unknown = Load::unknown(elapsed);
+        let clients = self.crowd.on(Axis {
+            interval_seconds: unknown.interval_seconds,
+            n_intervals: unknown.n_intervals,
+        });
+        let has_clients = clients.iter().any(|&n_clients| n_clients > 0);
+        let load = Load {
+            vus: if has_clients { &clients } else { &[] },
+            ..unknown
+        };
         let accounts = self.sampling.iter().flat_map(|sampling| sampling.finish());
-        accounts
-            .map(|account| Target::new(&account, &Load::unknown(elapsed)))
-            .collect()
+        accounts.map(|account| Target::new(&account, &load)).collect()
     }
 
     /// What the phase since the last lap cost. Call it at every beginning and every end of a phase.

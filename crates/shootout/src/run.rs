@@ -263,6 +263,10 @@ impl<'a> Run<'a> {
     }
 
     fn record(&mut self, event: Event) -> Turn {
+        if matches!(event, Event::Opened { .. } | Event::Dropped { .. }) {
+            let n_clients = self.fleet.n_connected();
+            self.meter.note_clients(self.started.elapsed(), n_clients);
+        }
         match event {
             Event::Opened { opening, .. } => return Turn::Opened(opening),
             Event::OpenFailed { cause } => return Turn::OpenFailed(cause),

@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { within } from "./deadline.mjs";
 import { eventually } from "./processes.mjs";
 
@@ -18,10 +20,17 @@ const COMMAND_PATIENCE_MS = 90_000;
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
+/** Runs are kept here, and not among those of whoever runs the tests. */
+const DATA = mkdtempSync(join(tmpdir(), "plimsoll-data-"));
+process.on("exit", () => rmSync(DATA, { recursive: true, force: true }));
+
 /** What this machine's environment says about servers and load tests is no part of a test. */
-const ENVIRONMENT = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|K6_.*|PORT|REDIS_URL)$/.test(name)),
-);
+const ENVIRONMENT = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|K6_.*|PORT|REDIS_URL)$/.test(name)),
+  ),
+  PLIMSOLL_DATA_DIR: DATA,
+};
 
 /**
  * Starts the program; `n_files` is the most that it may open, as an administrator would set it, `env` comes on top of

@@ -25,6 +25,12 @@ export function complaints(tool, text) {
 
 const RUBY_REGEXP = { tag: "!ruby/regexp", resolve: (text) => text };
 
+/** The schema has nothing against a value. */
+export function assertOfShape(name, value) {
+  const validate = validatorOf(name);
+  assert.ok(validate(value), JSON.stringify(validate.errors, null, 2));
+}
+
 /** The schema has nothing against a file. */
 export function assertValid(tool, text) {
   assert.deepEqual(complaints(tool, text), [], text);

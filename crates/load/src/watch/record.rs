@@ -196,7 +196,14 @@ impl Column {
         let mut before = self.base;
         (0..n_intervals)
             .map(|interval| {
-                let cell = self.cells.get(interval).copied().flatten()?;
+                // What was read after the end says how the last interval ended.
+                let end = if interval + 1 == n_intervals {
+                    usize::MAX
+                } else {
+                    interval + 1
+                };
+                let cells = self.cells.get(interval..end.min(self.cells.len()))?;
+                let cell = cells.iter().rev().flatten().next().copied()?;
                 let since = before.replace(cell);
                 cell.value(since)
             })

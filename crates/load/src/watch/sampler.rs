@@ -124,6 +124,7 @@ impl Sampler {
             };
             match order {
                 Ok(Order::Prepare(done)) => {
+                    self.source.hurry();
                     if let Ok(reading) = self.source.read() {
                         self.base = reading;
                     }
@@ -190,6 +191,7 @@ impl Sampler {
 
     fn finish(mut self) -> Account {
         if self.ended.is_none() {
+            self.source.hurry();
             let second = self.elapsed().as_secs();
             self.look(second);
         }
@@ -239,6 +241,13 @@ impl Source {
             Self::Tree(tree) => tree.read(),
             Self::Cgroup(group) => group.read(),
             Self::Page(endpoint) => endpoint.read(),
+        }
+    }
+
+    /// Before and after the load nothing is disturbed by a look that takes long.
+    fn hurry(&mut self) {
+        if let Self::Tree(tree) = self {
+            tree.hurry();
         }
     }
 

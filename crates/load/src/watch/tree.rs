@@ -120,6 +120,12 @@ impl ProcessTree {
         })
     }
 
+    /// The next reading has everything, however long that takes.
+    pub(super) fn hurry(&mut self) {
+        self.pss = Paced::default();
+        self.sockets = Paced::default();
+    }
+
     /// The same with what is slower to find out, which is therefore not in every reading.
     ///
     /// # Errors

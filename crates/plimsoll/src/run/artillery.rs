@@ -7,17 +7,20 @@ use std::{
     io::{Read as _, Write as _},
     path::Path,
     sync::Arc,
+    time::Duration,
 };
 
 use clap::Parser;
 use plimsoll_load::{
-    generator, preflight,
+    generator::{self, Health},
+    preflight,
     run::{self, Progress, RunConfig, RunEnd, RunResult},
 };
 use plimsoll_report::{
-    Style,
+    Style, Summary,
     artillery::{Arrivals, Figures, Names, json},
-    summary::Target,
+    summary::Kind,
+    timeline::Recorder,
 };
 use plimsoll_scenario::{
     artillery::{self, Activity, NAMES, RATES, Test, Users, Verdict},
@@ -29,13 +32,13 @@ use tokio::task::LocalSet;
 use super::{
     log::{Log, LogFormat, LogOutput},
     progress::Screen,
-    results::write_file,
+    results::{Course, summarize, write_file},
     signals::Signals,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
     surroundings::Surroundings,
-    terminal, watching,
+    terminal,
 };
 
 mod guard;
@@ -180,7 +183,9 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
     } = test.users();
     let mut reports = Reports::new(options, test);
     let guard = Guard::new(test.ensure());
+    let mut recorder = Recorder::new();
     let observe = |progress: &Progress<'_>| {
+        recorder.observe(progress);
         reports.observe(progress);
         guard.observe(progress);
     };
@@ -193,8 +198,9 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
     let sampling = options.watch.attach()?;
     let config = RunConfig {
         sampling: sampling.clone(),
-        ..RunConfig::new(plan)
+        ..RunConfig::new(plan.clone())
     };
+    let n_workers = config.n_workers;
     let result = run::run(config, registry, factory, &mut stages, observe, ended_early).await?;
     let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
     let mut figures = reports.finish(&result);
@@ -205,11 +211,23 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
             .counters
             .insert("vusers.interrupted".to_owned(), n_interrupted);
     }
+    let health = generator::judge(&result.generator, result.schedule, latency(&figures));
+    let course = Course {
+        kind: Kind::Artillery,
+        name: &options.file.display().to_string(),
+        plan: &plan,
+        n_workers,
+        recorder,
+        health: health.clone(),
+        accounts,
+        notices: Vec::new(),
+    };
     let outcome = Outcome {
         result: &result,
+        summary: summarize(&result, course),
         figures: &figures,
+        health,
         breach: guard.breach(),
-        targets: watching::targets(&accounts, &result),
     };
     tell(options, test, &outcome, &reports, &activity)
 }
@@ -221,11 +239,20 @@ fn interrupted(message: &str) -> Failure {
 /// What a run came to.
 struct Outcome<'a> {
     result: &'a RunResult,
+    summary: Summary,
     figures: &'a Figures,
+    health: Health,
     /// The check that ended it.
     breach: Option<&'a Breach>,
-    /// What was watched.
-    targets: Vec<Target>,
+}
+
+/// The latency against which the generator's own lateness is judged.
+fn latency(figures: &Figures) -> Option<Duration> {
+    let latencies = ["websocket.response_time", "http.response_time"].iter();
+    let latencies = latencies.filter_map(|name| figures.summaries.get(*name));
+    latencies
+        .map(|histogram| plimsoll_report::percentile(histogram, 95.0))
+        .min()
 }
 
 /// Prints and writes what the whole run came to, and says how the command ends.
@@ -238,9 +265,10 @@ fn tell(
 ) -> Result<Status, Failure> {
     let Outcome {
         result,
+        summary,
         figures,
+        health,
         breach,
-        targets,
     } = outcome;
     if let RunEnd::SetupFailed(failure) = &result.end {
         return Err(Failure::Runtime(
@@ -258,14 +286,8 @@ fn tell(
         most_active: activity.peak(),
         n_interrupted: result.iterations.n_interrupted,
     };
-    let latencies = ["websocket.response_time", "http.response_time"].iter();
-    let latencies = latencies.filter_map(|name| figures.summaries.get(*name));
-    let latency = latencies
-        .map(|histogram| plimsoll_report::percentile(histogram, 95.0))
-        .min();
-    let health = generator::judge(&result.generator, result.schedule, latency);
-    let mut text = format!("\n{}", arrivals.text(&health));
-    for target in targets {
+    let mut text = format!("\n{}", arrivals.text(health));
+    for target in &summary.targets {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{}", target.text());
     }

@@ -197,7 +197,7 @@ impl Hunt<'_> {
 fn end(report: &Report) -> Result<Status, Failure> {
     match report.line.end {
         End::Found | End::Max => Ok(Status::Success),
-        End::Generator => Ok(Status::GeneratorBound),
+        End::Generator => Ok(Status::CannotTell),
         End::NothingHolds | End::Degraded => Ok(Status::BadResult),
         End::Interrupted => Err(TestFailure::Interrupted.because("the search was interrupted by a signal")),
     }

@@ -20,13 +20,14 @@ use super::{
     options::Options,
     progress::{Audience, Display, Screen, header},
     rest::{Orders, Rest, Snapshot},
-    results::{Course, Results, SATURATED},
+    results::{Course, Results, SATURATED, judge},
     script,
     signals::Signals,
     verdict,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    runs::Keeper,
     surroundings::Surroundings,
     terminal,
 };
@@ -44,6 +45,7 @@ struct LoadTest<'a> {
     /// Whether it waits for a signal when it is over.
     lingers: bool,
     redaction: Redaction,
+    keeper: Keeper,
 }
 
 /// Reads everything, runs the test and tells its result. To be polled on a `LocalSet`.
@@ -103,6 +105,7 @@ async fn prepare<'a>(
         audience,
         lingers,
         redaction,
+        keeper: flags.save.keeper(flags.talk.quiet, surroundings),
     })
 }
 
@@ -269,11 +272,15 @@ impl LoadTest<'_> {
             plan: &self.plan,
             n_workers,
             recorder,
+            health: judge(&result),
             accounts,
             notices: output_report.notices(),
         };
         let summary = results.summary(&result, course);
-        results.tell(&summary, &stages).await?;
+        let told = results.tell(&summary, &stages).await;
+        // A closed standard output is no reason to lose the run.
+        self.keeper.keep(&summary);
+        told?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             signals.received(1).await;

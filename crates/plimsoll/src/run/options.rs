@@ -11,6 +11,7 @@ use super::{
     log::{LogFormat, LogOutput},
     unsupported::UnsupportedFlags,
 };
+use crate::runs::SaveFlags;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,6 +49,8 @@ pub(crate) struct Options {
     pub(super) watch: WatchArgs,
     #[command(flatten)]
     pub(super) talk: TalkFlags,
+    #[command(flatten, next_help_heading = "Results")]
+    pub(super) save: SaveFlags,
     #[command(flatten)]
     pub(super) unsupported: UnsupportedFlags,
 }

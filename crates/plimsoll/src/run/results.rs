@@ -9,7 +9,7 @@ use std::{
 };
 
 use plimsoll_load::{
-    generator,
+    generator::{self, Health},
     machine::Machine,
     metrics::{Contains, MetricSet, Value as Sample},
     plan::Plan,
@@ -42,6 +42,8 @@ pub(super) struct Course<'a> {
     pub(super) n_workers: NonZeroUsize,
     /// Has observed the run.
     pub(super) recorder: Recorder,
+    /// Whether the generator was the bottleneck.
+    pub(super) health: Health,
     /// What was watched.
     pub(super) accounts: Vec<Account>,
     /// What people should know of its outputs.
@@ -50,14 +52,13 @@ pub(super) struct Course<'a> {
 
 /// What a run came to.
 pub(super) fn summarize(run: &RunResult, course: Course<'_>) -> Summary {
-    let health = generator::judge(&run.generator, run.schedule, shortest_latency(&run.metrics));
     let mut summary = Summary::new(Parts {
         origin: origin(course.kind, course.name, &Machine::read()),
         plan: course.plan,
         n_workers: course.n_workers.get(),
         run,
         recorder: course.recorder,
-        health: &health,
+        health: &course.health,
         losses: None,
         accounts: &course.accounts,
         trend_stats: &course.plan.summary_trend_stats,
@@ -161,6 +162,11 @@ impl Results<'_> {
             }
         }
     }
+}
+
+/// Whether the generator was the bottleneck of a run whose users measure what scripts and wsdirector's clients do.
+pub(super) fn judge(run: &RunResult) -> Health {
+    generator::judge(&run.generator, run.schedule, shortest_latency(&run.metrics))
 }
 
 /// The latency against which the generator's own lateness is judged: the shortest that the users measure.

@@ -23,11 +23,12 @@ use super::{
     check::unreadable,
     log::{Log, LogFormat, LogOutput},
     progress::{Audience, Display, Screen},
-    results::{Course, SATURATED, summarize},
+    results::{Course, SATURATED, judge, summarize},
     signals::Signals,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    runs::Keeper,
     surroundings::Surroundings,
     terminal,
 };
@@ -84,6 +85,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
         users,
         outputs,
         display: Display::new(screen, audience),
+        keeper: options.save.keeper(options.quiet, surroundings),
     };
     tokio::select! {
         outcome = run.conduct(&signals) => outcome,
@@ -162,6 +164,7 @@ struct ScenarioRun<'a> {
     report: Report,
     outputs: Outputs,
     display: Display<io::Stderr>,
+    keeper: Keeper,
 }
 
 impl ScenarioRun<'_> {
@@ -195,10 +198,14 @@ impl ScenarioRun<'_> {
             plan: &self.plan,
             n_workers,
             recorder,
+            health: judge(&result),
             accounts,
             notices,
         };
-        tell(self.options, &summarize(&result, course), &outcome)?;
+        let summary = summarize(&result, course);
+        let told = tell(self.options, &summary, &outcome);
+        self.keeper.keep(&summary);
+        told?;
         end(&result, &outcome)
     }
 }

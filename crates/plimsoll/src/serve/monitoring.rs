@@ -84,9 +84,14 @@ impl MonitoringOptions {
         })
     }
 
+    /// Whether the metrics are not where the clients are.
+    pub(super) fn has_own_port(&self, host: &str, port: u16) -> bool {
+        self.metrics_http.is_some() && self.has_own_listener(host, port)
+    }
+
     /// The listeners of the metrics, if they have any of their own.
     pub(super) fn bind(&self, host: &str, port: u16, n_shards: usize) -> Result<Option<Listeners>, Failure> {
-        if self.metrics_http.is_none() || !self.has_own_listener(host, port) {
+        if !self.has_own_port(host, port) {
             return Ok(None);
         }
         let host = self.metrics_host.as_deref().unwrap_or(host);

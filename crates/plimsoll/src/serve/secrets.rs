@@ -6,6 +6,9 @@ use plimsoll_cable::derived_key;
 /// The value that says "no secret for this", where otherwise one would come from `--secret`.
 const NONE: &str = "none";
 
+/// The fewest characters of a secret that guessers reach over the network: even of letters alone there are 2^75 then.
+const MIN_LENGTH: usize = 16;
+
 /// What the server shares with its backends.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Secrets")]
@@ -34,6 +37,10 @@ pub(super) struct Secrets {
     /// Secret of CableReady. Default: that of --streams_secret.
     #[arg(long, value_name = "SECRET")]
     cable_ready_secret: Option<String>,
+    /// Secret of the page for operators at /admin, at least 16 characters. Without it there is no such page; it does not
+    /// come from --secret.
+    #[arg(long, value_name = "SECRET", value_parser = long_secret)]
+    admin_secret: Option<String>,
 }
 
 impl Secrets {
@@ -67,12 +74,28 @@ impl Secrets {
         first_of(&[&self.cable_ready_secret, &self.streams_secret, &self.secret])
     }
 
+    /// What opens the page for operators.
+    pub(super) fn admin_secret(&self) -> Option<&str> {
+        first_of(&[&self.admin_secret])
+    }
+
     fn own_or_derived(&self, own: &Option<String>, purpose: &str) -> Option<String> {
         match own.as_deref().unwrap_or_default() {
             "" => Some(derived_key::derive(first_of(&[&self.secret])?, purpose)),
             NONE => None,
             own => Some(own.to_owned()),
         }
+    }
+}
+
+/// A secret that people invent is tried by others; a short one would be found. An empty one counts as not given.
+fn long_secret(text: &str) -> Result<String, String> {
+    match text.chars().count() {
+        0 | MIN_LENGTH.. => Ok(text.to_owned()),
+        _ => Err(format!(
+            "it opens the server to whoever guesses it, so it has {MIN_LENGTH} characters at least, for example what \
+             `openssl rand -hex 16` prints"
+        )),
     }
 }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use plimsoll_load::metrics::{MetricSet, Place};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CheckResult, Metric};
 
-/// The parts of a run that k6's full layout shows; empty when the run was not
-/// [broken down](plimsoll_load::metrics::Registry::break_down).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The parts of a run that k6's full layout shows; absent where nobody asked for them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Breakdown {
     /// Groups outside of scenarios (those of setup and teardown) and in the scenario `default`.
     pub groups: Vec<Section>,
@@ -18,7 +18,7 @@ pub struct Breakdown {
 }
 
 /// What belongs to a scenario, groups included, or to a group, without the groups inside it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Section {
     /// The name of the scenario or the group.
     pub name: String,

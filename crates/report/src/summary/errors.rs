@@ -3,10 +3,11 @@
 use std::{cmp::Reverse, time::Duration};
 
 use plimsoll_load::run::{Cause, Failures, Span};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Failures with the same cause.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorGroup {
     /// What failed; `…` stands for ids and other words with at least four digits.
     pub cause: String,

@@ -1,12 +1,13 @@
 //! What this program itself used, and whether it was the bottleneck.
 
 use plimsoll_load::generator::{Evidence, Health};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Distribution;
 
 /// What the generator used, and its health.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Generator {
     /// CPU time of this program.
     pub cpu_seconds: f64,
@@ -27,7 +28,7 @@ pub struct Generator {
 }
 
 /// What the generator did in each interval of the timeline; null where nobody looked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorSeries {
     /// CPU time per second.
     pub cpu_cores: Vec<Option<f64>>,

@@ -3,12 +3,13 @@
 use std::time::SystemTime;
 
 use plimsoll_load::machine::Machine;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::timestamp;
 
 /// What was run, and when.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Metadata {
     /// Unique among runs; in the order of text, ids are in the order of their runs' starts.
     pub id: String,
@@ -29,7 +30,7 @@ pub struct Metadata {
 }
 
 /// Whose way of testing a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A script for k6.
@@ -44,8 +45,21 @@ pub enum Kind {
     Bench,
 }
 
+impl Kind {
+    /// As it stands in the JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::K6 => "k6",
+            Self::Artillery => "artillery",
+            Self::Wsdirector => "wsdirector",
+            Self::Demo => "demo",
+            Self::Bench => "bench",
+        }
+    }
+}
+
 /// The machine that the load came from, and its limits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// Operating system, for example `linux`.
     pub os: String,

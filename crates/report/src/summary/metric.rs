@@ -6,13 +6,14 @@ use plimsoll_load::{
     histogram::{DecodeError, Histogram},
     metrics::{self, Definition, Gauge, Kind, Value},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::number;
 use crate::{Distribution, trend_figure};
 
 /// A metric with its figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Metric {
     /// What its numbers mean.
     pub contains: Contains,
@@ -29,7 +30,7 @@ pub struct Metric {
 }
 
 /// A figure of a trend under k6's name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// `avg`, `min`, `med`, `max`, `count` or `p(N)`.
     pub stat: String,
@@ -38,7 +39,7 @@ pub struct Figure {
 }
 
 /// What the numbers of a metric mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Contains {
     /// Plain numbers.
@@ -50,13 +51,14 @@ pub enum Contains {
 }
 
 /// The figures of a metric, by type.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "values", rename_all = "lowercase")]
 pub enum Values {
     /// A sum.
     Counter {
         /// The sum; an integer in JSON when it is one.
         #[serde(with = "number")]
+        #[schemars(with = "Option<f64>")]
         count: f64,
         /// Per second of the whole run.
         rate: f64,
@@ -65,12 +67,15 @@ pub enum Values {
     Gauge {
         /// The last value.
         #[serde(deserialize_with = "number::deserialize")]
+        #[schemars(with = "Option<f64>")]
         value: f64,
         /// The lowest value.
         #[serde(deserialize_with = "number::deserialize")]
+        #[schemars(with = "Option<f64>")]
         min: f64,
         /// The highest value.
         #[serde(deserialize_with = "number::deserialize")]
+        #[schemars(with = "Option<f64>")]
         max: f64,
     },
     /// How often something was true.

@@ -4,19 +4,20 @@ use plimsoll_load::{
     executor::{Executor, OpenModel},
     plan::{self, Scenario},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity;
 
 /// What a run was to do.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Its scenarios, in the order of the plan.
     pub scenarios: Vec<PlannedScenario>,
 }
 
 /// What one scenario was to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedScenario {
     /// Its name.
     pub name: String,

@@ -6,6 +6,7 @@ use plimsoll_load::watch::{
     Account, Record,
     figure::{CPU_CORES, OPEN_FILES, PROCESSES, PSS_BYTES, RSS_BYTES, SOCKETS, THREADS},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// What a watched target used. What was not measured, or cannot be of such a target, is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// A name for people.
     pub name: String,
@@ -58,7 +59,7 @@ pub struct Target {
 }
 
 /// The end of a target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetEnded {
     /// Since the start of the load, when it was noticed.
     pub seconds: f64,

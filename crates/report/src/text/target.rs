@@ -107,7 +107,7 @@ fn fitted(fit: &Fit) -> Option<String> {
     // Twice the standard error holds nineteen of twenty slopes that are none.
     if slope.abs() < 2.0 * slope_error {
         return Some(format!(
-            "no more {what} than noise would show (± {error}), {n} intervals"
+            "nothing {what} that stands out from noise (± {error}), {n} intervals"
         ));
     }
     Some(format!(

@@ -3,11 +3,10 @@
 
 use std::net::SocketAddr;
 
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{Method, Request, StatusCode, body::Incoming, header};
 use plimsoll_websocket::handshake::server as handshake;
 
-use super::{Answer, text, with_header};
+use super::{Answer, body, text, with_header};
 use crate::{
     endpoint::events::{Opening, wanted::Wanted},
     shard::Shard,
@@ -55,7 +54,7 @@ pub(super) async fn receive(
 async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Result<Opening, Answer> {
     let (head, body) = request.into_parts();
     let body = match head.method {
-        Method::POST => Some(read_body(shard, body).await?),
+        Method::POST => Some(body::read(body, MAX_BODY_BYTES, shard.config.handshake_timeout).await?),
         _ => None,
     };
     // The same parser as for a WebSocket reads the head, so that headers, cookies and limits mean the same.
@@ -83,25 +82,6 @@ async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Re
         subscriptions,
         cors: http::HeaderMap::new(),
     })
-}
-
-async fn read_body(shard: &Shard, body: Incoming) -> Result<Vec<u8>, Answer> {
-    let collected = Limited::new(body, MAX_BODY_BYTES).collect();
-    match tokio::time::timeout(shard.config.handshake_timeout, collected).await {
-        Ok(Ok(body)) => Ok(body.to_bytes().into()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(text(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            &format!("The body is larger than {MAX_BODY_BYTES} bytes."),
-        )),
-        Ok(Err(error)) => Err(text(
-            StatusCode::BAD_REQUEST,
-            &format!("The body is broken: {error}."),
-        )),
-        Err(_) => Err(text(
-            StatusCode::REQUEST_TIMEOUT,
-            "The body did not arrive in time.",
-        )),
-    }
 }
 
 /// A head as it may have stood on the wire.

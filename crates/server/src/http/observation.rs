@@ -34,7 +34,7 @@ struct Health {
 }
 
 #[derive(Debug, Serialize)]
-struct Readiness {
+pub(crate) struct Readiness {
     ready: bool,
     dependencies: Vec<Dependency>,
 }
@@ -101,7 +101,7 @@ fn json(status: StatusCode, value: &impl Serialize) -> Answer {
 }
 
 impl Readiness {
-    fn of(dependencies: Vec<DependencyStatus>) -> Self {
+    pub(crate) fn of(dependencies: Vec<DependencyStatus>) -> Self {
         Self {
             ready: dependencies.iter().all(DependencyStatus::is_up),
             dependencies: dependencies.into_iter().map(Dependency::from).collect(),

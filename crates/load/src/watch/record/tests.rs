@@ -69,6 +69,23 @@ fn two_intervals_keep_the_last_reading_and_the_whole_rate() {
 }
 
 #[test]
+fn what_was_read_after_the_end_belongs_to_the_last_interval() {
+    let record = record(
+        Figure::Total(0.0),
+        &[
+            (0, Figure::Total(1.0)),
+            (1, Figure::Total(2.0)),
+            (2, Figure::Total(8.0)),
+        ],
+    );
+    assert_eq!(record.series("x", 1, 2), [Some(1.0), Some(3.5)]);
+    assert_eq!(
+        record.series("x", 1, 5),
+        [Some(1.0), Some(1.0), Some(6.0), None, None]
+    );
+}
+
+#[test]
 fn what_appears_late_has_no_rate_at_first() {
     let mut record = record(Figure::Level(0.0), &[(0, Figure::Level(1.0))]);
     for (second, total) in [(1, 5.0), (2, 7.0)] {

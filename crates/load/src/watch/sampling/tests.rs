@@ -55,6 +55,9 @@ fn one_account_for_each_target_in_order() {
         assert_eq!(account.ended, None);
         assert!(account.record.base(figure::RSS_BYTES).unwrap() > 100_000.0);
         assert_eq!(account.record.series(figure::RSS_BYTES, 1, 1).len(), 1);
+        for slow in [figure::PSS_BYTES, figure::SOCKETS] {
+            assert!(account.record.base(slow).is_some() && account.record.series(slow, 1, 1)[0].is_some());
+        }
         assert!(account.record.growth(figure::CPU_CORES).unwrap().0 > 0.0);
         assert!(account.cpu > Duration::ZERO);
     }

@@ -5,6 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, ValueEnum, ValueHint};
 use plimsoll_shootout::WatchArgs;
 
+use crate::runs::SaveFlags;
+
 const EXAMPLES: &str = "\
 Examples:
   plimsoll run broadcast.yml --url ws://localhost:3334/cable
@@ -47,6 +49,8 @@ pub(in crate::run) struct Options {
     /// No progress.
     #[arg(long, short)]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) save: SaveFlags,
     /// Log each step of each client.
     #[arg(long, short, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,

@@ -137,6 +137,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("redisx-stream", "redis_stream_broadcast.stream"),
     setting("redisx-group", "redis_stream_broadcast.group"),
     setting("redisx-read-block-milliseconds", "redis_stream_broadcast.stream_read_block_milliseconds"),
+    setting("admin-secret", "admin.secret").secret(),
     setting("metrics-http", "metrics.http_path"),
     setting("metrics-host", "metrics.host"),
     setting("metrics-port", "metrics.port"),

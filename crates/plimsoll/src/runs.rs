@@ -1,0 +1,93 @@
+//! `plimsoll runs`: the runs of this machine, kept in a database: listed, shown, compared, tagged, exported, removed.
+
+mod compare;
+mod entry;
+mod export;
+mod list;
+mod place;
+mod rm;
+mod saving;
+mod show;
+mod tag;
+
+use clap::{Parser, Subcommand};
+use plimsoll_history::{History, Run};
+use plimsoll_report::Summary;
+
+pub(crate) use self::saving::{Keeper, SaveFlags};
+use crate::{
+    exit::{Failure, Status},
+    surroundings::Surroundings,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll runs list                        the newest runs
+  plimsoll runs show latest                 the summary of the newest one
+  plimsoll runs compare latest~1 latest     is it better than the one before?
+  plimsoll runs tag latest main             a name for it; several runs may bear the same
+  plimsoll runs compare --baseline main latest
+  plimsoll runs rm --older-than 30d
+
+Runs are named by the beginning of their id, by a tag, or as latest, latest~1, latest~2 and so on.
+They are kept in $PLIMSOLL_DATA_DIR, or else in $XDG_DATA_HOME/plimsoll or ~/.local/share/plimsoll.";
+
+/// Look at runs that were kept, and compare them.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(list::Options),
+    Show(show::Options),
+    Compare(compare::Options),
+    Tag(tag::Options),
+    Rm(rm::Options),
+    Export(export::Options),
+}
+
+impl Options {
+    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        match self.command {
+            Command::List(options) => options.execute(surroundings),
+            Command::Show(options) => options.execute(surroundings),
+            Command::Compare(options) => options.execute(surroundings),
+            Command::Tag(options) => options.execute(surroundings),
+            Command::Rm(options) => options.execute(surroundings),
+            Command::Export(options) => options.execute(surroundings),
+        }
+    }
+}
+
+/// The history; an error when there is none yet.
+fn history(surroundings: &Surroundings<'_>) -> Result<History, Failure> {
+    let folder = place::folder(surroundings)?;
+    History::open_existing(&folder)?.ok_or_else(|| {
+        let message = format!(
+            "no run has been kept in {} yet; every load command keeps its run there, for example: plimsoll demo",
+            folder.display()
+        );
+        Failure::Runtime(message.into())
+    })
+}
+
+/// The one run that is meant; of a tag that several bear the newest.
+fn one(history: &History, reference: &str) -> Result<Run, Failure> {
+    let found = history.find(reference)?;
+    // A search that finds nothing is an error.
+    found
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::Runtime(format!("there is no run `{reference}`").into()))
+}
+
+/// The summary of a run, by its whole id.
+fn summary(history: &History, id: &str) -> Result<Summary, Failure> {
+    let text = history.document(id)?;
+    Summary::read(&text)
+        .map_err(|error| Failure::Runtime(format!("the summary of run {id} cannot be read: {error}").into()))
+}

@@ -1,0 +1,58 @@
+//! What a run is listed and found by, from its summary.
+
+use plimsoll_history::Run;
+use plimsoll_report::{
+    Summary, quantity,
+    summary::{End, Values},
+};
+
+/// The columns of a run.
+pub(super) fn of(summary: &Summary) -> Run {
+    let metadata = &summary.metadata;
+    Run {
+        id: metadata.id.clone(),
+        started_at: metadata.started_at.clone(),
+        name: metadata.name.clone(),
+        kind: metadata.kind.name().to_owned(),
+        command: metadata.command.join(" "),
+        duration_seconds: metadata.duration_seconds,
+        vus_max: summary.vus_max,
+        verdict: verdict(summary).to_owned(),
+        saturated: summary.generator.saturated,
+        figures: figures(summary),
+        note: None,
+        tags: Vec::new(),
+    }
+}
+
+/// One word for how it ended.
+fn verdict(summary: &Summary) -> &'static str {
+    let has_crossed = summary.thresholds.iter().any(|threshold| !threshold.passed);
+    let has_lost = summary.losses.is_some_and(|losses| losses.lost > 0);
+    match summary.end {
+        End::Shutdown => "interrupted",
+        End::Aborted { .. } | End::SetupFailed { .. } => "aborted",
+        End::Complete | End::ThresholdsCrossed if has_crossed => "crossed",
+        End::Complete | End::ThresholdsCrossed if has_lost => "lost",
+        End::Complete | End::ThresholdsCrossed if summary.iterations.failed > 0 => "failures",
+        End::Complete | End::ThresholdsCrossed => "passed",
+    }
+}
+
+/// What users felt, and how much was done.
+fn figures(summary: &Summary) -> String {
+    let latency = plimsoll_report::comparison::main_trend(summary).and_then(|name| {
+        let metric = summary.metrics.get(name)?;
+        let Values::Trend(distribution) = metric.values else {
+            return None;
+        };
+        let p95 = quantity::figure(metric.contains, distribution.p95 as f64 / 1e3, None);
+        Some(format!("{name} p95={p95}"))
+    });
+    let seconds = summary.metadata.duration_seconds;
+    let n_iterations = summary.iterations.complete;
+    let rate = (seconds > 0.0 && n_iterations > 0)
+        .then(|| format!("{:.1} iterations/s", n_iterations as f64 / seconds));
+    let figures: Vec<_> = latency.into_iter().chain(rate).collect();
+    figures.join(", ")
+}

@@ -1,0 +1,206 @@
+//! `plimsoll runs list`.
+
+use std::{
+    io::{self, Write},
+    time::{Duration, SystemTime},
+};
+
+use clap::{Parser, ValueEnum};
+use plimsoll_history::{Filter, History, Run};
+use plimsoll_load::plan::parse_duration;
+use serde_json::{Value, json};
+
+use super::place;
+use crate::{
+    exit::{Failure, Status},
+    surroundings::Surroundings,
+};
+
+/// List runs, the newest first.
+#[derive(Debug, Parser)]
+pub(super) struct Options {
+    /// As many at most.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    limit: u32,
+    /// Only those with this tag.
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Only those with this in their name.
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    /// Only those of this kind: k6, artillery, wsdirector, demo or bench.
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Only those of the last so many days, hours or minutes, for example 7d or 12h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    since: Option<Duration>,
+    /// How to print them.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// Forms of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table.
+    Text,
+    /// An array of objects.
+    Json,
+}
+
+impl Options {
+    pub(super) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        let filter = Filter {
+            tag: self.tag,
+            name: self.name,
+            kind: self.kind,
+            since: self.since.map(ago),
+            before: None,
+            limit: Some(self.limit),
+        };
+        let history = History::open_existing(&place::folder(surroundings)?)?;
+        let runs = match history {
+            Some(history) => history.list(&filter)?,
+            None => Vec::new(),
+        };
+        let mut stdout = io::stdout();
+        match self.format {
+            Format::Json => {
+                let runs: Vec<_> = runs.iter().map(object).collect();
+                writeln!(stdout, "{:#}", Value::Array(runs))?;
+            }
+            Format::Text if runs.is_empty() => writeln!(io::stderr(), "No runs.")?,
+            Format::Text => stdout.write_all(table(&runs).as_bytes())?,
+        }
+        Ok(Status::Success)
+    }
+}
+
+/// That long before now; the beginning of 1970 when it is longer ago.
+pub(super) fn ago(duration: Duration) -> String {
+    let moment = SystemTime::now().checked_sub(duration);
+    plimsoll_report::rfc3339(moment.unwrap_or(SystemTime::UNIX_EPOCH))
+}
+
+/// All that is known of a run without its summary.
+fn object(run: &Run) -> Value {
+    json!({
+        "id": run.id,
+        "started_at": run.started_at,
+        "name": run.name,
+        "kind": run.kind,
+        "command": run.command,
+        "duration_seconds": run.duration_seconds,
+        "vus_max": run.vus_max,
+        "verdict": run.verdict,
+        "saturated": run.saturated,
+        "figures": run.figures,
+        "note": run.note,
+        "tags": run.tags,
+    })
+}
+
+const HEADLINES: [&str; 7] = ["ID", "KIND", "NAME", "USERS", "TIME", "RESULT", "FIGURES"];
+
+/// Characters of an id in the table. Reason: the time of the start, UTC; a run in the same millisecond is rare, and `find`
+/// says so.
+const ID_LENGTH: usize = 20;
+
+/// Characters of a name in the table.
+const NAME_LENGTH: usize = 32;
+
+/// Columns that are as wide as their widest cell; tags and notes stand behind the figures.
+pub(super) fn table(runs: &[Run]) -> String {
+    let rows: Vec<_> = runs.iter().map(cells).collect();
+    let headlines = HEADLINES.map(str::to_owned);
+    let all = || [&headlines].into_iter().chain(&rows);
+    let widths: [usize; 7] = std::array::from_fn(|column| {
+        let cells = all().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    });
+    let line = |row: &[String; 7]| {
+        let cells = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| format!("{cell:width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    all().map(line).collect()
+}
+
+fn cells(run: &Run) -> [String; 7] {
+    let marks = run.tags.iter().map(|tag| format!("[{tag}]"));
+    let after = marks.chain(run.note.clone()).collect::<Vec<_>>();
+    let result = match run.saturated {
+        true => format!("{}, saturated", run.verdict),
+        false => run.verdict.clone(),
+    };
+    let figures = [run.figures.clone()].into_iter().chain(after).collect::<Vec<_>>();
+    [
+        run.id.chars().take(ID_LENGTH).collect(),
+        run.kind.clone(),
+        shortened(&run.name),
+        run.vus_max.to_string(),
+        plimsoll_report::quantity::duration(
+            Duration::from_secs(run.duration_seconds.round().max(0.0) as u64),
+        ),
+        result,
+        figures.join("  "),
+    ]
+    .map(|cell| cell.replace(char::is_control, " "))
+}
+
+/// The end of a long name says more than its beginning.
+fn shortened(name: &str) -> String {
+    let n_characters = name.chars().count();
+    match n_characters > NAME_LENGTH {
+        true => format!(
+            "…{}",
+            name.chars()
+                .skip(n_characters - NAME_LENGTH + 1)
+                .collect::<String>()
+        ),
+        false => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn runs_stand_in_a_table() {
+        let run = |id: &str, name: &str, tags: &[&str]| Run {
+            id: id.to_owned(),
+            started_at: "2026-11-22T10:03:04.123Z".to_owned(),
+            name: name.to_owned(),
+            kind: "k6".to_owned(),
+            command: format!("plimsoll run {name}"),
+            duration_seconds: 20.2,
+            vus_max: 100,
+            verdict: "passed".to_owned(),
+            saturated: false,
+            figures: "http_req_duration p95=12.3ms, 934/s".to_owned(),
+            note: (!tags.is_empty()).then(|| "before\nthe change".to_owned()),
+            tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+        };
+        let runs = [
+            run("20261122T100304.123Z-00c0ffee", "chat.js", &["main", "fast"]),
+            Run {
+                saturated: true,
+                ..run(
+                    "20261122T100304.124Z-c0ffee00",
+                    "load-tests/of-the-whole/application/chat.js",
+                    &[],
+                )
+            },
+        ];
+        expect![[r#"
+            ID                    KIND  NAME                              USERS  TIME  RESULT             FIGURES
+            20261122T100304.123Z  k6    chat.js                           100    20s   passed             http_req_duration p95=12.3ms, 934/s  [main]  [fast]  before the change
+            20261122T100304.124Z  k6    …f-the-whole/application/chat.js  100    20s   passed, saturated  http_req_duration p95=12.3ms, 934/s
+        "#]].assert_eq(&table(&runs));
+    }
+}

@@ -1,0 +1,68 @@
+//! `plimsoll runs tag`: names for runs, and notes.
+
+use std::io::{self, Write};
+
+use clap::Parser;
+use plimsoll_history::check_tag;
+
+use super::{history, one};
+use crate::{
+    exit::{Failure, Status},
+    surroundings::Surroundings,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll runs tag latest main release-1.2
+  plimsoll runs tag latest --note 'after the index was added'
+  plimsoll runs tag 20261122T1003 --remove main";
+
+/// Give a run tags, or take them away.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Options {
+    /// The beginning of its id, a tag, latest or latest~1.
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// What to tag it with.
+    #[arg(value_name = "TAG", value_parser = tag)]
+    tags: Vec<String>,
+    /// Take this tag away; may be given several times.
+    #[arg(long, value_name = "TAG")]
+    remove: Vec<String>,
+    /// What to remember about it; an empty text forgets the note.
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
+fn tag(text: &str) -> Result<String, String> {
+    check_tag(text)
+        .map(|()| text.to_owned())
+        .map_err(|error| error.to_string())
+}
+
+impl Options {
+    pub(super) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        if self.tags.is_empty() && self.remove.is_empty() && self.note.is_none() {
+            return Err(Failure::Usage(
+                "nothing to do: expected a tag, --remove TAG or --note TEXT, for example: plimsoll runs tag latest main"
+                    .to_owned(),
+            ));
+        }
+        let mut history = history(surroundings)?;
+        let run = one(&history, &self.run)?;
+        history.tag(&run.id, &self.tags, &self.remove)?;
+        if let Some(note) = &self.note {
+            history.note(&run.id, note)?;
+        }
+        let run = one(&history, &run.id)?;
+        let more = run.tags.iter().map(|tag| format!("[{tag}]")).chain(run.note);
+        writeln!(
+            io::stderr(),
+            "{}  {}",
+            run.id,
+            more.collect::<Vec<_>>().join("  ")
+        )?;
+        Ok(Status::Success)
+    }
+}

@@ -1,0 +1,104 @@
+//! The words and numbers of a difference, the same for terminals and for Markdown.
+
+use super::{Difference, Unit};
+use crate::{quantity, summary::Contains};
+
+/// The headlines of the columns.
+pub(super) const HEADLINES: [&str; 6] = [
+    "figure",
+    "baseline",
+    "candidate",
+    "change",
+    "true change",
+    "verdict",
+];
+
+/// One row; the verdict is the last cell.
+pub(super) fn cells(difference: &Difference) -> [String; 6] {
+    let unit = difference.figure.unit;
+    let is_difference = difference.is_absolute();
+    let change = |change: f64| match (is_difference, unit) {
+        (true, Unit::Share) => signed(change * 100.0, " pt"),
+        (true, _) => signed(change, ""),
+        (false, _) => signed(change * 100.0, " %"),
+    };
+    let interval = difference
+        .interval
+        .map(|[low, high]| format!("{} … {}", change(low), change(high)));
+    let reason = difference.reason.as_ref();
+    let verdict = difference.verdict.words();
+    [
+        format!("{} {}", difference.figure.metric, difference.figure.figure),
+        value(difference.baseline, unit),
+        value(difference.candidate, unit),
+        difference.change.map_or_else(|| "–".to_owned(), change),
+        interval.unwrap_or_else(|| "–".to_owned()),
+        reason.map_or_else(|| verdict.to_owned(), |reason| format!("{verdict}: {reason}")),
+    ]
+}
+
+/// With three or so digits, which is more than a comparison can tell apart.
+fn value(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Microseconds => quantity::figure(Contains::Time, three_digits(value / 1e3), None),
+        Unit::PerSecond => quantity::per_second(three_digits(value)),
+        Unit::Bytes => quantity::bytes(value),
+        Unit::Share => format!("{:.2} %", value * 100.0),
+        Unit::Number => quantity::number(three_digits(value)),
+    }
+}
+
+/// Numbers of four and more digits before the point keep them.
+fn three_digits(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    let digits_before = value.abs().log10().floor() as i32 + 1;
+    let scale = 10_f64.powi((3 - digits_before).max(0));
+    (value * scale).round() / scale
+}
+
+fn signed(value: f64, unit: &str) -> String {
+    let decimals = usize::from(value.abs() < 9.95);
+    let text = format!("{:.decimals$}", value.abs());
+    let is_zero = text.chars().all(|character| matches!(character, '0' | '.'));
+    match (is_zero, value < 0.0) {
+        (true, _) => format!("0{unit}"),
+        (false, true) => format!("−{text}{unit}"),
+        (false, false) => format!("+{text}{unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_digits_that_count() {
+        for (number, unit, expected) in [
+            (175.3075, Unit::Microseconds, "175µs"),
+            (26_123.0, Unit::Microseconds, "26.1ms"),
+            (933.6795, Unit::PerSecond, "934/s"),
+            (12_345.6, Unit::PerSecond, "12346/s"),
+            (0.012_34, Unit::Share, "1.23 %"),
+            (1.23456, Unit::Number, "1.23"),
+            (0.0, Unit::Number, "0"),
+            (3_210_000.0, Unit::Bytes, "3.2 MB"),
+        ] {
+            assert_eq!(value(number, unit), expected);
+        }
+    }
+
+    #[test]
+    fn changes_have_a_sign() {
+        for (number, expected) in [
+            (31.4, "+31 %"),
+            (-2.04, "−2.0 %"),
+            (0.04, "0 %"),
+            (-0.04, "0 %"),
+            (9.96, "+10 %"),
+        ] {
+            assert_eq!(signed(number, " %"), expected);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What has to be the same on both sides before a difference says something about the target.
+
+use crate::{
+    Summary,
+    summary::{End, Environment},
+};
+
+/// Of the machine's cores, when other programs use as much, latencies are theirs as well. Reason: what waits for one of
+/// two cores finds it taken half of the time then.
+const FOREIGN_SHARE: f64 = 0.25;
+
+/// Below this idle share a machine counts as fully used; as for the generator's health.
+const NO_IDLE_SHARE: f64 = 0.05;
+
+/// Memory sizes that differ by less are the same machine after an update of its kernel.
+const MEMORY_TOLERANCE: f64 = 0.02;
+
+/// Why scattering figures cannot be compared.
+pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<String> {
+    let mut obstacles = Vec::new();
+    let first = baseline.first();
+    for run in baseline.iter().skip(1).chain(candidate) {
+        let Some(first) = first else { continue };
+        let id = &run.metadata.id;
+        if run.metadata.kind != first.metadata.kind || run.plan != first.plan {
+            obstacles.push(format!(
+                "{id} had another plan than {}: {}",
+                first.metadata.id,
+                plans(first, run)
+            ));
+        }
+        if let Some(difference) = machine(&first.environment, &run.environment) {
+            obstacles.push(format!(
+                "{id} ran on another machine than {}: {difference}",
+                first.metadata.id
+            ));
+        }
+    }
+    for run in baseline.iter().chain(candidate) {
+        let id = &run.metadata.id;
+        match &run.end {
+            End::Complete => {}
+            End::Shutdown => obstacles.push(format!("{id} was interrupted")),
+            End::ThresholdsCrossed => obstacles.push(format!("{id} was ended by a threshold")),
+            End::Aborted { reason } => obstacles.push(format!("{id} was aborted: {reason}")),
+            End::SetupFailed { reason } => obstacles.push(format!("{id} never began: {reason}")),
+        }
+        if run.generator.saturated {
+            obstacles.push(format!(
+                "in {id} the generator was the bottleneck, so its figures are not the target's alone"
+            ));
+        }
+        if let Some(foreign) = foreign_cores(run).filter(|foreign| *foreign > FOREIGN_SHARE * cores(run)) {
+            obstacles.push(format!(
+                "in {id} other programs used {foreign:.1} of {} cores: let nothing else run",
+                run.environment.cores
+            ));
+        }
+    }
+    obstacles
+}
+
+/// What people should know beside: it may be why figures differ.
+pub(super) fn notices(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<String> {
+    let mut notices = Vec::new();
+    let all = || baseline.iter().chain(candidate);
+    if let Some(first) = baseline.first() {
+        let differs = |of: fn(&Summary) -> &str| all().map(|run| of(run)).find(|text| *text != of(first));
+        if let Some(other) = differs(|run| &run.metadata.plimsoll) {
+            notices.push(format!(
+                "different versions of Plimsoll: {} and {other}",
+                first.metadata.plimsoll
+            ));
+        }
+        if let Some(other) = differs(|run| &run.environment.kernel) {
+            notices.push(format!(
+                "different kernels: {} and {other}",
+                first.environment.kernel
+            ));
+        }
+    }
+    for run in all() {
+        let is_busy = run
+            .generator
+            .machine_idle_share
+            .is_some_and(|idle| idle < NO_IDLE_SHARE);
+        let is_unexplained = foreign_cores(run).is_none() && run.generator.cores < cores(run) / 2.0;
+        if is_busy && is_unexplained {
+            notices.push(format!(
+                "in {} all cores were busy, and the generator used {:.1} of {}: --watch tells whether it was the target",
+                run.metadata.id, run.generator.cores, run.environment.cores
+            ));
+        }
+    }
+    notices
+}
+
+fn cores(run: &Summary) -> f64 {
+    run.environment.cores as f64
+}
+
+/// What neither the generator nor the targets used; `None` where no target was watched that uses any.
+fn foreign_cores(run: &Summary) -> Option<f64> {
+    let of_targets: f64 = run.targets.iter().filter_map(|target| target.cores).sum();
+    let idle = run.generator.machine_idle_share?;
+    (of_targets > 0.0).then(|| ((1.0 - idle) * cores(run) - run.generator.cores - of_targets).max(0.0))
+}
+
+fn plans(one: &Summary, other: &Summary) -> String {
+    let text = |run: &Summary| {
+        let scenarios = run.plan.scenarios.iter();
+        let texts: Vec<_> = scenarios
+            .map(|scenario| format!("{}: {}", scenario.name, scenario.description))
+            .collect();
+        texts.join("; ")
+    };
+    match (text(one), text(other)) {
+        (one, other) if one == other => "its scenarios begin or end at other times".to_owned(),
+        (one, other) => format!("{other}, not {one}"),
+    }
+}
+
+fn machine(one: &Environment, other: &Environment) -> Option<String> {
+    let model = |environment: &Environment| environment.cpu_model.clone().unwrap_or_default();
+    let memory = |environment: &Environment| environment.memory_bytes as f64;
+    let is_same_memory = (memory(one) - memory(other)).abs() <= MEMORY_TOLERANCE * memory(one);
+    let differences = [
+        (one.os != other.os || one.arch != other.arch)
+            .then(|| format!("{} {}, not {} {}", other.os, other.arch, one.os, one.arch)),
+        (model(one) != model(other)).then(|| format!("{}, not {}", model(other), model(one))),
+        (one.cores != other.cores).then(|| format!("{} cores, not {}", other.cores, one.cores)),
+        (one.workers != other.workers).then(|| format!("{} workers, not {}", other.workers, one.workers)),
+        (!is_same_memory).then(|| {
+            format!(
+                "{:.1} GB of memory, not {:.1}",
+                memory(other) / 1e9,
+                memory(one) / 1e9
+            )
+        }),
+    ];
+    let differences: Vec<_> = differences.into_iter().flatten().collect();
+    (!differences.is_empty()).then(|| differences.join(", "))
+}

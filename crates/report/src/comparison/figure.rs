@@ -1,0 +1,136 @@
+//! The figures that are compared: what they are called, which way is better, and what is known of their scatter.
+
+use serde::Serialize;
+
+use super::estimate::Experience;
+
+/// A figure of a metric.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Figure {
+    /// The metric's name, or that of what was watched.
+    pub metric: String,
+    /// Which figure of it: `mean`, `p95`, `rate`, `share`, `CPU per iteration` and so on.
+    pub figure: String,
+    /// What its values mean.
+    pub unit: Unit,
+    /// Which way is better.
+    pub better: Better,
+    /// How it is compared.
+    #[serde(skip)]
+    pub(super) nature: Nature,
+}
+
+/// What values mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Durations in microseconds.
+    Microseconds,
+    /// Plain numbers per second.
+    PerSecond,
+    /// Bytes.
+    Bytes,
+    /// Shares from 0 to 1.
+    Share,
+    /// Plain numbers.
+    Number,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Latency, failures, cost.
+    Lower,
+    /// Throughput.
+    Higher,
+}
+
+/// How figures of a kind behave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Nature {
+    /// A mean latency.
+    Mean,
+    /// A median latency.
+    Median,
+    /// A latency that one sample in twenty exceeds.
+    P95,
+    /// A latency that one sample in a hundred exceeds.
+    P99,
+    /// Work per second.
+    Throughput,
+    /// CPU time for a piece of work.
+    Cpu,
+    /// Memory per user.
+    Memory,
+    /// A share of failures, compared by its difference: a ratio to none says nothing. All others are compared by their
+    /// ratio.
+    Share,
+}
+
+impl Nature {
+    /// What differs between runs of the same thing, beside the scatter within them (decision 7). Waking up takes some
+    /// microseconds more in one run than in the next, which short latencies consist of; long ones differ by a share.
+    pub(super) fn experience(self, pooled_value: f64) -> Experience {
+        let latency = |share: f64, us: f64| share.hypot(us / pooled_value);
+        let deviation = match self {
+            Self::Mean => latency(0.04, 20.0),
+            Self::Median => latency(0.03, 20.0),
+            Self::P95 => latency(0.05, 40.0),
+            Self::P99 => latency(0.10, 300.0),
+            Self::Throughput => 0.03,
+            Self::Cpu => 0.05,
+            Self::Memory => 0.10,
+            // Failures under overload come and go by a fifth of their number.
+            Self::Share => 0.2 * pooled_value,
+        };
+        Experience {
+            deviation,
+            degrees: EXPERIENCE_DEGREES,
+        }
+    }
+
+    /// Whether effects are ratios; they are differences otherwise.
+    fn is_ratio(self) -> bool {
+        self != Self::Share
+    }
+
+    /// From here on a difference matters, on the scale of the effect; `tolerance` is that of ratios.
+    pub(super) fn threshold(self, tolerance: f64) -> f64 {
+        if self.is_ratio() {
+            tolerance.ln_1p()
+        } else {
+            SHARE_TOLERANCE
+        }
+    }
+
+    /// A figure on the scale of the effect.
+    pub(super) fn on_scale(self, value: f64) -> f64 {
+        if self.is_ratio() { value.ln() } else { value }
+    }
+
+    /// Back from there: a figure.
+    pub(super) fn off_scale(self, value: f64) -> f64 {
+        if self.is_ratio() { value.exp() } else { value }
+    }
+
+    /// An effect as people read it: 0.3 for 30 % more; of shares the difference itself.
+    pub(super) fn change(self, effect: f64) -> f64 {
+        if self.is_ratio() { effect.exp_m1() } else { effect }
+    }
+
+    /// A margin so wide that the figure tells nothing.
+    pub(super) fn hopeless_margin(self) -> f64 {
+        if self.is_ratio() { HOPELESS_RATIO.ln() } else { 1.0 }
+    }
+}
+
+/// What experience is worth. Reason: the variances of some ten pairs of runs; their Student quantiles are a fifth
+/// wider than those of certainty.
+const EXPERIENCE_DEGREES: f64 = 10.0;
+
+/// A tenth of a percentage point: fewer failures are not worth a red build.
+const SHARE_TOLERANCE: f64 = 0.001;
+
+/// When even a doubling could be chance, nothing is told.
+const HOPELESS_RATIO: f64 = 2.0;

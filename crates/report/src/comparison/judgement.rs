@@ -1,0 +1,180 @@
+//! From estimates to verdicts, so that a comparison of the same thing rarely ends red.
+
+use serde::Serialize;
+
+use super::{
+    estimate::Estimate,
+    figure::{Better, Figure, Nature},
+    measurement::{Measurement, Parts},
+};
+
+/// What a difference means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// What differs is within what two runs of the same thing differ by, or too little to matter.
+    NoSignificantDifference,
+    /// Better, and not by chance.
+    Improved,
+    /// Worse, and not by chance.
+    Regressed,
+    /// The runs do not say.
+    CannotTell,
+}
+
+impl Verdict {
+    /// As people read it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoSignificantDifference => "no significant difference",
+            Self::Improved => "improved",
+            Self::Regressed => "regressed",
+            Self::CannotTell => "cannot tell",
+        }
+    }
+}
+
+/// How two sides differ in one figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Which figure.
+    #[serde(flatten)]
+    pub figure: Figure,
+    /// Of the baseline; of several runs the geometric mean, of shares the mean.
+    pub baseline: f64,
+    /// Of the candidate, likewise.
+    pub candidate: f64,
+    /// How much more the candidate has: 0.3 for 30 %; of shares the difference, of exact counts too. `None` when there is
+    /// no ratio.
+    pub change: Option<f64>,
+    /// Where the true change lies: all intervals of a comparison hold together with [`CONFIDENCE`]. `None` for exact
+    /// counts, and where the runs do not say.
+    pub interval: Option<[f64; 2]>,
+    /// What that means.
+    pub verdict: Verdict,
+    /// Why the verdict is what it is, where the figures do not say.
+    pub reason: Option<String>,
+}
+
+/// How sure all intervals of a comparison are together. So of twenty comparisons of the same thing one finds a
+/// difference, whichever figure it is in.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Fewer do not show how much they scatter. Reason: two stretches of three and a rest.
+pub(super) const LEAST_INTERVALS: usize = 8;
+
+/// The runs of both sides in one figure.
+pub(super) struct Case {
+    pub(super) figure: Figure,
+    pub(super) baseline: Vec<Measurement>,
+    pub(super) candidate: Vec<Measurement>,
+}
+
+/// Judges figures that are tested together. `tolerance` is the least ratio that matters, less one.
+pub(super) fn judge(cases: Vec<Case>, tolerance: f64) -> Vec<Difference> {
+    let estimates: Vec<_> = cases.into_iter().map(|case| (case.estimate(), case)).collect();
+    let n_tests = estimates
+        .iter()
+        .filter(|(estimate, _)| estimate.is_some())
+        .count();
+    // Bonferroni's correction: right whatever the figures have to do with each other, and most have much.
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / n_tests.max(1) as f64;
+    estimates
+        .into_iter()
+        .map(|(estimate, case)| case.difference(estimate, confidence, tolerance))
+        .collect()
+}
+
+impl Case {
+    fn estimate(&self) -> Option<Estimate> {
+        let nature = self.figure.nature;
+        let pooled = (mean(&self.baseline, |value| value) + mean(&self.candidate, |value| value)) / 2.0;
+        let least_variance = match nature {
+            Nature::Share => binomial_variance(&self.baseline) + binomial_variance(&self.candidate),
+            _ => 0.0,
+        };
+        Estimate::new(
+            &self.baseline,
+            &self.candidate,
+            |value| nature.on_scale(value),
+            nature.experience(pooled),
+            least_variance,
+        )
+    }
+
+    fn difference(self, estimate: Option<Estimate>, confidence: f64, tolerance: f64) -> Difference {
+        let nature = self.figure.nature;
+        let figure = |side: &[Measurement]| nature.off_scale(mean(side, |value| nature.on_scale(value)));
+        let (baseline, candidate) = (figure(&self.baseline), figure(&self.candidate));
+        let (interval, verdict, reason) = match estimate {
+            None => (None, Verdict::CannotTell, Some(self.too_little())),
+            Some(estimate) => {
+                let margin = estimate.margin(confidence);
+                let ends = [estimate.effect - margin, estimate.effect + margin];
+                let verdict = verdict(&self.figure, estimate.effect, margin, tolerance);
+                let reason = (verdict == Verdict::CannotTell).then(|| {
+                    "it scatters so much that even a doubling could be chance: run longer".to_owned()
+                });
+                (Some(ends.map(|end| nature.change(end))), verdict, reason)
+            }
+        };
+        let change = nature.change(nature.on_scale(candidate) - nature.on_scale(baseline));
+        Difference {
+            figure: self.figure,
+            baseline,
+            candidate,
+            change: change.is_finite().then_some(change),
+            interval,
+            verdict,
+            reason,
+        }
+    }
+
+    fn too_little(&self) -> String {
+        let runs = self.baseline.iter().chain(&self.candidate);
+        let n_intervals = runs.filter_map(|run| run.parts.n_intervals()).min().unwrap_or(0);
+        match n_intervals < LEAST_INTERVALS {
+            true => format!(
+                "a run has {n_intervals} intervals, and it takes {LEAST_INTERVALS} to know the scatter: run longer"
+            ),
+            false => "a run has no samples for most of its time".to_owned(),
+        }
+    }
+}
+
+fn verdict(figure: &Figure, effect: f64, margin: f64, tolerance: f64) -> Verdict {
+    let worse = match figure.better {
+        Better::Lower => effect,
+        Better::Higher => -effect,
+    };
+    let least = figure.nature.threshold(tolerance);
+    if worse > least && worse > margin {
+        Verdict::Regressed
+    } else if -worse > least && -worse > margin {
+        Verdict::Improved
+    } else if margin > figure.nature.hopeless_margin() {
+        Verdict::CannotTell
+    } else {
+        Verdict::NoSignificantDifference
+    }
+}
+
+/// What chance alone does to a share of so many, with all runs of a side together. One more of both kinds than there are
+/// is counted, so that none of a hundred is not certainty.
+fn binomial_variance(side: &[Measurement]) -> f64 {
+    let (n_failed, n_total) = side.iter().fold((0.0, 0.0), |sum, run| match &run.parts {
+        Parts::Ratio(pairs) => pairs
+            .iter()
+            .fold(sum, |sum, pair| (sum.0 + pair.0, sum.1 + pair.1)),
+        Parts::Quantile { .. } | Parts::Whole => sum,
+    });
+    let share = (n_failed + 1.0) / (n_total + 2.0);
+    share * (1.0 - share) / (n_total + 2.0)
+}
+
+fn mean(side: &[Measurement], scale: impl Fn(f64) -> f64) -> f64 {
+    side.iter().map(|run| scale(run.value)).sum::<f64>() / side.len() as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! What the method finds in runs whose truth is known: made up, second by second, with scatter that has a memory.
+
+use fastrand::Rng;
+
+use super::*;
+use crate::comparison::{TOLERANCE, figure::Unit};
+
+/// A load test of so many seconds, and how it scatters. All deviations are of logarithms.
+#[derive(Clone, Copy, Debug)]
+struct World {
+    n_seconds: usize,
+    /// Between runs.
+    between: f64,
+    /// Between seconds, of which each is like the one before by `memory` (0 to 1).
+    within: f64,
+    memory: f64,
+    /// Of single requests.
+    of_requests: f64,
+    /// Requests that fail.
+    failing: f64,
+}
+
+/// A quiet machine.
+const QUIET: World = World {
+    n_seconds: 20,
+    between: 0.02,
+    within: 0.03,
+    memory: 0.5,
+    of_requests: 0.4,
+    failing: 0.001,
+};
+
+/// A machine that others use, too.
+const SHARED: World = World {
+    between: 0.04,
+    within: 0.15,
+    memory: 0.7,
+    ..QUIET
+};
+
+const USERS: f64 = 10.0;
+const PAUSE_SECONDS: f64 = 0.05;
+const LATENCY_US: f64 = 2_000.0;
+
+/// A run, as the figures that are compared.
+struct MadeUp(Vec<Measurement>);
+
+fn normal(rng: &mut Rng) -> f64 {
+    let (u, v) = (1.0 - rng.f64(), rng.f64());
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+impl World {
+    /// Everything takes `slowdown` times as long.
+    fn run(&self, slowdown: f64, rng: &mut Rng) -> MadeUp {
+        let of_run = self.between * normal(rng);
+        let mut of_second = self.within * normal(rng);
+        let mut latencies = Vec::new();
+        let (mut means, mut rates, mut failures, mut histograms) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..self.n_seconds {
+            let fresh = (1.0 - self.memory * self.memory).sqrt();
+            of_second = self.memory * of_second + fresh * self.within * normal(rng);
+            let typical = LATENCY_US * slowdown * (of_run + of_second).exp();
+            let n = (USERS / (PAUSE_SECONDS + typical / 1e6)).round() as usize;
+            let of_this: Vec<f64> = (0..n)
+                .map(|_| typical * (self.of_requests * normal(rng)).exp())
+                .collect();
+            let bin = |latency: &f64| ((latency.log2() * 8.0) as u32, 1);
+            histograms.push(of_this.iter().map(bin).collect::<Vec<_>>());
+            means.push((of_this.iter().sum::<f64>(), n as f64));
+            rates.push((n as f64, 1.0));
+            let n_failed = (0..n).filter(|_| rng.f64() < self.failing).count();
+            failures.push((n_failed as f64, n as f64));
+            latencies.extend(of_this);
+        }
+        latencies.sort_by(f64::total_cmp);
+        let ratio = |pairs: Vec<(f64, f64)>| {
+            let sum = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>();
+            Measurement {
+                value: sum(|pair| pair.0) / sum(|pair| pair.1),
+                parts: Parts::Ratio(pairs),
+            }
+        };
+        let quantile = |quantile: f64| Measurement {
+            value: latencies[(latencies.len() as f64 * quantile) as usize],
+            parts: Parts::Quantile {
+                quantile,
+                per_octave: 8,
+                histograms: histograms.clone(),
+            },
+        };
+        MadeUp(vec![
+            quantile(0.5),
+            quantile(0.95),
+            quantile(0.99),
+            ratio(means.clone()),
+            ratio(rates.clone()),
+            ratio(failures.clone()),
+        ])
+    }
+
+    /// Compares two sides of `n_runs` each.
+    fn compare(&self, slowdown: f64, n_runs: usize, rng: &mut Rng) -> Vec<Difference> {
+        let baseline: Vec<_> = (0..n_runs).map(|_| self.run(1.0, rng)).collect();
+        let candidate: Vec<_> = (0..n_runs).map(|_| self.run(slowdown, rng)).collect();
+        judge(cases(&baseline, &candidate), TOLERANCE)
+    }
+
+    /// In how many of `n` comparisons any figure regressed, and in how many any improved.
+    fn count(&self, n: usize, slowdown: f64, n_runs: usize) -> (usize, usize) {
+        let mut rng = Rng::with_seed(1);
+        let all: Vec<_> = (0..n).map(|_| self.compare(slowdown, n_runs, &mut rng)).collect();
+        let with = |verdict| {
+            let has = |found: &&Vec<Difference>| found.iter().any(|figure| figure.verdict == verdict);
+            all.iter().filter(has).count()
+        };
+        (with(Verdict::Regressed), with(Verdict::Improved))
+    }
+}
+
+fn cases(baseline: &[MadeUp], candidate: &[MadeUp]) -> Vec<Case> {
+    const FIGURES: [(&str, Nature, Better); 6] = [
+        ("p50", Nature::Median, Better::Lower),
+        ("p95", Nature::P95, Better::Lower),
+        ("p99", Nature::P99, Better::Lower),
+        ("mean", Nature::Mean, Better::Lower),
+        ("rate", Nature::Throughput, Better::Higher),
+        ("failed", Nature::Share, Better::Lower),
+    ];
+    let case = |(index, &(figure, nature, better)): (usize, &(&str, Nature, Better))| {
+        let side = |runs: &[MadeUp]| {
+            runs.iter()
+                .map(|MadeUp(figures)| figures[index].clone())
+                .collect()
+        };
+        Case {
+            figure: Figure {
+                metric: "latency".to_owned(),
+                figure: figure.to_owned(),
+                unit: Unit::Microseconds,
+                better,
+                nature,
+            },
+            baseline: side(baseline),
+            candidate: side(candidate),
+        }
+    };
+    FIGURES.iter().enumerate().map(case).collect()
+}
+
+#[test]
+fn the_same_thing_rarely_differs() {
+    // What is promised: one in ten.
+    for (world, n_runs, n, most) in [(QUIET, 1, 20, 1), (SHARED, 1, 20, 2), (SHARED, 3, 10, 1)] {
+        let (n_regressed, n_improved) = world.count(n, 1.0, n_runs);
+        assert!(
+            n_regressed + n_improved <= most,
+            "{n_runs} {world:?}: {n_regressed} {n_improved}"
+        );
+    }
+}
+
+#[test]
+fn a_slowdown_of_a_third_is_found() {
+    for (world, n_runs, n, least) in [(QUIET, 1, 20, 20), (SHARED, 1, 10, 2), (SHARED, 3, 10, 8)] {
+        let (n_regressed, n_improved) = world.count(n, 1.3, n_runs);
+        assert!(
+            n_regressed >= least && n_improved == 0,
+            "{n_runs} {world:?}: {n_regressed} {n_improved}"
+        );
+    }
+}
+
+#[test]
+fn faster_is_better() {
+    use Verdict::{Improved, NoSignificantDifference};
+    let mut rng = Rng::with_seed(2);
+    let verdicts: Vec<Verdict> = QUIET
+        .compare(0.7, 1, &mut rng)
+        .iter()
+        .map(|found| found.verdict)
+        .collect();
+    // The p99 of 4,000 samples scatters too much, and the rate is that of the users' pauses; nobody failed.
+    let [p50, p95, _, mean, _, failed] = verdicts.try_into().unwrap();
+    assert_eq!(
+        [p50, p95, mean, failed],
+        [Improved, Improved, Improved, NoSignificantDifference]
+    );
+}
+
+#[test]
+fn more_failures_are_found() {
+    let mut rng = Rng::with_seed(3);
+    let check = |failing: f64, expected: Verdict, rng: &mut Rng| {
+        let worse = World { failing, ..QUIET };
+        let found = judge(cases(&[QUIET.run(1.0, rng)], &[worse.run(1.0, rng)]), TOLERANCE);
+        assert_eq!(found[5].verdict, expected, "{:?}", found[5]);
+    };
+    check(0.001, Verdict::NoSignificantDifference, &mut rng);
+    check(0.0, Verdict::NoSignificantDifference, &mut rng);
+    check(0.02, Verdict::Regressed, &mut rng);
+}
+
+#[test]
+fn the_same_runs_compare_the_same() {
+    let compare = || SHARED.compare(1.1, 2, &mut Rng::with_seed(4));
+    assert_eq!(compare(), compare());
+}
+
+#[test]
+fn too_little_is_told() {
+    let short = World {
+        n_seconds: 5,
+        ..QUIET
+    };
+    for found in short.compare(1.3, 1, &mut Rng::with_seed(5)) {
+        assert_eq!((found.verdict, found.interval), (Verdict::CannotTell, None));
+        let reason = "a run has 5 intervals, and it takes 8 to know the scatter: run longer";
+        assert_eq!(found.reason.as_deref(), Some(reason));
+    }
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_run() -> impl Strategy<Value = Measurement> {
+        let pairs = proptest::collection::vec((0.0..1e9_f64, 0.0..1e9_f64), 0..40);
+        let histogram = proptest::collection::vec((0..2_000_u32, 0..1_000_u64), 0..5);
+        let histograms = proptest::collection::vec(histogram, 0..20);
+        let parts = prop_oneof![
+            pairs.prop_map(Parts::Ratio),
+            histograms.prop_map(|histograms| Parts::Quantile {
+                quantile: 0.95,
+                per_octave: 8,
+                histograms
+            }),
+            Just(Parts::Whole),
+        ];
+        (-1.0..1e9_f64, parts).prop_map(|(value, parts)| Measurement { value, parts })
+    }
+
+    fn case(baseline: Vec<Measurement>, candidate: Vec<Measurement>, better: Better) -> Case {
+        Case {
+            figure: Figure {
+                metric: "m".to_owned(),
+                figure: "f".to_owned(),
+                unit: Unit::Number,
+                better,
+                nature: Nature::Throughput,
+            },
+            baseline,
+            candidate,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Files come from outside: whatever is in them, there is a verdict, and no interval without its change in it.
+        #[test]
+        fn any_runs_have_a_verdict(
+            baseline in proptest::collection::vec(any_run(), 1..3),
+            candidate in proptest::collection::vec(any_run(), 1..3),
+        ) {
+            let [found] = judge(vec![case(baseline, candidate, Better::Lower)], TOLERANCE).try_into().unwrap();
+            if let (Some([low, high]), Some(change)) = (found.interval, found.change) {
+                prop_assert!(low <= change && change <= high, "{found:?}");
+            }
+        }
+
+        /// What is a regression one way is an improvement the other way.
+        #[test]
+        fn sides_are_alike(seed in 0..1000_u64, slowdown in 0.5..2.0_f64) {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let short = World { n_seconds: 10, ..QUIET };
+            let runs = [short.run(1.0, &mut rng), short.run(slowdown, &mut rng)];
+            let verdict = |one: &MadeUp, other: &MadeUp, better| {
+                let side = |MadeUp(figures): &MadeUp| vec![figures[3].clone()];
+                judge(vec![case(side(one), side(other), better)], TOLERANCE)[0].verdict
+            };
+            let forth = verdict(&runs[0], &runs[1], Better::Lower);
+            let opposite = match forth {
+                Verdict::Regressed => Verdict::Improved,
+                Verdict::Improved => Verdict::Regressed,
+                same => same,
+            };
+            prop_assert_eq!(verdict(&runs[1], &runs[0], Better::Lower), opposite);
+            prop_assert_eq!(verdict(&runs[0], &runs[1], Better::Higher), opposite);
+        }
+    }
+}

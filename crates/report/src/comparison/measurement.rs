@@ -1,0 +1,63 @@
+//! What one run says of one figure: its value over the whole run, and the parts from which its scatter is learned.
+
+/// A figure of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Measurement {
+    /// Over the whole run, as its summary says.
+    pub(super) value: f64,
+    /// What it was made of in each interval of the timeline.
+    pub(super) parts: Parts,
+}
+
+/// What a figure is made of, interval by interval, so that it can be made again of some of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Parts {
+    /// A sum over another one, as (numerator, denominator): a rate, a share, a mean, a cost per unit of work.
+    Ratio(Vec<(f64, f64)>),
+    /// A quantile (0 to 1) of merged histograms, each as (bin, count).
+    Quantile {
+        /// Which one.
+        quantile: f64,
+        /// Bin `b` covers `[2^(b / per_octave), 2^((b + 1) / per_octave))`.
+        per_octave: u32,
+        /// The histogram of each interval.
+        histograms: Vec<Vec<(u32, u64)>>,
+    },
+    /// Nothing: it is known for the run as a whole only.
+    Whole,
+}
+
+impl Parts {
+    /// Intervals; `None` for what has none.
+    pub(super) fn n_intervals(&self) -> Option<usize> {
+        match self {
+            Self::Ratio(pairs) => Some(pairs.len()),
+            Self::Quantile { histograms, .. } => Some(histograms.len()),
+            Self::Whole => None,
+        }
+    }
+
+    /// Joins `n` neighbours into one interval each, as the timeline of a longer run has them.
+    pub(super) fn coarser(&self, n: usize) -> Self {
+        match self {
+            Self::Ratio(pairs) => Self::Ratio(pairs.chunks(n).map(sum).collect()),
+            Self::Quantile {
+                quantile,
+                per_octave,
+                histograms,
+            } => Self::Quantile {
+                quantile: *quantile,
+                per_octave: *per_octave,
+                // Bins may stand twice in a histogram: they are added when it is read.
+                histograms: histograms.chunks(n).map(<[_]>::concat).collect(),
+            },
+            Self::Whole => Self::Whole,
+        }
+    }
+}
+
+fn sum(pairs: &[(f64, f64)]) -> (f64, f64) {
+    pairs
+        .iter()
+        .fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1))
+}

@@ -1,0 +1,369 @@
+//! Which figures of a summary are compared: what users feel and what it costs, and not everything that was counted.
+//!
+//! Each figure more makes all intervals wider, because they hold together. So these are few.
+
+use super::{
+    exact::Faults,
+    figure::{Better, Figure, Nature, Unit},
+    judgement::Case,
+    measurement::{Measurement, Parts},
+};
+use crate::{
+    Distribution, Summary,
+    summary::{Contains, Metric, Target, Values},
+    timeline::{Series, Timeline},
+};
+
+/// Trends that are compared. Reason: a page has a headline and one more.
+const MAX_TRENDS: usize = 2;
+
+/// Counters whose rates are compared besides that of iterations.
+const MAX_COUNTERS: usize = 1;
+
+/// Trends that are parts of others, or that are made by the test itself: pauses, schedules, sessions.
+const PARTS_OF_OTHERS: [&str; 14] = [
+    "iteration_duration",
+    "iteration_duration_scheduled",
+    "iteration_lateness",
+    "group_duration",
+    "http_req_blocked",
+    "http_req_looking_up",
+    "http_req_connecting",
+    "http_req_tls_handshaking",
+    "http_req_sending",
+    "http_req_waiting",
+    "http_req_receiving",
+    "ws_session_duration",
+    "vusers.session_length",
+    "vusers.lateness",
+];
+
+/// Counters of work that was done.
+const WORK: [&str; 10] = [
+    "http_reqs",
+    "ws_msgs_received",
+    "ws_msgs_sent",
+    "grpc_reqs",
+    "http.requests",
+    "websocket.messages_received",
+    "websocket.messages_sent",
+    "messages_received",
+    "messages_sent",
+    "requests",
+];
+
+/// The figures of one run.
+pub(super) struct Subject {
+    figures: Vec<(Figure, Measurement)>,
+    interval_seconds: u32,
+    /// Messages that did not arrive, and those that arrived twice, where the scenario knows.
+    pub(super) faults: Option<[Faults; 2]>,
+}
+
+impl Subject {
+    pub(super) fn new(summary: &Summary) -> Self {
+        let mut figures = Vec::new();
+        for name in main_trends(summary) {
+            figures.extend(trend(summary, name));
+        }
+        figures.extend(throughput(summary));
+        figures.extend(shares(summary));
+        for target in &summary.targets {
+            figures.extend(costs(summary, target));
+        }
+        let faults = summary.losses.map(|losses| {
+            [losses.lost, losses.duplicated].map(|n| Faults {
+                n,
+                of: losses.expected,
+            })
+        });
+        Self {
+            figures,
+            interval_seconds: summary.timeline.interval_seconds.max(1),
+            faults,
+        }
+    }
+
+    /// A figure with intervals of this length, which is a multiple of its own.
+    fn measurement(&self, figure: &Figure, interval_seconds: u32) -> Option<Measurement> {
+        let (_, measurement) = self.figures.iter().find(|(known, _)| known == figure)?;
+        let n_joined = (interval_seconds / self.interval_seconds).max(1) as usize;
+        Some(Measurement {
+            value: measurement.value,
+            parts: measurement.parts.coarser(n_joined),
+        })
+    }
+}
+
+/// The figures that all runs of both sides have.
+pub(super) fn cases(baseline: &[Subject], candidate: &[Subject]) -> Vec<Case> {
+    let all = || baseline.iter().chain(candidate);
+    let interval_seconds = all().map(|run| run.interval_seconds).max().unwrap_or(1);
+    let Some(first) = baseline.first() else {
+        return Vec::new();
+    };
+    let case = |(figure, _): &(Figure, Measurement)| {
+        let side = |runs: &[Subject]| {
+            runs.iter()
+                .map(|run| run.measurement(figure, interval_seconds))
+                .collect::<Option<Vec<_>>>()
+        };
+        Some(Case {
+            figure: figure.clone(),
+            baseline: side(baseline)?,
+            candidate: side(candidate)?,
+        })
+    };
+    first.figures.iter().filter_map(case).collect()
+}
+
+/// What users feel: the trends of durations with the most samples, or at least how long iterations take.
+pub(super) fn main_trends(summary: &Summary) -> Vec<&str> {
+    let durations = summary.metrics.iter().filter_map(|(name, metric)| {
+        let distribution = duration(metric)?;
+        let is_whole = !name.contains('{') && !PARTS_OF_OTHERS.contains(&name.as_str());
+        (is_whole && distribution.count > 0).then_some((distribution.count, name.as_str()))
+    });
+    let mut durations: Vec<_> = durations.collect();
+    durations.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
+    let mut names: Vec<_> = durations
+        .into_iter()
+        .map(|(_, name)| name)
+        .take(MAX_TRENDS)
+        .collect();
+    if names.is_empty()
+        && summary
+            .metrics
+            .get("iteration_duration")
+            .is_some_and(|metric| duration(metric).is_some())
+    {
+        names.push("iteration_duration");
+    }
+    names
+}
+
+fn duration(metric: &Metric) -> Option<&Distribution> {
+    match &metric.values {
+        Values::Trend(distribution) if metric.contains == Contains::Time => Some(distribution),
+        _ => None,
+    }
+}
+
+fn trend(summary: &Summary, name: &str) -> Vec<(Figure, Measurement)> {
+    let distribution = summary.metrics.get(name).and_then(duration);
+    let series = summary.timeline.metrics.get(name);
+    let (
+        Some(distribution),
+        Some(Series::Trend {
+            counts, means, heat, ..
+        }),
+    ) = (distribution, series)
+    else {
+        return Vec::new();
+    };
+    let figure = |figure: &str, nature| Figure {
+        metric: name.to_owned(),
+        figure: figure.to_owned(),
+        unit: Unit::Microseconds,
+        better: Better::Lower,
+        nature,
+    };
+    let sums = counts.iter().zip(means).map(|(&count, mean)| {
+        let count = count as f64;
+        (mean.unwrap_or(0.0) * count, count)
+    });
+    let mean = Measurement {
+        value: distribution.mean,
+        parts: Parts::Ratio(sums.collect()),
+    };
+    // A percentile takes ten samples beyond it.
+    let percentiles = [
+        ("p50", 0.5, distribution.p50, Nature::Median, 20),
+        ("p95", 0.95, distribution.p95, Nature::P95, 200),
+        ("p99", 0.99, distribution.p99, Nature::P99, 1000),
+    ];
+    let percentiles = percentiles
+        .into_iter()
+        .filter(|&(.., least_samples)| distribution.count >= least_samples)
+        .map(|(name, quantile, value, nature, _)| {
+            let parts = Parts::Quantile {
+                quantile,
+                per_octave: summary.timeline.heat_bins_per_octave.max(1),
+                histograms: heat.iter().map(|bins| pairs(bins)).collect(),
+            };
+            let value = value as f64;
+            (figure(name, nature), Measurement { value, parts })
+        });
+    [(figure("mean", Nature::Mean), mean)]
+        .into_iter()
+        .chain(percentiles)
+        .collect()
+}
+
+/// Bin and count in turn, as pairs.
+fn pairs(bins: &[u64]) -> Vec<(u32, u64)> {
+    bins.chunks_exact(2)
+        .filter_map(|pair| Some((u32::try_from(pair[0]).ok()?, pair[1])))
+        .collect()
+}
+
+/// Iterations per second, and the work of which there was most.
+fn throughput(summary: &Summary) -> Vec<(Figure, Measurement)> {
+    let timeline = &summary.timeline;
+    let mut work: Vec<_> = WORK
+        .iter()
+        .filter_map(|&name| Some((name, counter(summary, name)?)))
+        .collect();
+    work.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
+    work.truncate(MAX_COUNTERS);
+    let iterations = numbers(&timeline.iterations);
+    let of_iterations = ("iterations", (summary.iterations.complete as f64, iterations));
+    [of_iterations]
+        .into_iter()
+        .chain(work)
+        .filter(|(_, (total, _))| *total > 0.0)
+        .map(|(name, (total, counts))| {
+            let figure = Figure {
+                metric: name.to_owned(),
+                figure: "rate".to_owned(),
+                unit: Unit::PerSecond,
+                better: Better::Higher,
+                nature: Nature::Throughput,
+            };
+            let seconds = seconds_of_intervals(summary);
+            let measurement = Measurement {
+                value: total / summary.metadata.duration_seconds,
+                parts: Parts::Ratio(counts.into_iter().zip(seconds).collect()),
+            };
+            (figure, measurement)
+        })
+        .collect()
+}
+
+/// Its total, and what it is made of.
+fn counter(summary: &Summary, name: &str) -> Option<(f64, Vec<f64>)> {
+    let Values::Counter { count, .. } = summary.metrics.get(name)?.values else {
+        return None;
+    };
+    match summary.timeline.metrics.get(name)? {
+        Series::Counter { counts } => Some((count, counts.clone())),
+        Series::Gauge { .. } | Series::Rate { .. } | Series::Trend { .. } => None,
+    }
+}
+
+/// The last interval ends with the run.
+fn seconds_of_intervals(summary: &Summary) -> impl Iterator<Item = f64> {
+    let length = f64::from(summary.timeline.interval_seconds.max(1));
+    let duration = summary.metadata.duration_seconds;
+    (0..summary.timeline.n_intervals).map(move |index| (duration - index as f64 * length).clamp(0.0, length))
+}
+
+/// What failed of how much, where anything can.
+fn shares(summary: &Summary) -> Vec<(Figure, Measurement)> {
+    let timeline = &summary.timeline;
+    let iterations = summary.iterations.complete > 0;
+    let of_iterations = iterations.then(|| ("iterations", ratio(&timeline.failed, &timeline.iterations)));
+    let of_requests =
+        rate(timeline, "http_req_failed").map(|(passes, totals)| ("http_req_failed", ratio(passes, totals)));
+    let of_checks = rate(timeline, "checks").map(|(passes, totals)| {
+        let fails: Vec<_> = totals
+            .iter()
+            .zip(passes)
+            .map(|(total, pass)| total - pass)
+            .collect();
+        ("checks", ratio(&fails, totals))
+    });
+    [of_iterations, of_requests, of_checks]
+        .into_iter()
+        .flatten()
+        .map(|(name, pairs)| {
+            let (failed, total) = pairs
+                .iter()
+                .fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
+            let figure = Figure {
+                metric: name.to_owned(),
+                figure: "failed".to_owned(),
+                unit: Unit::Share,
+                better: Better::Lower,
+                nature: Nature::Share,
+            };
+            let measurement = Measurement {
+                value: if total > 0.0 { failed / total } else { 0.0 },
+                parts: Parts::Ratio(pairs),
+            };
+            (figure, measurement)
+        })
+        .collect()
+}
+
+fn rate<'a>(timeline: &'a Timeline, name: &str) -> Option<(&'a [u64], &'a [u64])> {
+    match timeline.metrics.get(name)? {
+        Series::Rate { passes, totals } => Some((passes, totals)),
+        Series::Counter { .. } | Series::Gauge { .. } | Series::Trend { .. } => None,
+    }
+}
+
+fn ratio(numerators: &[u64], denominators: &[u64]) -> Vec<(f64, f64)> {
+    numbers(numerators)
+        .into_iter()
+        .zip(numbers(denominators))
+        .collect()
+}
+
+fn numbers(counts: &[u64]) -> Vec<f64> {
+    counts.iter().map(|&count| count as f64).collect()
+}
+
+/// What a target used for the work, where that is known.
+fn costs(summary: &Summary, target: &Target) -> Vec<(Figure, Measurement)> {
+    let figure = |name: String, unit, nature| Figure {
+        metric: target.name.clone(),
+        figure: name,
+        unit,
+        better: Better::Lower,
+        nature,
+    };
+    let mut costs = Vec::new();
+    let works = throughput(summary);
+    let most = works
+        .iter()
+        .max_by(|one, other| one.1.value.total_cmp(&other.1.value));
+    if let (Some((work, measurement)), Some(cores)) = (most, target.series.get("cpu_cores"))
+        && let Parts::Ratio(counts) = &measurement.parts
+        && let Some(cpu_seconds) = target.cpu_seconds.filter(|seconds| *seconds > 0.0)
+    {
+        let total = measurement.value * summary.metadata.duration_seconds;
+        let pairs = cores.iter().zip(counts);
+        let pairs = pairs.map(|(cores, (count, seconds))| (cores.unwrap_or(0.0) * seconds * 1e6, *count));
+        costs.push((
+            figure(
+                format!("CPU per {}", singular(&work.metric)),
+                Unit::Microseconds,
+                Nature::Cpu,
+            ),
+            Measurement {
+                value: cpu_seconds * 1e6 / total,
+                parts: Parts::Ratio(pairs.collect()),
+            },
+        ));
+    }
+    if let Some(bytes) = target.rss_per_user_bytes.filter(|bytes| *bytes > 0) {
+        costs.push((
+            figure("memory per user".to_owned(), Unit::Bytes, Nature::Memory),
+            Measurement {
+                value: bytes as f64,
+                parts: Parts::Whole,
+            },
+        ));
+    }
+    costs
+}
+
+/// One of what a counter counts.
+fn singular(counter: &str) -> &str {
+    match counter {
+        "iterations" => "iteration",
+        "http_reqs" | "http.requests" | "requests" | "grpc_reqs" => "request",
+        _ => "message",
+    }
+}

@@ -1,0 +1,82 @@
+//! A comparison for terminals.
+
+use super::{
+    Comparison, Verdict,
+    cells::{HEADLINES, cells},
+};
+use crate::{Style, text::wrap};
+
+/// Columns between two cells.
+const GAP: usize = 2;
+
+/// The columns whose cells stand at the right: numbers.
+const IS_NUMBER: [bool; 6] = [false, true, true, true, true, false];
+
+impl Comparison {
+    /// What was compared, the verdict, all figures, and what stands in the way.
+    pub fn text(&self, style: Style) -> String {
+        let mut text = format!(
+            "\n  baseline   {}\n  candidate  {}\n\n  {}\n",
+            self.baseline.text(),
+            self.candidate.text(),
+            paint(self.verdict, &self.headline(), style)
+        );
+        for sentence in self.obstacles.iter().chain(&self.notices) {
+            for line in wrap(sentence, "  - ", "    ", style.width) {
+                text.push_str(&line);
+                text.push('\n');
+            }
+        }
+        if self.differences.is_empty() {
+            return text;
+        }
+        text.push('\n');
+        let rows: Vec<_> = self.differences.iter().map(cells).collect();
+        let headlines = HEADLINES.map(str::to_owned);
+        let widths: [usize; 6] = std::array::from_fn(|column| {
+            let cells = rows.iter().chain([&headlines]).map(|row| &row[column]);
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        });
+        text.push_str(&row(&headlines, &widths, |headline, _| style.faint(headline)));
+        for (cells, difference) in rows.iter().zip(&self.differences) {
+            text.push_str(&row(cells, &widths, |cell, column| match column {
+                5 => paint(difference.verdict, cell, style),
+                1 | 2 => style.value(cell),
+                _ => cell.to_owned(),
+            }));
+        }
+        text.push('\n');
+        for line in wrap(&self.legend(), "  ", "  ", style.width) {
+            text.push_str(&style.faint(&line));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn row(cells: &[String; 6], widths: &[usize; 6], paint: impl Fn(&str, usize) -> String) -> String {
+    let mut line = " ".repeat(GAP);
+    for (column, cell) in cells.iter().enumerate() {
+        let padding = " ".repeat(widths[column] - cell.chars().count());
+        let painted = paint(cell, column);
+        let is_last = column + 1 == cells.len();
+        line.push_str(&match (IS_NUMBER[column], is_last) {
+            (true, _) => format!("{padding}{painted}"),
+            (false, false) => format!("{painted}{padding}"),
+            (false, true) => painted,
+        });
+        if !is_last {
+            line.push_str(&" ".repeat(GAP));
+        }
+    }
+    line + "\n"
+}
+
+fn paint(verdict: Verdict, text: &str, style: Style) -> String {
+    match verdict {
+        Verdict::Regressed => style.bad(text),
+        Verdict::Improved => style.good(text),
+        Verdict::CannotTell => style.strong(text),
+        Verdict::NoSignificantDifference => text.to_owned(),
+    }
+}

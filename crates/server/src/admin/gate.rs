@@ -1,0 +1,173 @@
+//! Who may see the admin page: whoever knows its secret, and for a while the browser that has sent it.
+//!
+//! The secret is never part of a URL, because proxies log those. A browser sends it in a form and gets a cookie, which is
+//! no secret to keep in a table but says until when it is good, signed with the secret: it outlives a restart, holds on all
+//! shards, and a new secret ends all of them.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use plimsoll_cable::derived_key;
+use subtle::ConstantTimeEq;
+use tokio::sync::Semaphore;
+
+/// How long a browser need not send the secret again: a working day.
+pub(crate) const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// Wrong secrets that are being answered at the same time; further ones, and right ones meanwhile, are not looked at.
+const MAX_WRONG: usize = 4;
+
+/// How long the answer to a wrong secret takes. With [`MAX_WRONG`] that is four guesses a second from the whole world,
+/// which nobody finds a secret of 16 characters with.
+const WRONG_DELAY: Duration = Duration::from_secs(1);
+
+/// Decides about secrets and cookies.
+pub(crate) struct Gate {
+    secret: String,
+    guesses: Arc<Semaphore>,
+}
+
+/// What is said to a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Right,
+    Wrong,
+    /// It was not looked at, because too many wrong ones came.
+    TooMany,
+}
+
+impl Gate {
+    pub(crate) fn new(secret: String) -> Self {
+        Self {
+            secret,
+            guesses: Arc::new(Semaphore::new(MAX_WRONG)),
+        }
+    }
+
+    /// Looks at a secret. A wrong one keeps its place for the whole delay, also when its client hangs up sooner: a
+    /// client that does not wait must not get more guesses. Call it on a shard.
+    pub(crate) async fn judge(&self, guess: &[u8]) -> Verdict {
+        let Ok(place) = Arc::clone(&self.guesses).try_acquire_owned() else {
+            return Verdict::TooMany;
+        };
+        if guess.ct_eq(self.secret.as_bytes()).into() {
+            return Verdict::Right;
+        }
+        let delay = tokio::task::spawn_local(async move {
+            tokio::time::sleep(WRONG_DELAY).await;
+            drop(place);
+        });
+        let _the_shard_may_be_ending = delay.await;
+        Verdict::Wrong
+    }
+
+    /// A cookie's value that is good for [`SESSION_LIFETIME`].
+    pub(crate) fn admit(&self, now: SystemTime) -> String {
+        let until = unix_seconds(now + SESSION_LIFETIME);
+        format!("{until}.{}", self.signature(until))
+    }
+
+    /// Whether the value of a cookie is one of ours and still good.
+    pub(crate) fn knows(&self, cookie: &str, now: SystemTime) -> bool {
+        let Some((until, signature)) = cookie.split_once('.') else {
+            return false;
+        };
+        let Ok(until) = until.parse::<u64>() else {
+            return false;
+        };
+        let is_ours: bool = signature
+            .as_bytes()
+            .ct_eq(self.signature(until).as_bytes())
+            .into();
+        is_ours && unix_seconds(now) < until
+    }
+
+    fn signature(&self, until: u64) -> String {
+        derived_key::derive(&self.secret, &format!("admin-page until {until}"))
+    }
+}
+
+/// A clock before 1970 is one that was never set.
+fn unix_seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// Without the secret.
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        task::{LocalSet, spawn_local},
+        time::Instant,
+    };
+
+    use super::*;
+
+    fn gate() -> Gate {
+        Gate::new("a secret of some length".to_owned())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_right_secret_is_answered_at_once_and_a_wrong_one_takes_its_time() {
+        LocalSet::new()
+            .run_until(async {
+                for (guess, expected, seconds) in [
+                    ("a secret of some length", Verdict::Right, 0),
+                    ("a secret of some lengtH", Verdict::Wrong, 1),
+                    ("a secret of some length\0", Verdict::Wrong, 1),
+                    ("", Verdict::Wrong, 1),
+                ] {
+                    let begin = Instant::now();
+                    assert_eq!(gate().judge(guess.as_bytes()).await, expected, "{guess}");
+                    assert_eq!(begin.elapsed().as_secs(), seconds, "{guess}");
+                }
+            })
+            .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_guesses_is_not_looked_at_even_when_nobody_waits_for_the_answers() {
+        LocalSet::new()
+            .run_until(async {
+                let gate = Arc::new(gate());
+                for _ in 0..MAX_WRONG {
+                    let gate = Arc::clone(&gate);
+                    let guessing = spawn_local(async move { gate.judge(b"wrong").await });
+                    tokio::task::yield_now().await;
+                    guessing.abort();
+                }
+                let right = b"a secret of some length";
+                assert_eq!(gate.judge(right).await, Verdict::TooMany);
+                tokio::time::sleep(WRONG_DELAY + Duration::from_millis(1)).await;
+                assert_eq!(gate.judge(right).await, Verdict::Right);
+            })
+            .await;
+    }
+
+    #[test]
+    fn a_cookie_is_good_until_its_time_is_up_and_for_its_secret_alone() {
+        let begin = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let cookie = gate().admit(begin);
+        let check = |cookie: &str, seconds: u64, expected| {
+            let now = begin + Duration::from_secs(seconds);
+            assert_eq!(gate().knows(cookie, now), expected, "{cookie} after {seconds} s");
+        };
+        let lifetime = SESSION_LIFETIME.as_secs();
+        check(&cookie, 0, true);
+        check(&cookie, lifetime - 1, true);
+        check(&cookie, lifetime, false);
+        check(&Gate::new("another secret".to_owned()).admit(begin), 0, false);
+        let later = format!("9{cookie}");
+        for forged in [later.as_str(), "", ".", "1800000001.", "x.y", &cookie[..20]] {
+            check(forged, 0, false);
+        }
+    }
+}

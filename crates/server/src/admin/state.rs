@@ -1,0 +1,131 @@
+//! Everything that the admin page shows, as one JSON document: counters as they are, so that whoever asks twice can tell
+//! rates, and a server keeps nothing for anybody. Documented in `docs/reference/serve.md`.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use plimsoll_telemetry::{BUCKET_BOUNDS, Metric, Registry, Series, Value};
+use serde::Serialize;
+
+use super::slow_sessions::SlowSession;
+use crate::http::Readiness;
+
+/// The document.
+#[derive(Debug, Serialize)]
+pub(crate) struct State {
+    version: &'static str,
+    /// When this was, Unix time in milliseconds.
+    time_ms: u64,
+    /// The process' age on a clock that nobody sets: the difference of two is the time for rates.
+    uptime_ms: u64,
+    shards: usize,
+    max_connections: usize,
+    #[serde(flatten)]
+    readiness: Readiness,
+    /// None until they were counted.
+    slow_sessions: Option<Vec<SlowSession>>,
+    /// Upper bounds of the histograms' buckets in seconds; one more bucket has none.
+    bucket_bounds: &'static [f64],
+    metrics: BTreeMap<&'static str, Vec<SeriesState>>,
+}
+
+/// What only the server knows and the registry does not.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) uptime: Duration,
+    pub(crate) n_shards: usize,
+    pub(crate) max_connections: usize,
+    pub(crate) slow_sessions: Option<Vec<SlowSession>>,
+}
+
+#[derive(Debug, Serialize)]
+struct SeriesState {
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    labels: BTreeMap<&'static str, String>,
+    #[serde(flatten)]
+    value: ValueState,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum ValueState {
+    Number { value: f64 },
+    Histogram { counts: Vec<u64>, sum_seconds: f64 },
+}
+
+impl State {
+    pub(crate) fn new(registry: &Registry, facts: Facts, now: SystemTime) -> Self {
+        let time = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let metrics = registry.snapshot().metrics;
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            time_ms: milliseconds(time),
+            uptime_ms: milliseconds(facts.uptime),
+            shards: facts.n_shards,
+            max_connections: facts.max_connections,
+            readiness: Readiness::of(registry.dependencies()),
+            slow_sessions: facts.slow_sessions,
+            bucket_bounds: &BUCKET_BOUNDS,
+            metrics: metrics.into_iter().map(series_of).collect(),
+        }
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn series_of(metric: Metric) -> (&'static str, Vec<SeriesState>) {
+    let series = metric.series.into_iter().map(SeriesState::from).collect();
+    (metric.name, series)
+}
+
+impl From<Series> for SeriesState {
+    fn from(series: Series) -> Self {
+        let value = match series.value {
+            Value::Counter(n) => ValueState::Number { value: n as f64 },
+            Value::Gauge(value) => ValueState::Number { value },
+            Value::Histogram(histogram) => ValueState::Histogram {
+                counts: histogram.counts,
+                sum_seconds: histogram.sum.as_secs_f64(),
+            },
+        };
+        Self {
+            labels: series.labels.into_iter().collect(),
+            value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn a_server_as_json() {
+        let registry = Registry::default();
+        registry.dependency("redis").down("connection refused");
+        registry.gauge("clients_num", "").set(2);
+        registry
+            .labelled_counter("refused_connections_total", "", &[("reason", "tls")])
+            .add(3);
+        registry
+            .histogram("broadcast_duration_seconds", "", &[])
+            .observe(Duration::from_millis(2));
+        let facts = Facts {
+            uptime: Duration::from_millis(4_500),
+            n_shards: 2,
+            max_connections: 1000,
+            slow_sessions: None,
+        };
+        let now = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let mut state = State::new(&registry, facts, now);
+        // It changes with every release.
+        state.version = "1.0.0";
+        expect![[r#"{"version":"1.0.0","time_ms":1800000000000,"uptime_ms":4500,"shards":2,"max_connections":1000,"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"connection refused","for_s":0}],"slow_sessions":null,"bucket_bounds":[0.0001,0.00025,0.0005,0.001,0.0025,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1.0,2.5,5.0,10.0],"metrics":{"broadcast_duration_seconds":[{"counts":[0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0],"sum_seconds":0.002}],"clients_num":[{"value":2.0}],"dependency_up":[{"labels":{"dependency":"redis"},"value":0.0}],"refused_connections_total":[{"labels":{"reason":"tls"},"value":3.0}]}}"#]].assert_eq(&serde_json::to_string(&state).expect("JSON"));
+    }
+}

@@ -1,0 +1,195 @@
+//! The page for operators at `/admin`, with what it loads and asks for. What it shows, and to whom, is decided in
+//! [`crate::admin`].
+//!
+//! | path | answers |
+//! |---|---|
+//! | `GET /admin` | the page, or with 401 a form that asks for the secret |
+//! | `POST /admin/sign-in` | to the form: a cookie, and back to the page |
+//! | `POST /admin/sign-out` | the cookie is gone |
+//! | `GET /admin/state.json` | what the page shows, also for programs with `Authorization: Bearer SECRET` |
+//! | `GET /admin/admin.css`, `admin.js`, `base.css`, `figures.js` | the page's parts, for everybody: they hold nothing |
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use hyper::{
+    Method, Request, StatusCode,
+    body::Incoming,
+    header::{self, HeaderValue},
+};
+
+use super::{Answer, answer_of, body, pages, text, with_header};
+use crate::{
+    accept::Purpose,
+    admin::{Admin, Facts, SESSION_LIFETIME, State, Verdict},
+    shard::Shard,
+};
+
+const PATH: &str = "/admin";
+
+const PAGE: &str = include_str!("../../assets/admin/page.html");
+const SIGN_IN: &str = include_str!("../../assets/admin/sign-in.html");
+const STYLE: &str = include_str!("../../assets/admin/admin.css");
+const SCRIPT: &str = include_str!("../../assets/admin/admin.js");
+
+/// Where the form says what went wrong.
+const COMPLAINT: &str = "<!-- complaint -->";
+
+const COOKIE: &str = "plimsoll_admin";
+
+/// The largest form: a secret, percent-encoded.
+const MAX_FORM_BYTES: usize = 4 * 1024;
+
+/// What stands behind the page, if there is one here and the request is for it.
+pub(super) fn of_request<'a, B>(
+    shard: &'a Shard,
+    request: &Request<B>,
+    purpose: Purpose,
+) -> Option<&'a Admin> {
+    let admin = shard.admin.as_deref()?;
+    let is_here = match purpose {
+        Purpose::Clients => admin.on_main_port,
+        Purpose::Metrics => true,
+        Purpose::Broadcasts => false,
+    };
+    let rest = request.uri().path().strip_prefix(PATH)?;
+    (is_here && (rest.is_empty() || rest.starts_with('/'))).then_some(admin)
+}
+
+pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incoming>) -> Answer {
+    let path = &request.uri().path()[PATH.len()..];
+    let answer = match (request.method(), path) {
+        (&Method::GET, "" | "/") => page(admin, &request),
+        (&Method::GET, "/state.json") => state(shard, admin, &request).await,
+        (&Method::POST, "/sign-in") => sign_in(shard, admin, request).await,
+        (&Method::POST, "/sign-out") => to_page(cookie(shard, "", 0)),
+        (&Method::GET, "/admin.css") => pages::style(STYLE),
+        (&Method::GET, "/admin.js") => pages::script(SCRIPT),
+        (method, path) => path
+            .strip_prefix('/')
+            .filter(|_| method == Method::GET)
+            .and_then(pages::shared_part)
+            .unwrap_or_else(|| text(StatusCode::NOT_FOUND, "The admin page has no such part.")),
+    };
+    pages::guarded(answer)
+}
+
+fn page<B>(admin: &Admin, request: &Request<B>) -> Answer {
+    match is_signed_in(admin, request) {
+        true => pages::html(StatusCode::OK, PAGE),
+        false => form(StatusCode::UNAUTHORIZED, ""),
+    }
+}
+
+fn form(status: StatusCode, complaint: &str) -> Answer {
+    let complaint = match complaint {
+        "" => String::new(),
+        complaint => format!("<p role=\"alert\">{complaint}</p>"),
+    };
+    with_advice(pages::html(status, SIGN_IN.replace(COMPLAINT, &complaint)))
+}
+
+/// RFC 9110 §15.5.2 wants a scheme with 401; browsers ask nothing for this one.
+fn with_advice(answer: Answer) -> Answer {
+    match answer.status() {
+        StatusCode::UNAUTHORIZED => with_header(answer, header::WWW_AUTHENTICATE, "Bearer"),
+        StatusCode::TOO_MANY_REQUESTS => with_header(answer, header::RETRY_AFTER, "1"),
+        _ => answer,
+    }
+}
+
+async fn state<B>(shard: &Shard, admin: &Admin, request: &Request<B>) -> Answer {
+    if !is_signed_in(admin, request) {
+        let secret = request.headers().get(header::AUTHORIZATION);
+        let secret = secret.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+        let refusal = match secret {
+            Some(secret) => refusal(admin.gate.judge(secret).await),
+            None => Some((
+                StatusCode::UNAUTHORIZED,
+                "Send the secret: Authorization: Bearer SECRET.",
+            )),
+        };
+        if let Some((status, reason)) = refusal {
+            return with_advice(text(status, reason));
+        }
+    }
+    let state = admin.described(|| describe(shard, admin));
+    answer_of(StatusCode::OK, "application/json", state)
+}
+
+fn describe(shard: &Shard, admin: &Admin) -> Bytes {
+    let facts = Facts {
+        uptime: admin.started.elapsed(),
+        n_shards: shard.config.n_shards,
+        max_connections: shard.config.max_connections,
+        slow_sessions: admin.slow_sessions.look(),
+    };
+    let state = State::new(&shard.config.registry, facts, SystemTime::now());
+    serde_json::to_vec(&state)
+        .expect("maps have texts as keys")
+        .into()
+}
+
+async fn sign_in(shard: &Shard, admin: &Admin, request: Request<Incoming>) -> Answer {
+    let body = match body::read(
+        request.into_body(),
+        MAX_FORM_BYTES,
+        shard.config.handshake_timeout,
+    )
+    .await
+    {
+        Ok(body) => body,
+        Err(answer) => return answer,
+    };
+    let secret = form_urlencoded::parse(&body).find(|(name, _)| name == "secret");
+    let secret = secret.map(|(_, secret)| secret).unwrap_or_default();
+    match refusal(admin.gate.judge(secret.as_bytes()).await) {
+        Some((status, reason)) => form(status, reason),
+        None => {
+            let admission = admin.gate.admit(SystemTime::now());
+            to_page(cookie(shard, &admission, SESSION_LIFETIME.as_secs()))
+        }
+    }
+}
+
+fn refusal(verdict: Verdict) -> Option<(StatusCode, &'static str)> {
+    match verdict {
+        Verdict::Right => None,
+        Verdict::Wrong => Some((StatusCode::UNAUTHORIZED, "This is not the secret.")),
+        Verdict::TooMany => Some((
+            StatusCode::TOO_MANY_REQUESTS,
+            "Too many wrong secrets are coming in. Try again in a second.",
+        )),
+    }
+}
+
+fn is_signed_in<B>(admin: &Admin, request: &Request<B>) -> bool {
+    let headers = request.headers().get_all(header::COOKIE);
+    let mut cookies = headers
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='));
+    cookies.any(|(name, value)| name == COOKIE && admin.gate.knows(value, SystemTime::now()))
+}
+
+/// Scripts do not see it, other sites do not send it, and with TLS it goes over nothing else.
+fn cookie(shard: &Shard, value: &str, seconds: u64) -> HeaderValue {
+    let secure = match shard.config.tls {
+        Some(_) => "; Secure",
+        None => "",
+    };
+    let cookie =
+        format!("{COOKIE}={value}; Path={PATH}; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+    HeaderValue::try_from(cookie).expect("digits, letters and dots are a header")
+}
+
+fn to_page(cookie: HeaderValue) -> Answer {
+    let mut answer = with_header(
+        text(StatusCode::SEE_OTHER, "The page is at /admin."),
+        header::LOCATION,
+        PATH,
+    );
+    answer.headers_mut().insert(header::SET_COOKIE, cookie);
+    answer
+}

@@ -1,0 +1,246 @@
+// Runs are kept, found again and compared; and whatever becomes of the place where they are kept, no run suffers.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { before, after, describe, test } from "node:test";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { folderOf } from "./support/scripts.mjs";
+
+/** A script that needs no server and takes no time. */
+const NOTHING = "export default function () {}";
+
+/** A test's own folder for runs, with a script in it; `plimsoll` runs in it. */
+function place(t, script = NOTHING) {
+  const folder = folderOf(t, { "nothing.js": script });
+  const env = { PLIMSOLL_DATA_DIR: join(folder, "data") };
+  return {
+    folder,
+    database: join(folder, "data", "runs.db"),
+    plimsoll: (...args) => plimsollIn({ cwd: folder, env }, ...args),
+    plimsollWith: (more, ...args) => plimsollIn({ cwd: folder, env: { ...env, ...more } }, ...args),
+  };
+}
+
+async function list(plimsoll, ...args) {
+  const { code, stdout, stderr } = await plimsoll("runs", "list", "--format", "json", ...args);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+/** `saved as …`, and that nothing went wrong. */
+function savedId({ code, stderr }) {
+  assert.equal(code, 0, stderr);
+  const found = /^saved as (\S+); plimsoll runs show latest$/m.exec(stderr);
+  assert.ok(found, stderr);
+  return found[1];
+}
+
+test("a run is kept with all that is known of it", async (t) => {
+  const { plimsoll, folder } = place(t);
+  assert.deepEqual(await list(plimsoll), []);
+  const run = await plimsoll("run", "-i", "7", "--format", "json", "nothing.js");
+  const id = savedId(run);
+  const summary = JSON.parse(run.stdout);
+  assert.equal(summary.metadata.id, id);
+
+  const [listed, ...others] = await list(plimsoll);
+  assert.deepEqual(others, []);
+  assert.equal(listed.id, id);
+  assert.equal(listed.kind, "k6");
+  assert.equal(listed.verdict, "passed");
+  assert.match(listed.name, /nothing\.js$/);
+  assert.match(listed.command, /run -i 7 --format json nothing\.js$/);
+
+  const exported = await plimsoll("runs", "export", "latest");
+  assert.deepEqual(JSON.parse(exported.stdout), summary);
+  await plimsoll("runs", "export", id, "-o", "summary.json");
+  assert.equal(readFileSync(join(folder, "summary.json"), "utf8"), exported.stdout);
+  const shown = await plimsoll("runs", "show", id.slice(0, 22), "--format", "json");
+  assert.deepEqual(JSON.parse(shown.stdout), summary);
+
+  // The summary as the run printed it.
+  const again = await plimsoll("run", "-i", "7", "--quiet", "nothing.js");
+  assert.equal(again.stderr, "");
+  const text = await plimsoll("runs", "show");
+  assert.equal(text.code, 0, text.stderr);
+  assert.ok(text.stdout.endsWith(again.stdout.trimStart()), `${text.stdout}\n--- and not\n${again.stdout}`);
+});
+
+test("every load command keeps its run", async (t) => {
+  const server = await Server.start("--app", "benchmark");
+  t.after(() => server.stop());
+  const { plimsoll } = place(t);
+  savedId(await plimsoll("run", "--include", '[{"send": {"data": "hi"}}]', "-u", server.ws("/echo")));
+  savedId(await plimsoll("demo", "--users", "2", "--time", "1"));
+  const kinds = (await list(plimsoll)).map(({ kind }) => kind);
+  assert.deepEqual(kinds, ["demo", "wsdirector"]);
+  assert.equal((await list(plimsoll, "--kind", "demo")).length, 1);
+});
+
+test("who wants it otherwise gets it", async (t) => {
+  const { plimsoll, plimsollWith, database } = place(t);
+  for (const { code, stderr } of [
+    await plimsoll("run", "--quiet", "--no-save", "nothing.js"),
+    await plimsollWith({ PLIMSOLL_NO_SAVE: "1" }, "run", "--quiet", "nothing.js"),
+  ]) {
+    assert.equal(code, 0);
+    assert.equal(stderr, "");
+  }
+  assert.ok(!existsSync(database));
+});
+
+test("several terminals save at the same time", async (t) => {
+  const { plimsoll } = place(t);
+  const runs = await Promise.all(Array.from({ length: 6 }, () => plimsoll("run", "nothing.js")));
+  const ids = runs.map(savedId);
+  const listed = (await list(plimsoll)).map(({ id }) => id);
+  assert.deepEqual(listed.toSorted(), ids.toSorted());
+});
+
+describe("a place that cannot take a run", () => {
+  for (const [name, prepare, expected] of [
+    ["a file that is no database", ({ database }) => writeFileSync(database, "my notes\n".repeat(1000)), /is damaged, or no/],
+    ["a full disk", ({ database }) => symlinkSync("/dev/full", database), /cannot use/],
+    ["a folder in place of the file", ({ database }) => mkdirSync(database), /cannot use/],
+  ]) {
+    test(`${name}: one warning, and the result is there`, async (t) => {
+      const here = place(t);
+      mkdirSync(join(here.folder, "data"));
+      prepare(here);
+      const { code, stdout, stderr } = await here.plimsoll("run", "--quiet", "nothing.js");
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /iterations/);
+      assert.match(stderr, /^warning: the run is not kept: [^\n]*\n$/);
+      assert.match(stderr, expected);
+      const shown = await here.plimsoll("runs", "list");
+      assert.equal(shown.code, 1);
+    });
+  }
+
+  test("a folder that is a file", async (t) => {
+    const { plimsollWith } = place(t);
+    const { code, stdout, stderr } = await plimsollWith({ PLIMSOLL_DATA_DIR: "nothing.js" }, "run", "--quiet", "nothing.js");
+    assert.equal(code, 0);
+    assert.match(stdout, /iterations/);
+    assert.match(stderr, /^warning: the run is not kept: cannot create the folder nothing\.js: [^\n]*\n$/);
+  });
+
+  test("no home at all", async (t) => {
+    const { plimsollWith } = place(t);
+    const nowhere = { PLIMSOLL_DATA_DIR: "", XDG_DATA_HOME: "", HOME: "" };
+    const { code, stderr } = await plimsollWith(nowhere, "run", "--quiet", "nothing.js");
+    assert.equal(code, 0);
+    assert.equal(
+      stderr,
+      "warning: the run is not kept: there is no place for runs: set PLIMSOLL_DATA_DIR to a folder, or HOME\n",
+    );
+  });
+
+  test("a run with a bad result keeps its exit code", async (t) => {
+    const { plimsollWith } = place(
+      t,
+      'export const options = { thresholds: { iterations: ["count>5"] } }; export default function () {}',
+    );
+    const { code } = await plimsollWith({ PLIMSOLL_DATA_DIR: "nothing.js" }, "run", "--quiet", "nothing.js");
+    assert.equal(code, 99);
+  });
+});
+
+test("without a place in the environment it is below the home", async (t) => {
+  const { plimsollWith, folder } = place(t);
+  const home = { PLIMSOLL_DATA_DIR: "", XDG_DATA_HOME: "", HOME: folder };
+  savedId(await plimsollWith(home, "run", "nothing.js"));
+  assert.ok(existsSync(join(folder, ".local/share/plimsoll/runs.db")));
+});
+
+test("tags name runs, and runs are forgotten when somebody says so", async (t) => {
+  const { plimsoll } = place(t);
+  const ids = [];
+  for (let n = 0; n < 3; n++) ids.push(savedId(await plimsoll("run", "nothing.js")));
+  assert.equal((await plimsoll("runs", "tag", "latest~1", "main", "--note", "before the change")).code, 0);
+  const [, tagged] = await list(plimsoll);
+  assert.deepEqual(tagged.tags, ["main"]);
+  assert.equal(tagged.note, "before the change");
+  assert.deepEqual((await list(plimsoll, "--tag", "main")).map(({ id }) => id), [ids[1]]);
+  const wrong = await plimsoll("runs", "tag", "latest", "latest");
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /is no tag/);
+
+  const unasked = await plimsoll("runs", "rm", "latest");
+  assert.equal(unasked.code, 2);
+  assert.match(unasked.stderr, /1 run would be forgotten, and nobody can be asked: add --yes/);
+  assert.equal((await list(plimsoll)).length, 3);
+  // Those with tags stay.
+  assert.equal((await plimsoll("runs", "rm", "--keep", "1", "--yes")).code, 0);
+  assert.deepEqual((await list(plimsoll)).map(({ id }) => id), [ids[2], ids[1]]);
+  assert.match((await plimsoll("runs", "rm", "--older-than", "1h", "--yes")).stderr, /No runs to forget/);
+  assert.equal((await plimsoll("runs", "rm", "main", "--yes")).code, 0);
+  const gone = await plimsoll("runs", "show", "main");
+  assert.equal(gone.code, 1);
+  assert.match(gone.stderr, /there is no run `main`/);
+});
+
+describe("compared", () => {
+  let server;
+  let delayMs;
+  before(async () => {
+    server = createServer((_, response) => setTimeout(() => response.end("hello"), delayMs)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+  });
+  after(() => server.close());
+
+  const SCRIPT = `
+    import http from "k6/http";
+    export const options = { vus: 5, duration: __ENV.TIME };
+    export default function () { http.get(__ENV.URL); }
+  `;
+
+  /** A run against a server that takes so long. */
+  async function run(plimsoll, ms, time = "10s") {
+    delayMs = ms;
+    const url = `http://127.0.0.1:${server.address().port}/`;
+    return savedId(await plimsoll("run", "-e", `URL=${url}`, "-e", `TIME=${time}`, "nothing.js"));
+  }
+
+  test("a server that got slower is a regression, and the other way round an improvement", async (t) => {
+    const { plimsoll } = place(t, SCRIPT);
+    await run(plimsoll, 50);
+    await run(plimsoll, 150);
+    const slower = await plimsoll("runs", "compare", "latest~1", "latest");
+    assert.equal(slower.code, 3, slower.stdout);
+    assert.match(slower.stdout, /^ {2}regressed: /m);
+    assert.match(slower.stdout, /http_req_duration p50 .*regressed$/m);
+    const faster = await plimsoll("runs", "compare", "--baseline", "latest", "latest~1", "--format", "json");
+    assert.equal(faster.code, 0, faster.stdout);
+    const [{ verdict, differences }] = JSON.parse(faster.stdout);
+    assert.equal(verdict, "improved");
+    const p50 = differences.find(({ metric, figure }) => metric === "http_req_duration" && figure === "p50");
+    assert.ok(p50.change < -0.5 && p50.interval[1] < 0, JSON.stringify(p50));
+    const table = await plimsoll("runs", "compare", "latest~1", "latest", "--format", "md");
+    assert.equal(table.code, 3);
+    assert.match(table.stdout, /^\| http\\_req\\_duration p50 \|.*🔴 regressed \|$/m);
+
+    const same = await plimsoll("runs", "compare", "latest", "latest");
+    assert.equal(same.code, 0, same.stdout);
+    assert.match(same.stdout, /^ {2}no significant difference$/m);
+  });
+
+  test("runs that do not say are no verdict", async (t) => {
+    const { plimsoll } = place(t, SCRIPT);
+    await run(plimsoll, 1, "1s");
+    await run(plimsoll, 1, "1s");
+    const short = await plimsoll("runs", "compare", "latest~1", "latest");
+    assert.equal(short.code, 4, short.stdout);
+    assert.match(short.stdout, /^ {2}cannot tell$/m);
+    assert.match(short.stdout, /run longer/);
+    await run(plimsoll, 1, "2s");
+    const other = await plimsoll("runs", "compare", "latest~1", "latest");
+    assert.equal(other.code, 4, other.stdout);
+    assert.match(other.stdout, /had another plan/);
+    const alone = await plimsoll("runs", "compare", "latest");
+    assert.equal(alone.code, 2);
+  });
+});
