@@ -13,14 +13,12 @@ use plimsoll_load::preflight;
 use plimsoll_script::Redaction;
 use tokio::task::LocalSet;
 
-use super::{
-    log::{Log, LogFormat, LogOutput},
-    progress::Screen,
-    signals::Signals,
-};
+use super::log::{Log, LogFormat, LogOutput};
 use crate::{
     arguments,
     exit::{Failure, Status, TestFailure},
+    screen::Screen,
+    signals::Signals,
     surroundings::Surroundings,
     terminal,
 };

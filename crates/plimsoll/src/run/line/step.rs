@@ -13,14 +13,14 @@ use plimsoll_load::{
 };
 
 use super::{
-    super::{signals::Signals, verdict},
+    super::verdict,
     options::Timing,
     recording::{Recording, Steady},
     talk::{Present, Talk},
     watched::Watched,
     workload::Attempt,
 };
-use crate::exit::Failure;
+use crate::{exit::Failure, signals::Signals};
 
 /// What all steps of a search have in common.
 #[derive(Clone, Copy, Debug)]

@@ -15,11 +15,10 @@ use plimsoll_load::{metrics::MetricSet, run::Progress};
 use plimsoll_report::Style;
 
 use super::{
-    super::progress::Screen,
     goals::Goals,
     options::{Format, Timing},
 };
-use crate::terminal;
+use crate::{screen::Screen, terminal};
 
 /// Where a search says what.
 #[derive(Debug)]
