@@ -37,6 +37,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    runs::Keeper,
     surroundings::Surroundings,
     terminal,
 };
@@ -104,8 +105,9 @@ async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>)
     }
     preflight::raise_open_file_limit();
     let signals = Signals::listen()?;
+    let keeper = options.save.keeper(options.quiet, surroundings);
     tokio::select! {
-        outcome = run_test(options, &test, &signals) => outcome,
+        outcome = run_test(options, &test, &signals, keeper) => outcome,
         () = signals.received(2) => Err(interrupted("a second signal ended the run at once, so there is no result")),
     }
 }
@@ -166,7 +168,12 @@ fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<Status, Failure> {
+async fn run_test(
+    options: &Options,
+    test: &Test,
+    signals: &Signals,
+    keeper: Keeper,
+) -> Result<Status, Failure> {
     let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     if plan.scenarios.is_empty() {
         return Err(Failure::Usage(
@@ -227,7 +234,9 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         health,
         breach: guard.breach(),
     };
-    tell(options, test, &outcome, &reports, &activity)
+    let told = tell(options, test, &outcome, &reports, &activity);
+    keeper.keep(&outcome.summary);
+    told
 }
 
 fn interrupted(message: &str) -> Failure {

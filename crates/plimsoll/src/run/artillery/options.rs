@@ -7,7 +7,7 @@ use plimsoll_load::plan::parse_duration;
 use plimsoll_shootout::WatchArgs;
 use serde_json::Value;
 
-use crate::exit::Failure;
+use crate::{exit::Failure, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +62,8 @@ pub(in crate::run) struct Options {
     /// Print no reports.
     #[arg(long, short)]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) save: SaveFlags,
     /// Log what helps to find mistakes, too.
     #[arg(long)]
     pub(super) verbose: bool,
