@@ -36,6 +36,7 @@ use super::{
 use crate::{
     exit::{Failure, Status, TestFailure},
     live,
+    runs::Keeper,
     screen::Screen,
     signals::Signals,
     surroundings::Surroundings,
@@ -107,8 +108,9 @@ async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>)
     }
     preflight::raise_open_file_limit();
     let signals = Signals::listen()?;
+    let keeper = options.save.keeper(options.quiet, surroundings);
     tokio::select! {
-        outcome = run_test(options, &test, &signals, (screen, is_drawable)) => outcome,
+        outcome = run_test(options, &test, &signals, keeper, (screen, is_drawable)) => outcome,
         () = signals.received(2) => Err(interrupted("a second signal ended the run at once, so there is no result")),
     }
 }
@@ -174,6 +176,7 @@ async fn run_test(
     options: &Options,
     test: &Test,
     signals: &Signals,
+    keeper: Keeper,
     (screen, is_drawable): (Arc<Screen<io::Stderr>>, bool),
 ) -> Result<Status, Failure> {
     let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
@@ -254,7 +257,9 @@ async fn run_test(
         health,
         breach: guard.breach(),
     };
-    tell(options, test, &outcome, &reports, &activity)
+    let told = tell(options, test, &outcome, &reports, &activity);
+    keeper.keep(&outcome.summary);
+    told
 }
 
 fn interrupted(message: &str) -> Failure {

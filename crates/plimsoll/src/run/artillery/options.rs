@@ -7,7 +7,7 @@ use plimsoll_load::plan::parse_duration;
 use plimsoll_shootout::WatchArgs;
 use serde_json::Value;
 
-use crate::{exit::Failure, live::LiveFlags};
+use crate::{exit::Failure, live::LiveFlags, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +62,8 @@ pub(in crate::run) struct Options {
     /// Print no reports.
     #[arg(long, short, conflicts_with = "tui")]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) save: SaveFlags,
     #[command(flatten)]
     pub(super) live: LiveFlags,
     /// Log what helps to find mistakes, too.
