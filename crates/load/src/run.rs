@@ -113,6 +113,8 @@ pub struct Progress<'a> {
     pub recent: &'a Stretch,
     /// What people should know, all since the start.
     pub notices: &'a [String],
+    /// Why iterations failed, all since the start.
+    pub failures: &'a Failures,
 }
 
 /// How far one scenario is.

@@ -16,7 +16,6 @@ mod rest;
 mod results;
 mod script;
 mod secret_source;
-mod signals;
 mod unsupported;
 mod variables;
 mod verdict;

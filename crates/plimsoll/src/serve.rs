@@ -144,6 +144,9 @@ pub(crate) struct Options {
     /// Print one JSON line on stdout when clients can connect: {"event":"listening","address":…,"pid":…}.
     #[arg(long)]
     announce: bool,
+    /// Serve the chat room of `plimsoll demo` as a page on /.
+    #[arg(long, hide = true)]
+    demo_page: bool,
     // Behind the others, because each heading holds for everything that follows.
     #[command(flatten)]
     remote: remote::Options,
@@ -269,6 +272,7 @@ impl Options {
             drain_timeout: self.stopping.drain_timeout(),
             shutdown_timeout: self.stopping.shutdown_timeout(),
             serves_load_tests: self.is_embedded(),
+            serves_demo_page: self.demo_page,
             greets_echo: !self.no_welcome,
             compresses: self.enable_ws_compression,
             stats_interval: self.monitoring.stats_interval(),

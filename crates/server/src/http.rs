@@ -1,4 +1,4 @@
-//! Plain HTTP on the server's ports: hello, health, metrics, the page for operators, broadcasts from backends, and how
+//! Plain HTTP on the server's ports: hello, health, metrics, pages for people, broadcasts from backends, and how
 //! event streams begin.
 
 use std::{
@@ -31,8 +31,10 @@ use crate::{
 mod admin;
 mod body;
 mod broadcast;
+mod demo_page;
 mod event_stream;
 mod observation;
+mod pages;
 
 pub(crate) use observation::Readiness;
 
@@ -149,6 +151,9 @@ async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> 
     }
     if Kind::of_path(path, config).is_some() {
         return upgrade_required();
+    }
+    if let Some(answer) = demo_page::answer(config, &request) {
+        return answer;
     }
     match (request.method(), path) {
         (&Method::GET | &Method::HEAD, "/") => text(StatusCode::OK, &hello(config)),

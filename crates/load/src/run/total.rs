@@ -133,6 +133,7 @@ impl Total {
             metrics: &self.metrics,
             recent,
             notices: &self.notices,
+            failures: &self.failures,
         }
     }
 

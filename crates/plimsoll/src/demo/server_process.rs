@@ -60,6 +60,9 @@ impl ServerProcess {
             "--host=127.0.0.1",
             "--port=0",
             "--app=chat",
+            "--demo-page",
+            // What its page shows.
+            "--metrics-http=/metrics",
             "--announce",
             "--log-level=warn",
         ]);

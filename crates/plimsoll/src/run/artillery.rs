@@ -31,12 +31,13 @@ use tokio::task::LocalSet;
 
 use super::{
     log::{Log, LogFormat, LogOutput},
-    progress::Screen,
     results::{Course, summarize, write_file},
-    signals::Signals,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    live,
+    screen::Screen,
+    signals::Signals,
     surroundings::Surroundings,
     terminal,
 };
@@ -97,7 +98,9 @@ pub(super) fn check(
 
 async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     options.refuse_unsupported().map_err(Failure::Usage)?;
-    start_log(options)?;
+    let (screen, is_drawable) = Screen::stderr();
+    let screen = Arc::new(screen);
+    start_log(options, &screen)?;
     let test = read(options, text, surroundings)?;
     for warning in test.warnings() {
         tracing::warn!("{warning}");
@@ -105,20 +108,19 @@ async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>)
     preflight::raise_open_file_limit();
     let signals = Signals::listen()?;
     tokio::select! {
-        outcome = run_test(options, &test, &signals) => outcome,
+        outcome = run_test(options, &test, &signals, (screen, is_drawable)) => outcome,
         () = signals.received(2) => Err(interrupted("a second signal ended the run at once, so there is no result")),
     }
 }
 
-fn start_log(options: &Options) -> io::Result<()> {
-    let (screen, _) = Screen::stderr();
+fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<()> {
     let style: Style = terminal::style(&io::stderr());
     let log = Log {
         output: &LogOutput::Stderr,
         format: LogFormat::Text,
         is_verbose: options.verbose,
         has_colour: style.color,
-        screen: Arc::new(screen),
+        screen: Arc::clone(screen),
         // Only scripts read secrets.
         redaction: Redaction::default(),
     };
@@ -166,7 +168,12 @@ fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<Status, Failure> {
+async fn run_test(
+    options: &Options,
+    test: &Test,
+    signals: &Signals,
+    (screen, is_drawable): (Arc<Screen<io::Stderr>>, bool),
+) -> Result<Status, Failure> {
     let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     if plan.scenarios.is_empty() {
         return Err(Failure::Usage(
@@ -179,11 +186,32 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         mut stages,
         activity,
     } = test.users();
-    let mut reports = Reports::new(options, test);
+    let sampling = options.watch.attach()?;
+    let config = RunConfig {
+        sampling: sampling.clone(),
+        ..RunConfig::new(plan.clone())
+    };
+    let view = options.live.start(live::Setting {
+        name: &options.file.display().to_string(),
+        plan: &plan,
+        control: config.control.clone(),
+        signals: signals.clone(),
+        sampling: sampling.clone(),
+        screen: Arc::clone(&screen),
+        is_drawable,
+        is_quiet: options.quiet,
+        has_colour: terminal::style(&io::stderr()).color,
+        // Only scripts read secrets.
+        redact: Box::new(str::to_owned),
+    })?;
+    let mut reports = Reports::new(options, test, screen);
     let guard = Guard::new(test.ensure());
     let mut recorder = Recorder::new();
     let observe = |progress: &Progress<'_>| {
         recorder.observe(progress);
+        if let Some(view) = &view {
+            view.observe(progress);
+        }
         reports.observe(progress);
         guard.observe(progress);
     };
@@ -193,13 +221,10 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
             () = guard.wait() => {}
         }
     };
-    let sampling = options.watch.attach()?;
-    let config = RunConfig {
-        sampling: sampling.clone(),
-        ..RunConfig::new(plan.clone())
-    };
     let n_workers = config.n_workers;
-    let result = run::run(config, registry, factory, &mut stages, observe, ended_early).await?;
+    let result = run::run(config, registry, factory, &mut stages, observe, ended_early).await;
+    drop(view);
+    let result = result?;
     let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
     let mut figures = reports.finish(&result);
     let n_interrupted = result.iterations.n_interrupted;

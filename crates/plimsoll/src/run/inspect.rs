@@ -21,11 +21,11 @@ use super::{
     layers::Layers,
     log::{Log, LogFormat, LogOutput},
     options::ReadingFlags,
-    progress::Screen,
     script,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    screen::Screen,
     surroundings::Surroundings,
     terminal,
 };

@@ -27,7 +27,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use super::progress::Screen;
+use crate::screen::Screen;
 
 /// The target of what scripts say with `console`.
 const CONSOLE: &str = "console";
@@ -112,7 +112,7 @@ impl Log<'_> {
             console: console.clone(),
             log: match self.output {
                 LogOutput::Stderr => Sink::Screen(self.screen),
-                LogOutput::Stdout => Sink::Stdout,
+                LogOutput::Stdout => Sink::Stdout(self.screen),
                 LogOutput::None => Sink::None,
                 LogOutput::File(path) => open(path)?,
             },
@@ -156,7 +156,8 @@ struct Sinks {
 #[derive(Debug)]
 enum Sink {
     Screen(Arc<Screen<io::Stderr>>),
-    Stdout,
+    /// Which may be the same terminal as the screen.
+    Stdout(Arc<Screen<io::Stderr>>),
     File(Mutex<File>),
     None,
 }
@@ -179,7 +180,7 @@ impl Write for &Sink {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         match self {
             Sink::Screen(screen) => screen.print(&String::from_utf8_lossy(lines)),
-            Sink::Stdout => io::stdout().write_all(lines)?,
+            Sink::Stdout(screen) => screen.beside(|| io::stdout().write_all(lines))?,
             Sink::File(file) => file
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)

@@ -7,7 +7,8 @@ use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_load::{
     plan::Plan,
     preflight,
-    run::{self, Progress, RunConfig, RunEnd, RunResult},
+    run::{self, Control, Progress, RunConfig, RunEnd, RunResult},
+    watch::Sampling,
 };
 use plimsoll_outputs::Outputs;
 use plimsoll_report::{Summary, summary::Kind, timeline::Recorder};
@@ -22,13 +23,15 @@ use tokio::task::LocalSet;
 use super::{
     check::unreadable,
     log::{Log, LogFormat, LogOutput},
-    progress::{Audience, Display, Screen},
+    progress::{Audience, Display},
     results::{Course, SATURATED, judge, summarize},
-    signals::Signals,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    live,
     runs::Keeper,
+    screen::Screen,
+    signals::Signals,
     surroundings::Surroundings,
     terminal,
 };
@@ -76,14 +79,32 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     };
     preflight::raise_open_file_limit();
     let signals = Signals::listen()?;
+    let plan = Plan::new(users.plan());
+    let control = Control::of(&plan);
+    let sampling = options.watch.attach()?;
+    let view = options.live.start(live::Setting {
+        name: &source.name(),
+        plan: &plan,
+        control: control.clone(),
+        signals: signals.clone(),
+        sampling: sampling.clone(),
+        screen: Arc::clone(&screen),
+        is_drawable,
+        is_quiet: options.quiet,
+        has_colour: terminal::style(&io::stderr()).color && !options.no_color,
+        // Only scripts read secrets.
+        redact: Box::new(str::to_owned),
+    })?;
     let run = ScenarioRun {
         options,
         name: source.name(),
         report: users.report(),
-        plan: Plan::new(users.plan()),
+        plan,
+        control,
+        sampling,
         users,
         outputs,
-        display: Display::new(screen, audience),
+        display: Display::new(screen, audience).with_view(view),
         keeper: options.save.keeper(options.quiet, surroundings),
     };
     tokio::select! {
@@ -150,6 +171,8 @@ struct ScenarioRun<'a> {
     /// The scenario as the user named it.
     name: String,
     plan: Plan,
+    control: Control,
+    sampling: Option<Arc<Sampling>>,
     users: Users,
     report: Report,
     outputs: Outputs,
@@ -159,10 +182,11 @@ struct ScenarioRun<'a> {
 
 impl ScenarioRun<'_> {
     async fn conduct(self, signals: &Signals) -> Result<Status, Failure> {
-        let sampling = self.options.watch.attach()?;
+        let sampling = self.sampling;
         let outputs = self.outputs.start(&self.plan, Box::new(io::stdout()))?;
         let config = RunConfig {
             samples: outputs.samples(),
+            control: self.control,
             sampling: sampling.clone(),
             ..RunConfig::new(self.plan.clone())
         };

@@ -1,11 +1,11 @@
 // The page for operators: asks the server every two seconds for its counters, keeps five minutes of them, and shows what
 // follows. It asks nothing while nobody sees it.
 
+import { age, bytes, count, drawn, each, element, quantile, seconds, tile } from "/admin/figures.js";
+
 const INTERVAL_MS = 2000;
 /** Five minutes. */
 const MAX_KEPT = 150;
-/** A line is drawn for half a minute at least, so that the first looks are no wild zigzag. */
-const MIN_SHOWN = 15;
 /** What latency and failures are taken from. */
 const WINDOW_MS = 60_000;
 
@@ -44,47 +44,9 @@ function observed(states, name, labels = {}) {
   return latest.map((n, bucket) => n - earlier[bucket]);
 }
 
-/** Within a bucket a straight line is assumed, as Prometheus does; beyond the last bound there is only the bound. */
-function quantile(counts, bounds, q) {
-  const rank = q * counts.reduce((sum, n) => sum + n, 0);
-  if (rank === 0) return null;
-  let below = 0;
-  for (const [bucket, n] of counts.entries()) {
-    if (below + n >= rank) {
-      if (bucket === bounds.length) return bounds.at(-1);
-      const low = bucket === 0 ? 0 : bounds[bucket - 1];
-      return low + (bounds[bucket] - low) * ((rank - below) / n);
-    }
-    below += n;
-  }
-  return bounds.at(-1);
-}
-
 const p99 = (name) => (states) => quantile(observed(states, name), states.at(-1).bucket_bounds, 0.99);
 const now = (name) => (states) => total(states.at(-1), name);
 const perSecond = (name) => (states) => rate(states, name);
-
-// ---- Words -------------------------------------------------------------------------------------------------------------
-
-const plain = (n) => n.toLocaleString("en", { maximumFractionDigits: n < 10 ? 1 : 0 });
-function count(n) {
-  return n < 1e5 ? plain(n) : n.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 });
-}
-const each = (n) => `${count(n)}/s`;
-function bytes(n) {
-  const power = n < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(n) / 3));
-  return `${plain(n / 1000 ** power)} ${["B", "kB", "MB", "GB", "TB"][power]}`;
-}
-function seconds(s) {
-  if (s < 0.001) return `${plain(s * 1e6)} µs`;
-  if (s < 1) return `${plain(s * 1e3)} ms`;
-  return `${plain(s)} s`;
-}
-function age(s) {
-  if (s < 120) return `${Math.floor(s)} s`;
-  if (s < 7200) return `${Math.floor(s / 60)} min`;
-  return s < 172_800 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} days`;
-}
 
 // ---- What is shown -----------------------------------------------------------------------------------------------------
 
@@ -131,21 +93,6 @@ const CALLS = [
 
 const byId = (id) => document.getElementById(id);
 
-/** An element with text or children; what comes from outside is only ever text. */
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-function drawn(name, attributes, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
 const number = (text, more = "") => element("td", { class: `number ${more}` }, text);
 const head = (...titles) =>
   element("tr", {}, ...titles.map((title, n) => element("th", n > 0 ? { class: "number" } : {}, title)));
@@ -153,22 +100,9 @@ const head = (...titles) =>
 function showTiles() {
   const tiles = TILES.map(([title, figure, write]) => {
     const values = history.map((_, n) => figure(history.slice(0, n + 1)));
-    const value = values.at(-1);
-    return element("div", { class: "tile" }, element("h3", {}, title), element("output", {}, value === null ? "–" : write(value)), line(values));
+    return tile(title, values, write);
   });
   byId("tiles").replaceChildren(...tiles);
-}
-
-/** A line through all values that are there, from zero to the greatest; the newest is at the right. */
-function line(values) {
-  const most = Math.max(...values, 0) || 1;
-  const width = Math.max(values.length, MIN_SHOWN) - 1;
-  const points = values.flatMap((value, n) => {
-    const x = width - (values.length - 1) + n;
-    return value === null ? [] : [`${x},${(30 - (28 * value) / most).toFixed(1)}`];
-  });
-  const svg = { viewBox: `0 0 ${width} 31`, preserveAspectRatio: "none", "aria-hidden": "true" };
-  return drawn("svg", svg, drawn("polyline", { points: points.join(" ") }));
 }
 
 function showHistograms(state) {

@@ -7,7 +7,7 @@
 //! | `POST /admin/sign-in` | to the form: a cookie, and back to the page |
 //! | `POST /admin/sign-out` | the cookie is gone |
 //! | `GET /admin/state.json` | what the page shows, also for programs with `Authorization: Bearer SECRET` |
-//! | `GET /admin/admin.css`, `admin.js` | the page's parts, for everybody: they hold nothing |
+//! | `GET /admin/admin.css`, `admin.js`, `base.css`, `figures.js` | the page's parts, for everybody: they hold nothing |
 
 use std::time::SystemTime;
 
@@ -15,10 +15,10 @@ use bytes::Bytes;
 use hyper::{
     Method, Request, StatusCode,
     body::Incoming,
-    header::{self, HeaderName, HeaderValue},
+    header::{self, HeaderValue},
 };
 
-use super::{Answer, answer_of, body, text, with_header};
+use super::{Answer, answer_of, body, pages, text, with_header};
 use crate::{
     accept::Purpose,
     admin::{Admin, Facts, SESSION_LIFETIME, State, Verdict},
@@ -26,14 +26,6 @@ use crate::{
 };
 
 const PATH: &str = "/admin";
-
-/// Only this server's own files, so that nothing that a client or an application called itself can do anything.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-     img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-
-const HTML: &str = "text/html; charset=utf-8";
-const CSS: &str = "text/css; charset=utf-8";
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 const PAGE: &str = include_str!("../../assets/admin/page.html");
 const SIGN_IN: &str = include_str!("../../assets/admin/sign-in.html");
@@ -71,16 +63,20 @@ pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incomi
         (&Method::GET, "/state.json") => state(shard, admin, &request).await,
         (&Method::POST, "/sign-in") => sign_in(shard, admin, request).await,
         (&Method::POST, "/sign-out") => to_page(cookie(shard, "", 0)),
-        (&Method::GET, "/admin.css") => answer_of(StatusCode::OK, CSS, STYLE),
-        (&Method::GET, "/admin.js") => answer_of(StatusCode::OK, JAVASCRIPT, SCRIPT),
-        _ => text(StatusCode::NOT_FOUND, "The admin page has no such part."),
+        (&Method::GET, "/admin.css") => pages::style(STYLE),
+        (&Method::GET, "/admin.js") => pages::script(SCRIPT),
+        (method, path) => path
+            .strip_prefix('/')
+            .filter(|_| method == Method::GET)
+            .and_then(pages::shared_part)
+            .unwrap_or_else(|| text(StatusCode::NOT_FOUND, "The admin page has no such part.")),
     };
-    guarded(answer)
+    pages::guarded(answer)
 }
 
 fn page<B>(admin: &Admin, request: &Request<B>) -> Answer {
     match is_signed_in(admin, request) {
-        true => answer_of(StatusCode::OK, HTML, PAGE),
+        true => pages::html(StatusCode::OK, PAGE),
         false => form(StatusCode::UNAUTHORIZED, ""),
     }
 }
@@ -90,8 +86,7 @@ fn form(status: StatusCode, complaint: &str) -> Answer {
         "" => String::new(),
         complaint => format!("<p role=\"alert\">{complaint}</p>"),
     };
-    let answer = answer_of(status, HTML, SIGN_IN.replace(COMPLAINT, &complaint));
-    with_advice(answer)
+    with_advice(pages::html(status, SIGN_IN.replace(COMPLAINT, &complaint)))
 }
 
 /// RFC 9110 §15.5.2 wants a scheme with 401; browsers ask nothing for this one.
@@ -197,18 +192,4 @@ fn to_page(cookie: HeaderValue) -> Answer {
     );
     answer.headers_mut().insert(header::SET_COOKIE, cookie);
     answer
-}
-
-/// What browsers are told about all of it: keep nothing, load nothing else, show it in no frame.
-fn guarded(answer: Answer) -> Answer {
-    const GUARDS: [(HeaderName, &str); 5] = [
-        (header::CACHE_CONTROL, "no-store"),
-        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-    ];
-    GUARDS
-        .into_iter()
-        .fold(answer, |answer, (name, value)| with_header(answer, name, value))
 }

@@ -7,7 +7,7 @@ use plimsoll_load::plan::parse_duration;
 use plimsoll_shootout::WatchArgs;
 use serde_json::Value;
 
-use crate::exit::Failure;
+use crate::{exit::Failure, live::LiveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,8 +60,10 @@ pub(in crate::run) struct Options {
     #[arg(long, value_enum, value_name = "MODE", default_value_t = SummaryMode::ArtilleryV2)]
     pub(super) summary_mode: SummaryMode,
     /// Print no reports.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "tui")]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) live: LiveFlags,
     /// Log what helps to find mistakes, too.
     #[arg(long)]
     pub(super) verbose: bool,

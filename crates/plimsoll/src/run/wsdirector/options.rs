@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, ValueEnum, ValueHint};
 use plimsoll_shootout::WatchArgs;
 
-use crate::runs::SaveFlags;
+use crate::{live::LiveFlags, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,8 +47,10 @@ pub(super) struct Options {
     #[command(flatten)]
     pub(super) watch: WatchArgs,
     /// No progress.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "tui")]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) live: LiveFlags,
     #[command(flatten)]
     pub(super) save: SaveFlags,
     /// Log each step of each client.

@@ -17,7 +17,7 @@ use super::{
 use crate::{cli::CommandLine, serve::Options};
 
 /// Flags about one start of the program. No variable and no key stands for them.
-const COMMAND_LINE_ONLY: [&str; 3] = ["announce", "exit-with-stdin", "print-config"];
+const COMMAND_LINE_ONLY: [&str; 4] = ["announce", "demo-page", "exit-with-stdin", "print-config"];
 
 /// What a server is started with.
 #[derive(Default, Clone, Copy)]

@@ -7,7 +7,7 @@ use plimsoll_load::{
     executor::Executor,
     metrics::{Kind, MetricSet, Recorder, Registry, Selector, built_in::Http},
     plan::Plan,
-    run::{Control, Progress, Stretch},
+    run::{Control, Failures, Progress, Stretch},
     threshold::Finding,
 };
 
@@ -223,6 +223,7 @@ fn metrics_and_groups_are_told() {
         metrics: &metrics,
         recent: &Stretch::empty(&metrics),
         notices: &[],
+        failures: &Failures::default(),
     });
     check(
         &run.ask("GET", "/v1/status", ""),

@@ -1,0 +1,25 @@
+//! The page `/` of the demo's server: its chat room for people with a browser, beside the users of the load test. A plain
+//! `plimsoll serve` has no such page: what its `/` says belongs to whoever runs it.
+
+use hyper::{Method, Request, StatusCode};
+
+use super::{Answer, pages};
+use crate::Config;
+
+const PAGE: &str = include_str!("../../assets/demo/page.html");
+const STYLE: &str = include_str!("../../assets/demo/demo.css");
+const SCRIPT: &str = include_str!("../../assets/demo/demo.js");
+
+/// The answer, if this server has the page and the request is for it or for a part of it.
+pub(super) fn answer<B>(config: &Config, request: &Request<B>) -> Option<Answer> {
+    if !config.serves_demo_page || request.method() != Method::GET {
+        return None;
+    }
+    let answer = match request.uri().path() {
+        "/" => pages::html(StatusCode::OK, PAGE),
+        "/demo/demo.css" => pages::style(STYLE),
+        "/demo/demo.js" => pages::script(SCRIPT),
+        path => pages::shared_part(path.strip_prefix("/demo/")?)?,
+    };
+    Some(pages::guarded(answer))
+}
