@@ -141,6 +141,55 @@ describe("processes", () => {
   });
 });
 
+describe("how much comes with each user", () => {
+  /** A server of its own process that keeps 8 MiB for everybody who joins: `{ pid, url }`. */
+  async function hoarder(t) {
+    const program = `
+      const kept = [];
+      const server = require("node:http").createServer((request, response) => {
+        kept.push(Buffer.alloc(8 << 20, 1));
+        response.end();
+      });
+      server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
+    const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+    t.after(() => child.kill("SIGKILL"));
+    const [port] = await within(once(createInterface({ input: child.stdout }), "line"), "a server");
+    return { pid: child.pid, url: `http://127.0.0.1:${port}` };
+  }
+
+  const script = (stages) => `
+    import http from "k6/http";
+    import { sleep } from "k6";
+    export const options = { scenarios: { all: {
+      executor: "ramping-vus", stages: ${JSON.stringify(stages)}, gracefulStop: "0s", gracefulRampDown: "0s",
+    } } };
+    export default () => { http.get(__ENV.URL); sleep(60); };`;
+
+  test("is a line through a load that rises, although memory stays when users leave", async (t) => {
+    const { pid, url } = await hoarder(t);
+    const stages = [{ duration: "8s", target: 16 }, { duration: "3s", target: 0 }];
+    const file = join(folderOf(t, { "load.js": script(stages) }), "load.js");
+    const words = ["run", "--format", "json", "-e", `URL=${url}`, "--watch", String(pid), file];
+    const { code, stdout, stderr } = await plimsoll(...words);
+    assert.equal(code, 0, stderr);
+    const [{ fits, no_fits }] = JSON.parse(stdout).targets;
+    const memory = fits.find(({ of, against }) => of === "rss_bytes" && against === "vus");
+    assert.ok(memory, JSON.stringify(no_fits));
+    // A user that the busy machine let in a second late moves the line a little.
+    const per_user = 8 << 20;
+    assert.ok(Math.abs(memory.slope - per_user) < 0.2 * per_user, JSON.stringify(memory));
+    assert.ok(memory.slope_error < 0.2 * per_user && memory.n >= 5);
+  });
+
+  test("is not said of a load that stays the same", async (t) => {
+    const { pid, url } = await hoarder(t);
+    const file = join(folderOf(t, { "load.js": script([{ duration: "0s", target: 3 }, { duration: "1s", target: 3 }]) }), "load.js");
+    const { stdout } = await plimsoll("run", "-e", `URL=${url}`, "--watch", `hoarder=${pid}`, file);
+    assert.match(stdout, /target\.+: hoarder \(process \d+\), CPU .*, RSS up to .*, PSS up to /);
+    assert.match(stdout, /- no RSS per user: too few intervals/);
+  });
+});
+
 describe("a target that is not there ends the command before any load", () => {
   /** A port that is taken, and that nobody listens on: that of a client. */
   async function silentPort(t) {

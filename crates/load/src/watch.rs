@@ -15,6 +15,7 @@ mod choice;
 mod endpoint;
 mod exposition;
 pub mod figure;
+mod latest;
 mod paced;
 mod record;
 mod sampler;
@@ -31,6 +32,7 @@ pub use self::{
     cgroup::{CgroupError, MEMORY_CURRENT_BYTES},
     choice::MAX_SERIES,
     endpoint::{Fetch, OpenPage},
+    latest::Latest,
     record::Record,
     sampler::{Account, Ended},
     sampling::{MAX_TARGETS, Sampling, SamplingError},

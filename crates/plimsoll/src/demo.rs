@@ -31,11 +31,15 @@ use plimsoll_report::{
     timeline::Recorder,
 };
 use plimsoll_shootout::WatchArgs;
+use tokio::task::LocalSet;
 
 use crate::{
     exit::{Failure, Status},
+    live::{self, Live, LiveFlags},
     origin::origin,
     runs::{Keeper, SaveFlags},
+    screen::Screen,
+    signals::Signals,
     surroundings::Surroundings,
     terminal, watching,
 };
@@ -74,6 +78,8 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
+    live: LiveFlags,
+    #[command(flatten)]
     save: SaveFlags,
 }
 
@@ -101,7 +107,7 @@ impl Options {
             .enable_all()
             .build()?;
         let keeper = self.save.keeper(false, surroundings);
-        runtime.block_on(self.run(keeper))
+        LocalSet::new().block_on(&runtime, self.run(keeper))
     }
 
     async fn run(self, keeper: Keeper) -> Result<Status, Failure> {
@@ -173,10 +179,11 @@ impl Options {
             sampling,
             ..RunConfig::new(self.plan()?)
         };
+        let signals = Signals::listen()?;
+        let view = self.view(&config, &signals)?;
         let n_workers = config.n_workers.get();
         let mut recorder = Recorder::new();
         let mut line = ProgressLine::new(io::stderr().is_terminal());
-        let interrupted = async { drop(tokio::signal::ctrl_c().await) };
         let mut no_stages = ();
         let run = run::run(
             config,
@@ -185,17 +192,40 @@ impl Options {
             &mut no_stages,
             |progress| {
                 recorder.observe(progress);
-                line.show(progress, metrics.broadcast_duration());
+                match &view {
+                    Some(view) => view.observe(progress),
+                    None => line.show(progress, metrics.broadcast_duration()),
+                }
             },
-            interrupted,
+            signals.received(1),
         );
         let result = run.await;
-        line.finish();
+        match view {
+            Some(view) => drop(view),
+            None => line.finish(),
+        }
         Ok(Loaded {
             result: result?,
             metrics,
             recorder,
             n_workers,
+        })
+    }
+
+    fn view(&self, config: &RunConfig, signals: &Signals) -> Result<Option<Live>, Failure> {
+        let (screen, is_drawable) = Screen::stderr();
+        self.live.start(live::Setting {
+            name: "demo",
+            plan: &config.plan,
+            control: config.control.clone(),
+            signals: signals.clone(),
+            sampling: config.sampling.clone(),
+            screen: Arc::new(screen),
+            is_drawable,
+            is_quiet: false,
+            has_colour: terminal::style(&io::stderr()).color,
+            // Nothing in it is secret.
+            redact: Box::new(str::to_owned),
         })
     }
 

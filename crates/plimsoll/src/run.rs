@@ -8,6 +8,7 @@ mod environment;
 mod flags;
 mod inspect;
 mod layers;
+mod line;
 mod load_test;
 mod log;
 mod options;
@@ -16,7 +17,6 @@ mod rest;
 mod results;
 mod script;
 mod secret_source;
-mod signals;
 mod unsupported;
 mod variables;
 mod verdict;
@@ -31,6 +31,7 @@ pub(crate) use self::{
     artillery::QuickOptions,
     check::{Findings, Input, check},
     inspect::Options as InspectOptions,
+    line::Options as LineOptions,
     options::Options,
     rest::USUAL_ADDRESS,
     unsupported::command as unsupported,

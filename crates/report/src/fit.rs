@@ -126,7 +126,7 @@ pub fn fit(of: &str, against: &str, points: &[(f64, f64)]) -> Result<Fit, NoFit>
 fn check_spread(points: &[(f64, f64)]) -> Result<(), String> {
     if points.len() < LEAST_POINTS {
         return Err(format!(
-            "{} intervals are too few; it takes {LEAST_POINTS} in which the load rises or stays",
+            "too few intervals ({}); it takes {LEAST_POINTS} in which the load rises or stays",
             points.len()
         ));
     }

@@ -10,8 +10,9 @@ import { join } from "node:path";
 import { within } from "./deadline.mjs";
 import { eventually } from "./processes.mjs";
 
-const BIN = process.env.PLIMSOLL_BIN;
-assert.ok(BIN, "PLIMSOLL_BIN must name the release binary; `cargo xtask test --only e2e` sets it");
+/** The program itself. */
+export const PROGRAM = process.env.PLIMSOLL_BIN;
+assert.ok(PROGRAM, "PLIMSOLL_BIN must name the release binary; `cargo xtask test --only e2e` sets it");
 
 /** The longest that a command of these tests may take. */
 const COMMAND_PATIENCE_MS = 90_000;
@@ -25,7 +26,7 @@ const DATA = mkdtempSync(join(tmpdir(), "plimsoll-data-"));
 process.on("exit", () => rmSync(DATA, { recursive: true, force: true }));
 
 /** What this machine's environment says about servers and load tests is no part of a test. */
-const ENVIRONMENT = {
+export const ENVIRONMENT = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(PLIMSOLL_.*|ANYCABLE_.*|K6_.*|PORT|REDIS_URL)$/.test(name)),
   ),
@@ -38,7 +39,7 @@ const ENVIRONMENT = {
  */
 function start(args, { n_files, env, cwd } = {}) {
   const shell = ["sh", "-c", `ulimit -n ${n_files} && exec "$0" "$@"`];
-  const [program, ...words] = [...(n_files ? shell : []), BIN, ...args];
+  const [program, ...words] = [...(n_files ? shell : []), PROGRAM, ...args];
   // Commands see an empty standard input at once; a server that is told to watches for its end.
   const stdin = args.includes("--exit_with_stdin") ? "pipe" : "ignore";
   const child = spawn(program, words, {

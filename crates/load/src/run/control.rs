@@ -73,6 +73,11 @@ impl Control {
         *self.state.borrow()
     }
 
+    /// Whether [`Self::pause`] is possible while the run goes on.
+    pub fn can_pause(&self) -> bool {
+        self.is_controlled
+    }
+
     /// No iteration begins until [`Self::resume`].
     ///
     /// # Errors

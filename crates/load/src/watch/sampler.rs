@@ -14,6 +14,7 @@ use super::{
     cgroup::Cgroup,
     endpoint::Endpoint,
     figure::Reading,
+    latest::{Latest, LatestCell},
     tree::{ProcessTree, Root},
 };
 use crate::cpu_clock;
@@ -75,6 +76,9 @@ pub(super) struct Sampler {
     source: Source,
     /// The newest reading before the load.
     base: Reading,
+    /// The newest reading of all.
+    newest: Reading,
+    latest: LatestCell,
     started: Option<Instant>,
     record: Record,
     ended: Option<Ended>,
@@ -103,7 +107,9 @@ impl Sampler {
                 .unwrap_or_else(|| what.clone()),
             what,
             source,
+            newest: base.clone(),
             base,
+            latest: LatestCell::default(),
             started: None,
             record: Record::default(),
             ended: None,
@@ -162,6 +168,8 @@ impl Sampler {
                 self.missing = None;
                 let at = seconds_since(started, reading.taken_at);
                 self.record.add(Some(second), at, &reading);
+                self.latest.set(Latest::between(&self.newest, &reading));
+                self.newest = reading;
             }
             Err(error) => self.note_absence(error),
         }
@@ -186,6 +194,12 @@ impl Sampler {
                 let reason = error.to_string();
                 self.ended = Some(Ended { after, reason });
             }
+        }
+        if self.ended.is_some() {
+            self.latest.set(Latest {
+                has_ended: true,
+                ..Latest::default()
+            });
         }
     }
 
@@ -218,6 +232,11 @@ impl Sampler {
 
     fn elapsed(&self) -> Duration {
         self.started.map_or(Duration::ZERO, |started| started.elapsed())
+    }
+
+    /// Where its newest figures are.
+    pub(super) fn latest(&self) -> LatestCell {
+        self.latest.clone()
     }
 
     /// For people.

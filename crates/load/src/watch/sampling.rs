@@ -17,7 +17,8 @@ use std::{
 };
 
 use super::{
-    Account, OpenPage, Target, WatchError,
+    Account, Latest, OpenPage, Target, WatchError,
+    latest::LatestCell,
     sampler::{Order, Sampler},
 };
 
@@ -42,6 +43,7 @@ pub struct Sampling {
 struct Attached {
     name: String,
     what: String,
+    latest: LatestCell,
     /// Holds at most the three orders of a run.
     orders: Sender<Order>,
 }
@@ -128,6 +130,13 @@ impl Sampling {
             .map(move |answer| answer.recv_timeout(left()).ok())
     }
 
+    /// The name of each target with its newest figures.
+    pub fn latest(&self) -> impl Iterator<Item = (&str, Latest)> {
+        self.targets
+            .iter()
+            .map(|target| (target.name.as_str(), target.latest.get()))
+    }
+
     /// The names of all targets.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.name.as_str())
@@ -144,7 +153,7 @@ impl Attached {
         thread::Builder::new().name("watch".to_owned()).spawn(move || {
             match Sampler::attach(&target, &open) {
                 Ok(sampler) => {
-                    let _ = report.try_send(Ok(sampler.name().to_owned()));
+                    let _ = report.try_send(Ok((sampler.name().to_owned(), sampler.latest())));
                     sampler.serve(&receiver);
                 }
                 Err(error) => {
@@ -158,7 +167,12 @@ impl Attached {
             })
         });
         match found {
-            Ok(name) => Ok(Self { name, what, orders }),
+            Ok((name, latest)) => Ok(Self {
+                name,
+                what,
+                latest,
+                orders,
+            }),
             Err(error) => Err(SamplingError::Target { what, error }),
         }
     }

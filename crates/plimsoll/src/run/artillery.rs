@@ -31,12 +31,14 @@ use tokio::task::LocalSet;
 
 use super::{
     log::{Log, LogFormat, LogOutput},
-    progress::Screen,
     results::{Course, summarize, write_file},
-    signals::Signals,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    live,
+    runs::Keeper,
+    screen::Screen,
+    signals::Signals,
     surroundings::Surroundings,
     terminal,
 };
@@ -47,11 +49,11 @@ mod processor;
 mod quick;
 mod reports;
 
+pub(super) use self::options::Options;
 pub(crate) use self::quick::Options as QuickOptions;
-use self::reports::Reports;
 use self::{
     guard::{Breach, Guard},
-    options::Options,
+    reports::Reports,
 };
 
 /// The names of everything that a report of Artillery's shows.
@@ -97,36 +99,40 @@ pub(super) fn check(
 
 async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     options.refuse_unsupported().map_err(Failure::Usage)?;
-    start_log(options)?;
+    let (screen, is_drawable) = Screen::stderr();
+    let screen = Arc::new(screen);
+    start_log(options, &screen)?;
     let test = read(options, text, surroundings)?;
     for warning in test.warnings() {
         tracing::warn!("{warning}");
     }
     preflight::raise_open_file_limit();
     let signals = Signals::listen()?;
+    let keeper = options.save.keeper(options.quiet, surroundings);
     tokio::select! {
-        outcome = run_test(options, &test, &signals) => outcome,
+        outcome = run_test(options, &test, &signals, keeper, (screen, is_drawable)) => outcome,
         () = signals.received(2) => Err(interrupted("a second signal ended the run at once, so there is no result")),
     }
 }
 
-fn start_log(options: &Options) -> io::Result<()> {
-    let (screen, _) = Screen::stderr();
+fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<()> {
     let style: Style = terminal::style(&io::stderr());
     let log = Log {
         output: &LogOutput::Stderr,
         format: LogFormat::Text,
         is_verbose: options.verbose,
         has_colour: style.color,
-        screen: Arc::new(screen),
+        screen: Arc::clone(screen),
         // Only scripts read secrets.
         redaction: Redaction::default(),
+        hides_users: false,
     };
     // Nobody redirects the console: there is none.
     log.start().map(drop)
 }
 
-fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
+/// Reads a file with this text.
+pub(super) fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
     let path = &options.file;
     let document = Document::read(&path.display().to_string(), text)?;
     let mut system: std::collections::BTreeMap<_, _> = surroundings
@@ -166,7 +172,13 @@ fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<Status, Failure> {
+async fn run_test(
+    options: &Options,
+    test: &Test,
+    signals: &Signals,
+    keeper: Keeper,
+    (screen, is_drawable): (Arc<Screen<io::Stderr>>, bool),
+) -> Result<Status, Failure> {
     let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     if plan.scenarios.is_empty() {
         return Err(Failure::Usage(
@@ -179,11 +191,32 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         mut stages,
         activity,
     } = test.users();
-    let mut reports = Reports::new(options, test);
+    let sampling = options.watch.attach()?;
+    let config = RunConfig {
+        sampling: sampling.clone(),
+        ..RunConfig::new(plan.clone())
+    };
+    let view = options.live.start(live::Setting {
+        name: &options.file.display().to_string(),
+        plan: &plan,
+        control: config.control.clone(),
+        signals: signals.clone(),
+        sampling: sampling.clone(),
+        screen: Arc::clone(&screen),
+        is_drawable,
+        is_quiet: options.quiet,
+        has_colour: terminal::style(&io::stderr()).color,
+        // Only scripts read secrets.
+        redact: Box::new(str::to_owned),
+    })?;
+    let mut reports = Reports::new(options, test, screen);
     let guard = Guard::new(test.ensure());
     let mut recorder = Recorder::new();
     let observe = |progress: &Progress<'_>| {
         recorder.observe(progress);
+        if let Some(view) = &view {
+            view.observe(progress);
+        }
         reports.observe(progress);
         guard.observe(progress);
     };
@@ -193,13 +226,10 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
             () = guard.wait() => {}
         }
     };
-    let sampling = options.watch.attach()?;
-    let config = RunConfig {
-        sampling: sampling.clone(),
-        ..RunConfig::new(plan.clone())
-    };
     let n_workers = config.n_workers;
-    let result = run::run(config, registry, factory, &mut stages, observe, ended_early).await?;
+    let result = run::run(config, registry, factory, &mut stages, observe, ended_early).await;
+    drop(view);
+    let result = result?;
     let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
     let mut figures = reports.finish(&result);
     let n_interrupted = result.iterations.n_interrupted;
@@ -227,7 +257,9 @@ async fn run_test(options: &Options, test: &Test, signals: &Signals) -> Result<S
         health,
         breach: guard.breach(),
     };
-    tell(options, test, &outcome, &reports, &activity)
+    let told = tell(options, test, &outcome, &reports, &activity);
+    keeper.keep(&outcome.summary);
+    told
 }
 
 fn interrupted(message: &str) -> Failure {

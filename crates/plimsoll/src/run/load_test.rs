@@ -7,6 +7,7 @@ use plimsoll_load::{
     preflight,
     run::{self, Control, Progress, RunConfig, RunResult},
     threshold::Rules,
+    watch::Sampling,
 };
 use plimsoll_outputs::Outputs;
 use plimsoll_report::{Style, SummaryMode, summary::Kind, timeline::Recorder};
@@ -18,16 +19,17 @@ use super::{
     layers::{Consolidated, Layers},
     log::{Console, Log},
     options::Options,
-    progress::{Audience, Display, Screen, header},
+    progress::{Audience, Display, header},
     rest::{Orders, Rest, Snapshot},
     results::{Course, Results, SATURATED, judge},
-    script,
-    signals::Signals,
-    verdict,
+    script, verdict,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    live::{self, Live},
     runs::Keeper,
+    screen::Screen,
+    signals::Signals,
     surroundings::Surroundings,
     terminal,
 };
@@ -41,6 +43,8 @@ struct LoadTest<'a> {
     users: Users,
     outputs: Outputs,
     screen: Arc<Screen<io::Stderr>>,
+    /// Whether standard error is a terminal that can be drawn on.
+    is_drawable: bool,
     audience: Audience,
     /// Whether it waits for a signal when it is over.
     lingers: bool,
@@ -102,6 +106,7 @@ async fn prepare<'a>(
         plan,
         outputs,
         screen,
+        is_drawable,
         audience,
         lingers,
         redaction,
@@ -149,6 +154,7 @@ fn start_log(flags: &Options, screen: &Arc<Screen<io::Stderr>>, redaction: Redac
         has_colour: style(flags, &io::stderr()).color,
         screen: Arc::clone(screen),
         redaction,
+        hides_users: false,
     };
     log.start()
 }
@@ -190,6 +196,27 @@ impl LoadTest<'_> {
         }
     }
 
+    fn view(
+        &self,
+        control: &Control,
+        signals: &Signals,
+        sampling: Option<&Arc<Sampling>>,
+    ) -> Result<Option<Live>, Failure> {
+        let redaction = self.redaction.clone();
+        self.flags.talk.live.start(live::Setting {
+            name: &self.name,
+            plan: &self.plan,
+            control: control.clone(),
+            signals: signals.clone(),
+            sampling: sampling.cloned(),
+            screen: Arc::clone(&self.screen),
+            is_drawable: self.is_drawable,
+            is_quiet: self.flags.talk.quiet,
+            has_colour: style(self.flags, &io::stderr()).color,
+            redact: Box::new(move |text| redaction.redact(text).into_owned()),
+        })
+    }
+
     async fn rest(&self, orders: &Orders) -> Result<Option<Rest>, Failure> {
         let Some(address) = &self.flags.talk.address else {
             return match self.plan.paused {
@@ -218,8 +245,9 @@ impl LoadTest<'_> {
         let descriptions = self.outputs.descriptions();
         let outputs = std::mem::take(&mut self.outputs).start(&self.plan, Box::new(io::stdout()));
         let outputs = outputs.map_err(|error| TestFailure::NoFile.because(error))?;
-        let display = RefCell::new(Display::new(Arc::clone(&self.screen), self.audience));
         let sampling = self.flags.watch.attach()?;
+        let display = Display::new(Arc::clone(&self.screen), self.audience);
+        let display = RefCell::new(display.with_view(self.view(&control, signals, sampling.as_ref())?));
         let n_vus = run::max_vus(&self.plan);
         display
             .borrow()

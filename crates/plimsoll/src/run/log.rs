@@ -27,10 +27,13 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use super::progress::Screen;
+use crate::screen::Screen;
 
 /// The target of what scripts say with `console`.
 const CONSOLE: &str = "console";
+
+/// The targets of what virtual users say: with `console`, by failing, and of their steps.
+const OF_USERS: [&str; 4] = [CONSOLE, "script", "cable", "scenario"];
 
 /// The column at which k6 writes what follows a message.
 const MESSAGE_WIDTH: usize = 44;
@@ -89,6 +92,8 @@ pub(super) struct Log<'a> {
     pub(super) screen: Arc<Screen<io::Stderr>>,
     /// What no line shows.
     pub(super) redaction: Redaction,
+    /// Whether virtual users have nothing to say: a search wants them to fail.
+    pub(super) hides_users: bool,
 }
 
 /// What scripts say with `console`, which may go elsewhere than the rest.
@@ -110,9 +115,10 @@ impl Log<'_> {
         let console = Console::default();
         let sinks = Sinks {
             console: console.clone(),
+            hides_users: self.hides_users,
             log: match self.output {
                 LogOutput::Stderr => Sink::Screen(self.screen),
-                LogOutput::Stdout => Sink::Stdout,
+                LogOutput::Stdout => Sink::Stdout(self.screen),
                 LogOutput::None => Sink::None,
                 LogOutput::File(path) => open(path)?,
             },
@@ -151,12 +157,17 @@ fn open(path: &Path) -> io::Result<Sink> {
 struct Sinks {
     log: Sink,
     console: Console,
+    hides_users: bool,
 }
+
+/// Where hidden lines go.
+static NOWHERE: Sink = Sink::None;
 
 #[derive(Debug)]
 enum Sink {
     Screen(Arc<Screen<io::Stderr>>),
-    Stdout,
+    /// Which may be the same terminal as the screen.
+    Stdout(Arc<Screen<io::Stderr>>),
     File(Mutex<File>),
     None,
 }
@@ -169,6 +180,9 @@ impl<'a> MakeWriter<'a> for Sinks {
     }
 
     fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Self::Writer {
+        if self.hides_users && OF_USERS.contains(&metadata.target()) {
+            return &NOWHERE;
+        }
         let console = self.console.0.get().filter(|_| metadata.target() == CONSOLE);
         console.unwrap_or(&self.log)
     }
@@ -179,7 +193,7 @@ impl Write for &Sink {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         match self {
             Sink::Screen(screen) => screen.print(&String::from_utf8_lossy(lines)),
-            Sink::Stdout => io::stdout().write_all(lines)?,
+            Sink::Stdout(screen) => screen.beside(|| io::stdout().write_all(lines))?,
             Sink::File(file) => file
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)

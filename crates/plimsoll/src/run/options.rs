@@ -11,7 +11,7 @@ use super::{
     log::{LogFormat, LogOutput},
     unsupported::UnsupportedFlags,
 };
-use crate::runs::SaveFlags;
+use crate::{live::LiveFlags, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -147,8 +147,10 @@ pub(super) enum Format {
 #[command(next_help_heading = "Progress and control")]
 pub(super) struct TalkFlags {
     /// No progress.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "tui")]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) live: LiveFlags,
     /// Log what helps to find mistakes, too.
     #[arg(long, short)]
     pub(super) verbose: bool,

@@ -6,13 +6,14 @@ use std::{io::Write, sync::Arc, time::Duration};
 use plimsoll_load::run;
 use plimsoll_report::status_line;
 
+use crate::{live::Live, screen::Screen};
+
 mod figures;
 mod header;
 mod scenarios;
-mod screen;
 
 use self::figures::Figures;
-pub(super) use self::{header::header, screen::Screen};
+pub(super) use self::header::header;
 
 /// Where nobody watches a terminal, a line this often is enough.
 const QUIET_INTERVAL: Duration = Duration::from_secs(10);
@@ -44,6 +45,8 @@ pub(super) struct Display<W> {
     audience: Audience,
     figures: Figures,
     next_line: Duration,
+    /// It shows more than a few lines, in their place.
+    live: Option<Live>,
 }
 
 impl<W: Write> Display<W> {
@@ -53,7 +56,13 @@ impl<W: Write> Display<W> {
             audience,
             figures: Figures::new(),
             next_line: QUIET_INTERVAL,
+            live: None,
         }
+    }
+
+    /// The same with a view in place of the few lines.
+    pub(super) fn with_view(self, live: Option<Live>) -> Self {
+        Self { live, ..self }
     }
 
     /// What comes before the first iteration.
@@ -62,13 +71,16 @@ impl<W: Write> Display<W> {
             return;
         }
         self.screen.print(header);
-        if self.audience == Audience::Terminal {
+        if self.audience == Audience::Terminal && self.live.is_none() {
             self.screen.draw(format!("making {n_vus} VUs …\n"));
         }
     }
 
     /// Shows the state of the run. The size is the terminal's, which may change while the run goes on.
     pub(super) fn show(&mut self, progress: &run::Progress<'_>, (n_columns, n_lines): (usize, usize)) {
+        if let Some(live) = &self.live {
+            return live.observe(progress);
+        }
         match self.audience {
             Audience::Terminal => {
                 let figures = self.figures.read(progress);
@@ -90,8 +102,10 @@ impl<W: Write> Display<W> {
 
     /// Clears the screen for the result.
     pub(super) fn finish(self) {
-        if self.audience == Audience::Terminal {
-            self.screen.draw(String::new());
+        match self.live {
+            Some(live) => drop(live),
+            None if self.audience == Audience::Terminal => self.screen.draw(String::new()),
+            None => {}
         }
     }
 }

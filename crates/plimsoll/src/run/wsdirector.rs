@@ -7,7 +7,8 @@ use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_load::{
     plan::Plan,
     preflight,
-    run::{self, Progress, RunConfig, RunEnd, RunResult},
+    run::{self, Control, Progress, RunConfig, RunEnd, RunResult},
+    watch::Sampling,
 };
 use plimsoll_outputs::Outputs;
 use plimsoll_report::{Summary, summary::Kind, timeline::Recorder};
@@ -22,13 +23,15 @@ use tokio::task::LocalSet;
 use super::{
     check::unreadable,
     log::{Log, LogFormat, LogOutput},
-    progress::{Audience, Display, Screen},
+    progress::{Audience, Display},
     results::{Course, SATURATED, judge, summarize},
-    signals::Signals,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
+    live,
     runs::Keeper,
+    screen::Screen,
+    signals::Signals,
     surroundings::Surroundings,
     terminal,
 };
@@ -36,7 +39,8 @@ use crate::{
 mod options;
 mod timings;
 
-use self::options::{Format, Options, Source};
+use self::options::Format;
+pub(super) use self::options::{Options, Source};
 
 /// Runs the file that `arguments` name, the program and `run` among them.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -76,14 +80,32 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     };
     preflight::raise_open_file_limit();
     let signals = Signals::listen()?;
+    let plan = Plan::new(users.plan());
+    let control = Control::of(&plan);
+    let sampling = options.watch.attach()?;
+    let view = options.live.start(live::Setting {
+        name: &source.name(),
+        plan: &plan,
+        control: control.clone(),
+        signals: signals.clone(),
+        sampling: sampling.clone(),
+        screen: Arc::clone(&screen),
+        is_drawable,
+        is_quiet: options.quiet,
+        has_colour: terminal::style(&io::stderr()).color && !options.no_color,
+        // Only scripts read secrets.
+        redact: Box::new(str::to_owned),
+    })?;
     let run = ScenarioRun {
         options,
         name: source.name(),
         report: users.report(),
-        plan: Plan::new(users.plan()),
+        plan,
+        control,
+        sampling,
         users,
         outputs,
-        display: Display::new(screen, audience),
+        display: Display::new(screen, audience).with_view(view),
         keeper: options.save.keeper(options.quiet, surroundings),
     };
     tokio::select! {
@@ -104,6 +126,7 @@ fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<
         screen: Arc::clone(screen),
         // Only scripts read secrets.
         redaction: Redaction::default(),
+        hides_users: false,
     };
     // Its output does not change later, as that of scripts may.
     log.start().map(drop)
@@ -114,6 +137,15 @@ fn read(
     scale: u32,
     surroundings: &Surroundings<'_>,
 ) -> Result<Result<Scenario, Mistakes>, Failure> {
+    let document = document(source, surroundings)?;
+    Ok(document.and_then(|document| Scenario::read(&document, scale)))
+}
+
+/// The text of a scenario, with its templates filled in.
+pub(super) fn document(
+    source: &Source,
+    surroundings: &Surroundings<'_>,
+) -> Result<Result<Document, Mistakes>, Failure> {
     let name = source.name();
     let text = match source {
         Source::Text(text) => text.clone(),
@@ -123,12 +155,11 @@ fn read(
         }
     };
     let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
-    Ok(fill_in(&name, &text, &variable)
-        .and_then(|text| Document::read(&name, &text))
-        .and_then(|document| Scenario::read(&document, scale)))
+    Ok(fill_in(&name, &text, &variable).and_then(|text| Document::read(&name, &text)))
 }
 
-fn connect(options: &Options, url: String) -> Result<Connect, Failure> {
+/// Where and how clients connect.
+pub(super) fn connect(options: &Options, url: String) -> Result<Connect, Failure> {
     let clients = &options.clients;
     let tls = clients.insecure.then(|| {
         Tls::new(TlsOptions {
@@ -150,6 +181,8 @@ struct ScenarioRun<'a> {
     /// The scenario as the user named it.
     name: String,
     plan: Plan,
+    control: Control,
+    sampling: Option<Arc<Sampling>>,
     users: Users,
     report: Report,
     outputs: Outputs,
@@ -159,10 +192,11 @@ struct ScenarioRun<'a> {
 
 impl ScenarioRun<'_> {
     async fn conduct(self, signals: &Signals) -> Result<Status, Failure> {
-        let sampling = self.options.watch.attach()?;
+        let sampling = self.sampling;
         let outputs = self.outputs.start(&self.plan, Box::new(io::stdout()))?;
         let config = RunConfig {
             samples: outputs.samples(),
+            control: self.control,
             sampling: sampling.clone(),
             ..RunConfig::new(self.plan.clone())
         };

@@ -42,9 +42,9 @@ fn says_when_there_is_no_line() {
     for (points, words) in [
         (
             vec![(1.0, 1.0), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)],
-            "4 intervals are too few",
+            "too few intervals (4)",
         ),
-        (Vec::new(), "0 intervals are too few"),
+        (Vec::new(), "too few intervals (0)"),
         (flat, "nearly the same all the time"),
         (near, "nearly the same all the time"),
         (two_loads, "nearly the same all the time"),

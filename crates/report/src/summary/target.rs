@@ -196,12 +196,12 @@ fn fits(
         })
     };
     let mut found = Vec::new();
-    if !vus.is_empty() {
+    if !load.vus.is_empty() {
         let memory = course(RSS_BYTES, &vus).map(|course| fit(RSS_BYTES, "vus", &course.rising()));
         let cpu = course(CPU_CORES, &vus).map(|course| fit(CPU_CORES, "vus", &course.rising()));
         found.extend([memory, cpu]);
     }
-    if !iterations.is_empty() {
+    if !load.iterations.is_empty() {
         let cpu = course(CPU_CORES, &iterations);
         found.push(cpu.map(|course| fit(CPU_CORES, "iterations_per_second", &course.all())));
     }

@@ -1,6 +1,10 @@
 //! What is printed while a test runs, and at its end, in one of Artillery's layouts.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    io,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use plimsoll_load::{metrics::MetricSet, run::Progress, run::RunResult};
 use plimsoll_report::artillery::{Figures, Periods, Version1, Version2};
@@ -11,6 +15,7 @@ use super::{
     options::{Options, SummaryMode},
     print,
 };
+use crate::screen::Screen;
 
 /// Prints reports of one run.
 pub(super) struct Reports<'a> {
@@ -20,16 +25,19 @@ pub(super) struct Reports<'a> {
     /// From the first look at the run on.
     periods: Option<Periods>,
     n_phases_told: usize,
+    /// A view may be drawn on it, to which reports have to be told apart.
+    screen: Arc<Screen<io::Stderr>>,
 }
 
 impl<'a> Reports<'a> {
-    pub(super) fn new(options: &Options, test: &'a Test) -> Self {
+    pub(super) fn new(options: &Options, test: &'a Test, screen: Arc<Screen<io::Stderr>>) -> Self {
         Self {
             mode: options.summary_mode,
             is_quiet: options.quiet,
             test,
             periods: None,
             n_phases_told: 0,
+            screen,
         }
     }
 
@@ -106,7 +114,7 @@ impl<'a> Reports<'a> {
     fn say(&self, text: Option<&str>) {
         if let Some(text) = text.filter(|_| !self.is_quiet) {
             // Who closes standard output wants no reports; the run goes on.
-            let _nobody_reads = print(text);
+            let _nobody_reads = self.screen.beside(|| print(text));
         }
     }
 }

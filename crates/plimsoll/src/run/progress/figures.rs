@@ -1,38 +1,18 @@
 //! What is measured, while it is measured: a few figures that people watch (not in k6).
 
-use std::{
-    collections::{HashMap, HashSet},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
+use plimsoll_live::Watched;
 use plimsoll_load::{
-    metrics::{
-        Contains, Definition, RegisterError, Registry, Value,
-        built_in::{Data, Execution, Http, WebSocket},
-    },
+    metrics::{Contains, Definition, Value},
     run::Progress,
 };
 use plimsoll_report::{percentile, quantity};
 
-/// Metrics that are watched beside those of the script itself; the others say more in the summary.
-const WATCHED: [&str; 10] = [
-    "checks",
-    "http_reqs",
-    "http_req_failed",
-    "http_req_duration",
-    "ws_sessions",
-    "ws_connecting",
-    "ws_msgs_sent",
-    "ws_msgs_received",
-    "dropped_iterations",
-    "iteration_duration",
-];
-
 /// The figures of a run so far, and what they were the last time.
 #[derive(Debug)]
 pub(super) struct Figures {
-    /// What the engine has by itself.
-    built_in: HashSet<String>,
+    watched: Watched,
     counters: HashMap<String, f64>,
     at: Duration,
 }
@@ -48,8 +28,7 @@ pub(super) struct Figure {
 impl Figures {
     pub(super) fn new() -> Self {
         Self {
-            // They are registered alone, so no name is taken.
-            built_in: built_in().unwrap_or_default(),
+            watched: Watched::default(),
             counters: HashMap::new(),
             at: Duration::ZERO,
         }
@@ -63,7 +42,7 @@ impl Figures {
         let mut ranked: Vec<_> = progress
             .metrics
             .iter()
-            .filter_map(|(definition, value)| Some((self.rank(definition)?, definition, value)))
+            .filter_map(|(definition, value)| Some((self.watched.rank(definition)?, definition, value)))
             .collect();
         ranked.sort_by_key(|(rank, definition, _)| (*rank, definition.name.as_str()));
         let figures = ranked.into_iter().map(|(_, definition, value)| Figure {
@@ -74,19 +53,6 @@ impl Figures {
             name: definition.name.clone(),
         });
         figures.collect()
-    }
-
-    /// Where a metric stands; `None` when it is not watched.
-    fn rank(&self, definition: &Definition) -> Option<usize> {
-        let name = definition.name.as_str();
-        if definition.selection.is_some() {
-            return None;
-        }
-        match WATCHED.iter().position(|watched| *watched == name) {
-            Some(0) => Some(0),
-            Some(position) => Some(position + 1),
-            None => (!self.built_in.contains(name)).then_some(1),
-        }
     }
 
     fn counter(&mut self, definition: &Definition, sum: f64, interval: Duration) -> Vec<String> {
@@ -103,19 +69,6 @@ impl Figures {
             Contains::Default | Contains::Time => vec![format!("{per_second:.0}/s"), quantity::number(sum)],
         }
     }
-}
-
-fn built_in() -> Result<HashSet<String>, RegisterError> {
-    let mut registry = Registry::new();
-    Execution::register(&mut registry)?;
-    Data::register(&mut registry)?;
-    Http::register(&mut registry)?;
-    WebSocket::register(&mut registry)?;
-    let names = registry
-        .definitions()
-        .iter()
-        .map(|definition| definition.name.clone());
-    Ok(names.collect())
 }
 
 /// The figures of what is no counter.
@@ -194,7 +147,14 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::expect;
-    use plimsoll_load::{metrics::MetricSet, run::Stretch};
+    use plimsoll_load::{
+        generator::Schedule,
+        metrics::{
+            MetricSet, Registry,
+            built_in::{Execution, Http, WebSocket},
+        },
+        run::{Failures, Stretch},
+    };
 
     use super::*;
 
@@ -218,11 +178,13 @@ mod tests {
         metrics.count(seen, 30);
         metrics.count(websocket.msgs_received, 4_000);
         metrics.count(execution.iterations, 100);
+        let failures = Failures::default();
         let mut figures = Figures::new();
-        figures.read(&progress(1_000, &metrics, &Stretch::empty(&metrics)));
+        let recent = Stretch::empty(&metrics);
+        figures.read(&progress(1_000, &metrics, &recent, &failures));
         metrics.count(seen, 300);
         metrics.count(websocket.msgs_received, 9_000);
-        let read = figures.read(&progress(3_000, &metrics, &Stretch::empty(&metrics)));
+        let read = figures.read(&progress(3_000, &metrics, &recent, &failures));
         expect![[r#"
             |  checks            99.00%         ✓ 99         ✗ 1
             |  news_seen         150/s          330
@@ -245,7 +207,12 @@ mod tests {
         text.lines().map(|line| format!("|{line}\n")).collect()
     }
 
-    fn progress<'a>(ms: u64, metrics: &'a MetricSet, recent: &'a Stretch) -> Progress<'a> {
+    fn progress<'a>(
+        ms: u64,
+        metrics: &'a MetricSet,
+        recent: &'a Stretch,
+        failures: &'a Failures,
+    ) -> Progress<'a> {
         Progress {
             elapsed: Duration::from_millis(ms),
             active_vus: 0,
@@ -257,6 +224,8 @@ mod tests {
             metrics,
             recent,
             notices: &[],
+            failures,
+            schedule: Schedule::default(),
         }
     }
 }

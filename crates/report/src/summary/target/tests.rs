@@ -97,6 +97,20 @@ fn a_steady_load_has_no_line_and_says_why() {
 }
 
 #[test]
+fn a_short_load_has_no_line_and_one_that_nobody_knows_none_to_miss() {
+    let account = account(1e6, &[(0.5, 2e6)]);
+    let short = Target::new(&account, &load(&[3], &[1]));
+    assert!(
+        short.no_fits[0].reason.starts_with("too few intervals"),
+        "{:?}",
+        short.no_fits
+    );
+    let unknown = Target::new(&account, &Load::unknown(Duration::from_secs(700)));
+    assert_eq!((unknown.fits.len(), unknown.no_fits.len()), (0, 0));
+    assert_eq!(unknown.series[RSS_BYTES].len(), 350);
+}
+
+#[test]
 fn the_end_of_a_target_is_told_and_ends_its_series() {
     let account = Account {
         ended: Some(Ended {

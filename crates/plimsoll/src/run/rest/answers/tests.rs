@@ -5,9 +5,10 @@ use std::{sync::Arc, time::Duration};
 use expect_test::{Expect, expect};
 use plimsoll_load::{
     executor::Executor,
+    generator::Schedule,
     metrics::{Kind, MetricSet, Recorder, Registry, Selector, built_in::Http},
     plan::Plan,
-    run::{Control, Progress, Stretch},
+    run::{Control, Failures, Progress, Stretch},
     threshold::Finding,
 };
 
@@ -223,6 +224,8 @@ fn metrics_and_groups_are_told() {
         metrics: &metrics,
         recent: &Stretch::empty(&metrics),
         notices: &[],
+        failures: &Failures::default(),
+        schedule: Schedule::default(),
     });
     check(
         &run.ask("GET", "/v1/status", ""),

@@ -1,0 +1,138 @@
+//! The state of a run as people see it: the last second, the whole run, and how it came to that.
+
+use std::{fmt, time::Duration};
+
+use plimsoll_load::{plan::Plan, run::Progress, watch::Latest};
+
+mod figures;
+mod generator;
+mod planned;
+mod quantiles;
+mod users;
+mod watched;
+mod window;
+
+use self::figures::Figures;
+pub use self::watched::Watched;
+pub(crate) use self::{
+    figures::{Figure, Value},
+    generator::Generator,
+    planned::Planned,
+    quantiles::Quantiles,
+    users::Users,
+    window::{WINDOW, Window},
+};
+
+/// Causes of failures that are shown at the most. Reason: more do not fit on a screen.
+const MAX_ERRORS: usize = 20;
+
+/// What runs.
+pub struct Subject {
+    /// For people: the script as they named it.
+    pub name: String,
+    /// Whether the run can be paused while it goes on.
+    pub can_pause: bool,
+    /// Leaves out what no text shows.
+    pub redact: Box<dyn Fn(&str) -> String + Send>,
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// All that is shown of one run.
+#[derive(Debug)]
+pub struct Board {
+    pub(crate) subject: Subject,
+    pub(crate) planned: Planned,
+    /// `None` before the first virtual user starts.
+    pub(crate) now: Option<Now>,
+    pub(crate) figures: Figures,
+    pub(crate) users: Users,
+    /// The most frequent causes of failures.
+    pub(crate) errors: Vec<(String, u64)>,
+    pub(crate) thresholds: Vec<Threshold>,
+    pub(crate) generator: Generator,
+    /// Watched targets by name.
+    pub(crate) targets: Vec<(String, Latest)>,
+    /// Grows with each change.
+    pub(crate) revision: u64,
+}
+
+/// How far the run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Now {
+    pub(crate) elapsed: Duration,
+    pub(crate) active_vus: u32,
+    pub(crate) max_vus: u32,
+    pub(crate) n_complete: u64,
+    pub(crate) n_interrupted: u64,
+}
+
+/// One threshold, as it stood when it was last evaluated.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Threshold {
+    /// The metric and the expression.
+    pub(crate) text: String,
+    /// `None` without samples.
+    pub(crate) value: Option<f64>,
+    pub(crate) has_passed: bool,
+}
+
+impl Board {
+    /// The board of a run that has not begun.
+    pub fn new(subject: Subject, plan: &Plan) -> Self {
+        Self {
+            subject,
+            planned: Planned::new(plan),
+            now: None,
+            figures: Figures::new(),
+            users: Users::default(),
+            errors: Vec::new(),
+            thresholds: Vec::new(),
+            generator: Generator::new(),
+            targets: Vec::new(),
+            revision: 0,
+        }
+    }
+
+    /// Takes in the state of the run and of its targets, once per second.
+    pub fn observe<'a>(&mut self, progress: &Progress<'_>, targets: impl Iterator<Item = (&'a str, Latest)>) {
+        self.targets = targets.map(|(name, latest)| (name.to_owned(), latest)).collect();
+        self.now = Some(Now {
+            elapsed: progress.elapsed,
+            active_vus: progress.active_vus,
+            max_vus: progress.max_vus,
+            n_complete: progress.n_iterations_complete,
+            n_interrupted: progress.n_interrupted,
+        });
+        self.users.push(progress.elapsed, progress.active_vus);
+        self.figures.observe(progress);
+        let thresholds = progress.thresholds.iter().map(|finding| Threshold {
+            text: format!("{} {}", finding.metric, finding.expression),
+            value: finding.value,
+            has_passed: finding.passed,
+        });
+        self.thresholds = thresholds.collect();
+        self.errors = errors(progress, &self.subject.redact);
+        self.generator.observe(&progress.recent.generator);
+        self.revision += 1;
+    }
+}
+
+/// The most frequent first.
+fn errors(progress: &Progress<'_>, redact: &dyn Fn(&str) -> String) -> Vec<(String, u64)> {
+    let causes = progress.failures.causes();
+    let mut errors: Vec<_> = causes
+        .map(|(cause, failures)| (redact(cause), failures.span.n))
+        .collect();
+    errors.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    errors.truncate(MAX_ERRORS);
+    let others = progress.failures.other_causes();
+    errors.extend(others.map(|others| ("(other causes)".to_owned(), others.span.n)));
+    errors
+}

@@ -1,0 +1,64 @@
+//! What the load generator itself takes of this machine.
+
+use std::fs;
+
+use plimsoll_load::generator::Glance;
+use rustix::process::{Resource, getrlimit};
+
+/// CPU, lateness, and open files against their limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Generator {
+    /// Of the last second.
+    pub(crate) glance: Glance,
+    /// Cores that this process may use.
+    pub(crate) n_cores: usize,
+    /// `None` where the kernel does not tell at once.
+    pub(crate) n_open_files: Option<u64>,
+    /// `None` is no limit.
+    pub(crate) open_files_limit: Option<u64>,
+}
+
+impl Generator {
+    /// Before the run.
+    pub(crate) fn new() -> Self {
+        Self {
+            glance: Glance::default(),
+            n_cores: std::thread::available_parallelism().map_or(1, Into::into),
+            n_open_files: n_open_files(),
+            open_files_limit: getrlimit(Resource::Nofile).current,
+        }
+    }
+
+    /// Takes in the last second, and looks at the open files.
+    pub(crate) fn observe(&mut self, glance: &Glance) {
+        self.glance = *glance;
+        self.n_open_files = n_open_files();
+        self.open_files_limit = getrlimit(Resource::Nofile).current;
+    }
+}
+
+/// Since Linux 6.2 the size of this folder is the number of open files. Before, it is zero, and counting the entries would
+/// take time that grows with the load.
+fn n_open_files() -> Option<u64> {
+    let size = fs::metadata("/proc/self/fd").ok()?.len();
+    (size > 0).then_some(size)
+}
+
+#[cfg(test)]
+impl Generator {
+    /// One that is near its limits.
+    pub(crate) fn example() -> Self {
+        use std::time::Duration;
+        Self {
+            glance: Glance {
+                elapsed: Duration::from_secs(1),
+                cpu: Duration::from_millis(1_850),
+                lateness_max: Some(Duration::from_millis(31)),
+                rss_bytes: Some(50_000_000),
+            },
+            n_cores: 2,
+            n_open_files: Some(312),
+            open_files_limit: Some(65_536),
+        }
+    }
+}

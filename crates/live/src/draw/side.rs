@@ -1,0 +1,133 @@
+//! What may be wrong: thresholds, failures, and the generator itself.
+
+use plimsoll_load::{generator::LATENESS, watch::Latest};
+use plimsoll_report::quantity;
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
+
+use super::{Look, line, lines};
+use crate::board::{Board, Generator, Threshold};
+
+/// From this share of the cores, or of the open files, on the generator is near its limit. Reason: as
+/// [`plimsoll_load::generator::BUSY_SHARE`].
+const NEAR_LIMIT: f64 = 0.9;
+
+/// Lines that there would be to show.
+pub(super) fn n_lines(board: &Board) -> u16 {
+    u16::try_from(1 + board.targets.len() + board.thresholds.len() + board.errors.len()).unwrap_or(u16::MAX)
+}
+
+pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) {
+    let generator: Vec<_> = costs(board, look).collect();
+    let errors = board.errors.iter().map(|(reason, n)| {
+        line([
+            Span::styled(format!(" ✗ {n} × "), look.bad()),
+            Span::raw(reason.clone()),
+        ])
+    });
+    let errors: Vec<_> = errors.collect();
+    // Those that do not hold first.
+    let mut thresholds: Vec<_> = board.thresholds.iter().collect();
+    thresholds.sort_by_key(|threshold| threshold.has_passed);
+    let thresholds: Vec<_> = thresholds
+        .into_iter()
+        .map(|finding| threshold(finding, look))
+        .collect();
+    let free = usize::from(area.height).saturating_sub(generator.len());
+    let n_thresholds = thresholds
+        .len()
+        .min(free.saturating_sub(errors.len()).max(free / 2));
+    let n_errors = free.saturating_sub(n_thresholds);
+    let all = generator
+        .into_iter()
+        .chain(cut(thresholds, n_thresholds, "thresholds", look))
+        .chain(cut(errors, n_errors, "causes of failures", look));
+    lines(all, area, buffer);
+}
+
+/// The first `n`, the last of which says how many more there are.
+fn cut<'a>(lines: Vec<Line<'a>>, n: usize, what: &str, look: Look) -> Vec<Line<'a>> {
+    let n_all = lines.len();
+    if n_all <= n {
+        return lines;
+    }
+    let n_shown = n.saturating_sub(1);
+    let more = Line::styled(format!("   and {} more {what}", n_all - n_shown), look.dim());
+    lines
+        .into_iter()
+        .take(n_shown)
+        .chain((n > 0).then_some(more))
+        .collect()
+}
+
+fn threshold(finding: &Threshold, look: Look) -> Line<'_> {
+    let (rune, style) = match finding.has_passed {
+        true => ('✓', look.good()),
+        false => ('✗', look.bad()),
+    };
+    let value = finding.value.map(|value| format!("  {}", short(value)));
+    line([
+        Span::styled(format!(" {rune} "), style),
+        Span::raw(finding.text.as_str()),
+        Span::styled(value.unwrap_or_default(), look.dim()),
+    ])
+}
+
+/// With as many decimals as one can read at a glance.
+fn short(value: f64) -> String {
+    quantity::number((value * 100.0).round() / 100.0)
+}
+
+/// Of the generator and of the targets.
+pub(super) fn costs(board: &Board, look: Look) -> impl Iterator<Item = Line<'static>> {
+    let targets = board
+        .targets
+        .iter()
+        .map(move |(name, latest)| target(name, latest, look));
+    generator(&board.generator, look).into_iter().chain(targets)
+}
+
+fn target(name: &str, latest: &Latest, look: Look) -> Line<'static> {
+    let name = Span::styled(format!(" {name}"), look.dim());
+    if latest.has_ended {
+        return line([name, Span::styled("  is gone", look.bad())]);
+    }
+    let cores = latest.cores.map(|cores| format!("  {cores:.2} cores"));
+    let rss = latest
+        .rss_bytes
+        .map(|bytes| format!("  {} RSS", quantity::bytes(bytes)));
+    line([
+        name,
+        Span::raw([cores, rss].into_iter().flatten().collect::<String>()),
+    ])
+}
+
+/// CPU and lateness; open files.
+fn generator(generator: &Generator, look: Look) -> [Line<'static>; 2] {
+    let share = |part: f64, whole: f64| match part >= whole * NEAR_LIMIT {
+        true => look.notable(),
+        false => Style::new(),
+    };
+    let mut cpu = vec![Span::styled(" generator", look.dim())];
+    if let Some(cores) = generator.glance.cores() {
+        let text = format!("  {cores:.2} of {} cores", generator.n_cores);
+        cpu.push(Span::styled(text, share(cores, generator.n_cores as f64)));
+    }
+    if let Some(lateness) = generator.glance.lateness_max {
+        let text = format!("  up to {} late", quantity::duration(lateness));
+        let (part, whole) = (lateness.as_secs_f64(), LATENESS.as_secs_f64());
+        cpu.push(Span::styled(text, share(part, whole / NEAR_LIMIT)));
+    }
+    let files = match (generator.n_open_files, generator.open_files_limit) {
+        (Some(n), Some(limit)) => {
+            let text = format!("            {n} of {limit} open files");
+            Span::styled(text, share(n as f64, limit as f64))
+        }
+        _ => Span::raw(""),
+    };
+    [line(cpu), line([files])]
+}

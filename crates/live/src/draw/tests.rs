@@ -1,0 +1,347 @@
+//! What people see, in several states and sizes.
+
+use std::{sync::Arc, time::Duration};
+
+use expect_test::{Expect, expect};
+use plimsoll_load::{
+    executor::{Executor, RampingVus, Stage},
+    metrics::{
+        Contains, MetricSet, Registry,
+        built_in::{Execution, WebSocket},
+    },
+    plan::Plan,
+    run::{Failures, Progress, Stretch},
+    threshold::Finding,
+    watch::Latest,
+};
+
+use super::*;
+use crate::board::{Generator, Subject};
+
+const PLAIN: Look = Look { has_colour: false };
+
+/// A ramp to 100 users and back, within 20 s.
+fn plan() -> Plan {
+    let stage = |secs, target| Stage {
+        duration: Duration::from_secs(secs),
+        target,
+    };
+    let ramp = RampingVus::new(10, vec![stage(10, 100), stage(5, 100), stage(5, 0)]).unwrap();
+    Plan::single(Executor::RampingVus(ramp))
+}
+
+fn new_board() -> Board {
+    let mut board = Board::new(
+        Subject {
+            name: "chat.js".to_owned(),
+            can_pause: false,
+            redact: Box::new(|text| text.replace("refused", "***")),
+        },
+        &plan(),
+    );
+    board.generator = Generator::example();
+    board
+}
+
+/// The board after so many seconds, in which round trips became slower and one in ten failed.
+fn board_at(seconds: u64) -> Board {
+    let mut registry = Registry::new();
+    let execution = Execution::register(&mut registry).unwrap();
+    let websocket = WebSocket::register(&mut registry).unwrap();
+    let rtt = registry.trend("rtt").unwrap();
+    let sizes = registry.trend_of("page_size", Contains::Data).unwrap();
+    let check = registry.check("is there");
+    let mut metrics = MetricSet::new(Arc::new(registry));
+    let mut before = metrics.clone();
+    let mut failures = Failures::default();
+    let mut board = new_board();
+    for second in 1..=seconds {
+        for n in 1..=100 {
+            metrics.record(rtt, Duration::from_micros(n * second * 50));
+            metrics.record(sizes, Duration::from_millis(3_400));
+            metrics.check(check, n % 10 != 0);
+        }
+        metrics.count(websocket.msgs_received, 4_000 * second);
+        metrics.count(execution.iterations, 100);
+        let at = Duration::from_secs(second - 1);
+        failures.add("connection refused\x1b[2J", 10, at);
+        failures.add("timeout after 5s", 1, at);
+        let recent = Stretch {
+            start: at,
+            end: at + Duration::from_secs(1),
+            metrics: metrics.since(&before),
+            generator: Generator::example().glance,
+            ..Stretch::empty(&metrics)
+        };
+        before = metrics.clone();
+        let finding = |expression: &str, value, passed| Finding {
+            metric: "rtt".to_owned(),
+            id: metrics.registry().find("rtt").unwrap(),
+            expression: expression.to_owned(),
+            aggregation: String::new(),
+            value: Some(value),
+            passed,
+            aborted: false,
+        };
+        board.observe(
+            &Progress {
+                elapsed: Duration::from_millis(second * 1_000 + 100),
+                active_vus: u32::try_from(second * 9).unwrap(),
+                max_vus: 100,
+                n_iterations_complete: second * 100,
+                n_interrupted: 2,
+                scenarios: Vec::new(),
+                thresholds: vec![
+                    finding("p(95)<500", 47.512_34, true),
+                    finding("avg<1", 25.25, false),
+                ],
+                metrics: &metrics,
+                recent: &recent,
+                notices: &[],
+                failures: &failures,
+            },
+            targets(),
+        );
+    }
+    board.generator = Generator::example();
+    board
+}
+
+fn targets() -> impl Iterator<Item = (&'static str, Latest)> {
+    let server = Latest {
+        cores: Some(0.42),
+        rss_bytes: Some(33_000_000.0),
+        has_ended: false,
+    };
+    let gone = Latest {
+        has_ended: true,
+        ..Latest::default()
+    };
+    [("server", server), ("redis", gone)].into_iter()
+}
+
+fn check(board: &Board, size: (u16, u16), scene: &Scene, expected: &Expect) {
+    let text = draw(board, size, PLAIN, scene);
+    assert!(!text.contains('\x1b'), "{text:?}");
+    // A snapshot does not keep what all lines are indented by, so they begin with a bar.
+    let barred: String = text.lines().map(|line| format!("|{line}\n")).collect();
+    expected.assert_eq(&barred);
+}
+
+#[test]
+fn all_is_shown_on_a_usual_terminal() {
+    check(
+        &board_at(10),
+        (100, 24),
+        &Scene::default(),
+        &expect![[r#"
+            |chat.js  running  10s of 20s ████████████░░░░░░░░░░░░  1000 iterations, 100.0/s, 2 interrupted
+            |users 90 of 100 active  planned ────────  rtt p50 25ms  p95 47.51ms  p99 49.5ms ────────────────────
+            |100│             ⢀⣠⢀⣀⡠⠄⠉⠉⠉⠉⠉⠉⠉⠉⠳⣄         49.5ms│                                      ⢀⣀⣀⣀⠤⠤⠔⠒⠒⠒⠊⠉⠉
+            |   │        ⣀⡠⢀⣀⠤⠔⠊⠁             ⠑⢤⡀            │                           ⣀⣀⡠⠤⠤⠒⠒⠊⠉⠉⠉⠁⠁        ⢀⣀⣀
+            |   │   ⣀⡤⣀⣀⠤⠒⠉⠁                    ⠙⠢⣀          │            ⣀⣀⡠⠤⠤⠤⠔⠒⠒⠒⠒⠊⠉⠉⠉⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒⠒⠒⠊⠉⠉⠉⠉⠁
+            |0  │⠖⠚⠔⠊⠉                            ⠈⠳⢄  0     │     ⠐⠒⠒⠊⠉⠉⠉⠉⠁⠒⠒⠒⠒⠊⠉⠉⠉⠉⠁
+            |   └────────────────────────────────────        └───────────────────────────────────────────────────
+            |   0                                 20s       0s                                                10s
+            |                              p50      p95      p99 last second       p50      p95      p99      max
+            |rtt                          25ms  47.51ms   49.5ms ▁▂▃▄▄▅▆▇██     10.6ms  37.37ms  45.02ms     50ms
+            |page_size                  3.4 kB   3.4 kB   3.4 kB ██████████     3.4 kB   3.4 kB   3.4 kB   3.4 kB
+            |                         now               whole run   generator  1.85 of 2 cores  up to 31ms late
+            |iterations           100.0/s ██████████         1000              312 of 65536 open files
+            |checks                90.00% ██████████       90.00%   server  0.42 cores  33 MB RSS
+            |ws_msgs_received   40000.0/s ▁▂▃▄▄▅▆▇██       220000   redis  is gone
+            |                                                       ✗ rtt avg<1  25.25
+            |                                                       ✓ rtt p(95)<500  47.51
+            |                                                       ✗ 100 × connection ***[2J
+            |                                                       ✗ 10 × timeout after 5s
+            |q end the run and show its summary   ? help
+        "#]],
+    );
+}
+
+#[test]
+fn a_large_terminal_shows_more() {
+    check(
+        &board_at(18),
+        (150, 40),
+        &Scene::default(),
+        &expect![[r#"
+            |chat.js  running  18s of 20s █████████████████████░░░  1800 iterations, 100.0/s, 2 interrupted
+            |users 162 of 100 active  planned ───────────────────────────  rtt p50 45.02ms  p95 85.5ms  p99 89.15ms ───────────────────────────────────────────────
+            |162│                                               ⢀⠤⠒⠁       89.15ms│                                                                          ⢀⣀⠤⠔⠒⠉
+            |   │                                           ⢀⡠⠔⠊⠁                 │                                                                    ⣀⣀⠤⠔⠒⠉⠁⠒⠉⠁
+            |   │                                       ⣀⠤⠔⠊⠁                     │                                                             ⢀⣀⠤⠔⠒⠉⠉⠒⠒⠉⠁
+            |   │                                   ⢀⡠⠒⠉                          │                                                       ⢀⣀⠤⠔⠒⠉⠁⠒⠉⠁
+            |   │                               ⢀⡠⠔⠊⠁                             │                                                  ⣀⡠⠔⠒⠉⠁⠊⠉⠁
+            |   │                        ⢀⠤⠒⠉⣀⠤⠒⠁⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠱⣀                     │                                            ⣀⡠⠤⠒⠊⠉⠉⠁
+            |   │                    ⣀⡤⠖⢀⣀⠤⠒⠉               ⠈⠢⡀                   │                                     ⣀⣀⠤⠤⠒⠊⠉⠉⠁                           ⣀⣀⣀⡠⠤⠔⠒
+            |   │                ⢀⡠⠔⢀⡠⠔⠊⠁                     ⠈⢆⡀                 │                              ⢀⣀⠤⠔⠒⠉⠉⠉⠉                     ⣀⣀⣀⣀⡠⠤⠤⠤⠒⠒⠉⠉⠉
+            |   │            ⢀⡠⠖⠊⣀⠔⠊⠁                           ⠑⢄                │                         ⣀⡠⠤⠒⠊⠁⠉                ⣀⣀⣀⡠⠤⠤⠔⠒⠊⠉⠉⠉
+            |   │        ⢀⡠⠔⠊⣀⠤⠒⠉                                 ⠑⢄              │                   ⣀⡠⠤⠒⠊⠉⠉           ⣀⣀⠤⠤⠤⠔⠒⠒⠒⠉⠉
+            |   │    ⢀⡠⠔⠚⣀⡠⠔⠊                                      ⠈⠢⡀            │            ⢀⣀⡠⠤⠒⠊⠉     ⣀⣀⠤⠤⠤⠔⠒⠒⠒⠊⠉⠉⠉
+            |   │⢀⣠⠤⠊⣀⠤⠒⠉                                            ⠘⠢⡀          │      ⣀⡠⠔⠒⠊⠉⠁⣀⣀⠤⠤⠒⠒⠒⠊⠉⠉⠉
+            |0  │⠉  ⠉                                                  ⠉⢆  0      │     ⠉⠁⠒⠊⠉⠉⠁
+            |   └────────────────────────────────────────────────────────         └────────────────────────────────────────────────────────────────────────────────
+            |   0                                                     20s        0s                                                                             18s
+            |                               p50      p95      p99 last second                                                        p50      p95      p99      max
+            |rtt                        45.02ms   85.5ms  89.15ms ▁▁▂▂▃▃▄▄▄▅▅▆▆▇▇███                                              18.2ms  65.47ms  80.06ms     90ms
+            |page_size                   3.4 kB   3.4 kB   3.4 kB ██████████████████                                              3.4 kB   3.4 kB   3.4 kB   3.4 kB
+            |                                now                                   whole run   generator  1.85 of 2 cores  up to 31ms late
+            |iterations                  100.0/s ██████████████████                     1800              312 of 65536 open files
+            |checks                       90.00% ██████████████████                   90.00%   server  0.42 cores  33 MB RSS
+            |ws_msgs_received          72000.0/s ▁▁▂▂▃▃▄▄▄▅▅▆▆▇▇███                   684000   redis  is gone
+            |                                                                                  ✗ rtt avg<1  25.25
+            |                                                                                  ✓ rtt p(95)<500  47.51
+            |                                                                                  ✗ 180 × connection ***[2J
+            |                                                                                  ✗ 18 × timeout after 5s
+            |q end the run and show its summary   ? help
+        "#]],
+    );
+}
+
+#[test]
+fn before_the_first_user_starts() {
+    check(
+        &new_board(),
+        (100, 24),
+        &Scene::default(),
+        &expect![[r#"
+        |chat.js  making virtual users
+        |users – active  planned ────────────────  latency p50 –  p95 –  p99 – ──────────────────────────────
+        |100│                ⡤⠖⠉⠉⠉⠉⠉⠉⠉⠉⠉⢦          1µs│
+        |   │             ⣀⡔⠋           ⠈⢢            │
+        |   │          ⢀⡠⠎⠁               ⢱⡀          │
+        |   │        ⣀⠔⠋                   ⠱⡀         │
+        |   │     ⢀⡤⠊⠁                      ⠹⡀        │
+        |   │   ⣠⠖⠉                          ⠘⢄       │
+        |   │⢀⡤⠋⠁                             ⠘⢆      │
+        |0  │⠁                                 ⠈⢢  0  │
+        |   └────────────────────────────────────     └──────────────────────────────────────────────────────
+        |   0                                 20s    0s                                                    0s
+        |                              p50      p95      p99 last second       p50      p95      p99      max
+        |
+        |                         now               whole run   generator  1.85 of 2 cores  up to 31ms late
+        |                                                                  312 of 65536 open files
+        |
+        |
+        |
+        |q end the run and show its summary   ? help
+    "#]],
+    );
+}
+
+#[test]
+fn a_small_terminal_has_a_few_figures() {
+    check(
+        &board_at(3),
+        (60, 14),
+        &Scene::default(),
+        &expect![[r#"
+        |chat.js  running  3s of 20s ███░░░░░░░░░░░░░░░░░░░░░  300 it
+        |27 of 100 users active
+        |✗ 30 × connection ***[2J
+        |✗ 3 × timeout after 5s
+        |checks  90.00%  (90.00%)
+        |page_size p(95)  3.4 kB  (3.4 kB)
+        |rtt p(95)  14.25ms  (12.75ms)
+        |ws_msgs_received  12000.0/s  (24000)
+        |iterations  100.0/s  (300)
+        |q end the run and show its summary   ? help
+    "#]],
+    );
+    check(
+        &board_at(3),
+        (20, 4),
+        &Scene::default(),
+        &expect![[r#"
+        |chat.js  running  3s
+        |27 of 100 users acti
+        |q end the run and sh
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_that_is_paused_or_ends_says_so() {
+    let mut board = board_at(2);
+    board.subject.can_pause = true;
+    let scene = |is_paused, is_ending| Scene {
+        mood: Mood { is_paused, is_ending },
+        ..Scene::default()
+    };
+    check(
+        &board,
+        (60, 8),
+        &scene(true, false),
+        &expect![[r#"
+        |chat.js  paused  2s of 20s ██░░░░░░░░░░░░░░░░░░░░░░  200 ite
+        |18 of 100 users active
+        |✗ 20 × connection ***[2J
+        |checks  90.00%  (90.00%)
+        |page_size p(95)  3.4 kB  (3.4 kB)
+        |p resume   q end the run and show its summary   ? help
+    "#]],
+    );
+    check(
+        &board,
+        (60, 8),
+        &scene(false, true),
+        &expect![[r#"
+        |chat.js  ending  2s of 20s ██░░░░░░░░░░░░░░░░░░░░░░  200 ite
+        |18 of 100 users active
+        |✗ 20 × connection ***[2J
+        |checks  90.00%  (90.00%)
+        |page_size p(95)  3.4 kB  (3.4 kB)
+        |p pause   q end the run and show its summary   ? help
+    "#]],
+    );
+}
+
+#[test]
+fn help_and_answers() {
+    let help = Scene {
+        help: true,
+        ..Scene::default()
+    };
+    check(
+        &board_at(1),
+        (120, 24),
+        &help,
+        &expect![[r#"
+        |chat.js  running  1s of 20s █░░░░░░░░░░░░░░░░░░░░░░░  100 iterations, 100.0/s, 2 interrupted
+        |
+        |  p       pause; only for scenarios with the executor externally-controlled, which this run has not
+        |  q       end the run in good order, as the first Ctrl-C does: what runs is interrupted, and the summary follows
+        |  ?       back to the figures
+        |  Ctrl-C  as q; twice: end at once, without a summary
+        |
+        |  last second   percentiles of the samples of that second alone
+        |  whole run     percentiles of all samples since the start
+        |  users         active now, of those that exist; the dim curve is what the plan says
+        |  thresholds    as they stood when they were last evaluated, every 2 s
+        |  generator     this program in the last second: CPU, how late its clock ticked at the most, and open files of those
+        |                that it may have; what is near its limit shows in yellow, and the summary says whether the figures
+        |                are still the target's
+        |
+        |  The log is printed above this view, and stays. --no-tui shows a plain progress instead.
+        |q end the run and show its summary   ? back
+    "#]],
+    );
+    let answer = Scene {
+        answer: Some("it cannot be paused".to_owned()),
+        ..Scene::default()
+    };
+    check(
+        &board_at(1),
+        (60, 8),
+        &answer,
+        &expect![[r#"
+        |chat.js  running  1s of 20s █░░░░░░░░░░░░░░░░░░░░░░░  100 it
+        |9 of 100 users active
+        |✗ 10 × connection ***[2J
+        |checks  90.00%  (90.00%)
+        |page_size p(95)  3.4 kB  (3.4 kB)
+        |it cannot be paused
+    "#]],
+    );
+}

@@ -1,0 +1,202 @@
+//! The view of a run in the terminal: when there is one, what feeds it, and who takes its orders.
+
+use std::{
+    fmt, io,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use clap::Args;
+use plimsoll_live::{Board, Keys, Look, Mood, Orders, Paper, Subject, View};
+use plimsoll_load::{
+    executor::Executor,
+    plan::Plan,
+    run::{Control, Progress},
+    watch::Sampling,
+};
+use rustix::process::{Signal, getpid, kill_process};
+
+use crate::{exit::Failure, screen::Screen, signals::Signals, terminal};
+
+/// Columns and lines from which on a terminal has the view without being asked.
+const WIDE: (usize, usize) = (100, 24);
+
+/// A run that is planned to last longer has it. Reason: of a shorter one, people read the summary.
+const LONG: Duration = Duration::from_secs(10);
+
+/// Whether there is a view.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct LiveFlags {
+    /// Show figures and charts in the terminal while the run goes on. Default: in a terminal of at least 100 columns and 24
+    /// lines, when the run is planned to last over 10 s.
+    #[arg(long, overrides_with = "no_tui", help_heading = "Progress and control")]
+    tui: bool,
+    /// Show a plain progress instead.
+    #[arg(long, overrides_with = "tui", help_heading = "Progress and control")]
+    no_tui: bool,
+}
+
+/// What a view is about and where it goes.
+pub(crate) struct Setting<'a> {
+    /// What runs, for people.
+    pub(crate) name: &'a str,
+    pub(crate) plan: &'a Plan,
+    pub(crate) control: Control,
+    pub(crate) signals: Signals,
+    /// Who looks at the targets.
+    pub(crate) sampling: Option<Arc<Sampling>>,
+    pub(crate) screen: Arc<Screen<io::Stderr>>,
+    /// Whether standard error is a terminal that can be drawn on.
+    pub(crate) is_drawable: bool,
+    pub(crate) is_quiet: bool,
+    pub(crate) has_colour: bool,
+    /// Leaves out what no text shows.
+    pub(crate) redact: Box<dyn Fn(&str) -> String + Send>,
+}
+
+/// A view that goes on. Dropping it ends it and gives the terminal back.
+pub(crate) struct Live {
+    board: Arc<Mutex<Board>>,
+    sampling: Option<Arc<Sampling>>,
+    /// Until it ends.
+    view: Option<View>,
+    screen: Arc<Screen<io::Stderr>>,
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Live")
+            .field("view", &self.view)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LiveFlags {
+    /// Starts the view, if there is to be one.
+    ///
+    /// # Errors
+    /// When somebody asked for it and it cannot be.
+    pub(crate) fn start(self, setting: Setting<'_>) -> Result<Option<Live>, Failure> {
+        if !self.wants(&setting) {
+            return Ok(None);
+        }
+        if self.tui && !setting.is_drawable {
+            return Err(Failure::Usage(
+                "--tui: standard error is no terminal that can be drawn on; leave --tui out, or run it in one (and \
+                 with a TERM other than dumb)"
+                    .to_owned(),
+            ));
+        }
+        match Keys::open() {
+            Ok(keys) => Live::start(keys, setting).map(Some),
+            Err(reason) if self.tui => Err(Failure::Usage(format!(
+                "--tui: {reason}; leave --tui out, or run it in the foreground of a terminal"
+            ))),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn wants(self, setting: &Setting<'_>) -> bool {
+        let (columns, lines) = terminal::size();
+        let has_room = setting.is_drawable && columns >= WIDE.0 && lines >= WIDE.1;
+        let by_itself = has_room && !setting.is_quiet && is_long(setting.plan);
+        self.tui || (by_itself && !self.no_tui)
+    }
+}
+
+/// Whether a scenario is planned to last long. One that only counts iterations may be over at once.
+fn is_long(plan: &Plan) -> bool {
+    plan.scenarios.iter().any(|scenario| {
+        let duration = match &scenario.executor {
+            Executor::SharedIterations { .. } | Executor::PerVuIterations { .. } => Some(Duration::ZERO),
+            executor => executor.duration(),
+        };
+        duration.is_none_or(|duration| scenario.start_time.saturating_add(duration) > LONG)
+    })
+}
+
+impl Live {
+    fn start(keys: Keys, setting: Setting<'_>) -> Result<Self, Failure> {
+        let subject = Subject {
+            name: setting.name.to_owned(),
+            can_pause: setting.control.can_pause(),
+            redact: setting.redact,
+        };
+        let board = Arc::new(Mutex::new(Board::new(subject, setting.plan)));
+        let look = Look {
+            has_colour: setting.has_colour,
+        };
+        let orders = RunOrders {
+            control: setting.control,
+            signals: setting.signals,
+        };
+        let paper = ScreenPaper(Arc::clone(&setting.screen));
+        Ok(Self {
+            view: Some(View::start(Arc::clone(&board), keys, look, paper, orders)?),
+            board,
+            sampling: setting.sampling,
+            screen: setting.screen,
+        })
+    }
+
+    /// Takes in the state of the run.
+    pub(crate) fn observe(&self, progress: &Progress<'_>) {
+        // A panic while somebody wrote leaves at worst a second that is half new.
+        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        let targets = self.sampling.iter().flat_map(|sampling| sampling.latest());
+        board.observe(progress, targets);
+    }
+}
+
+impl Drop for Live {
+    /// Makes room for the result.
+    fn drop(&mut self) {
+        drop(self.view.take());
+        self.screen.draw(String::new());
+    }
+}
+
+struct ScreenPaper(Arc<Screen<io::Stderr>>);
+
+impl Paper for ScreenPaper {
+    fn size(&self) -> (u16, u16) {
+        let (columns, lines) = terminal::size();
+        let narrow = |n| u16::try_from(n).unwrap_or(u16::MAX);
+        (narrow(columns), narrow(lines))
+    }
+
+    fn show(&self, lines: String) {
+        self.0.draw(lines);
+    }
+}
+
+/// Orders that a person gives with keys.
+struct RunOrders {
+    control: Control,
+    signals: Signals,
+}
+
+impl Orders for RunOrders {
+    fn end(&self) {
+        // As Ctrl-C, but only as the first one: the second ends at once, without results.
+        if self.signals.count() == 0 {
+            // There is this process, and a signal of that name.
+            let _sent = kill_process(getpid(), Signal::INT);
+        }
+    }
+
+    fn pause_or_resume(&self) -> Result<(), String> {
+        if self.control.state().is_paused {
+            self.control.resume();
+            return Ok(());
+        }
+        self.control.pause().map_err(|error| error.to_string())
+    }
+
+    fn mood(&self) -> Mood {
+        Mood {
+            is_paused: self.control.state().is_paused,
+            is_ending: self.signals.count() > 0,
+        }
+    }
+}
