@@ -75,8 +75,9 @@ test("every load command keeps its run", async (t) => {
   const { plimsoll } = place(t);
   savedId(await plimsoll("run", "--include", '[{"send": {"data": "hi"}}]', "-u", server.ws("/echo")));
   savedId(await plimsoll("demo", "--users", "2", "--time", "1"));
+  savedId(await plimsoll("quick", server.ws("/echo"), "-c", "1", "-n", "1"));
   const kinds = (await list(plimsoll)).map(({ kind }) => kind);
-  assert.deepEqual(kinds, ["demo", "wsdirector"]);
+  assert.deepEqual(kinds, ["artillery", "demo", "wsdirector"]);
   assert.equal((await list(plimsoll, "--kind", "demo")).length, 1);
 });
 

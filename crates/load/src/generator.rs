@@ -42,7 +42,8 @@ mod pulse;
 
 pub use self::{
     judgement::{
-        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATENESS, Schedule, judge,
+        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATENESS, Schedule, busy,
+        dropped, judge, late,
     },
     pulse::TICK,
 };

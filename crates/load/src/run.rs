@@ -41,7 +41,7 @@ mod worker;
 
 pub use self::{
     control::{Control, ControlError, State},
-    failures::{Cause, Failures, Span},
+    failures::Failures,
     handle::RunHandle,
     stretch::Stretch,
 };
@@ -65,6 +65,9 @@ pub struct RunConfig {
     pub samples: Vec<SampleSender>,
     /// What is watched beside it; told when the load begins. Who gave it asks for the accounts.
     pub sampling: Option<Arc<Sampling>>,
+    /// Watches the generator. Whoever keeps a clone may end a period of it while the run goes on; then
+    /// [`RunResult::generator`] is the rest.
+    pub monitor: Monitor,
 }
 
 impl RunConfig {
@@ -75,6 +78,7 @@ impl RunConfig {
             control: Control::of(&plan),
             samples: Vec::new(),
             sampling: None,
+            monitor: Monitor::new(),
             plan,
         }
     }
@@ -115,6 +119,8 @@ pub struct Progress<'a> {
     pub notices: &'a [String],
     /// Why iterations failed, all since the start.
     pub failures: &'a Failures,
+    /// What became of the arrivals of all scenarios together, since the start.
+    pub schedule: Schedule,
 }
 
 /// How far one scenario is.
@@ -267,7 +273,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
         .iter()
         .map(|scenario| Scene::new(scenario.clone(), &config.control));
     let scenes: Arc<[Scene]> = scenes.collect();
-    let (run, monitor) = (RunHandle::new(), Monitor::new());
+    let (run, monitor) = (RunHandle::new(), config.monitor);
     let (command_sender, commands) = watch::channel(Command::Prepare);
     let (report_sender, reports) = mpsc::channel(n_workers * REPORTS_PER_WORKER);
     let (order_senders, orders): (Vec<_>, Vec<_>) =

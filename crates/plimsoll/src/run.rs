@@ -8,6 +8,7 @@ mod environment;
 mod flags;
 mod inspect;
 mod layers;
+mod line;
 mod load_test;
 mod log;
 mod options;
@@ -30,6 +31,7 @@ pub(crate) use self::{
     artillery::QuickOptions,
     check::{Findings, Input, check},
     inspect::Options as InspectOptions,
+    line::Options as LineOptions,
     options::Options,
     rest::USUAL_ADDRESS,
     unsupported::command as unsupported,

@@ -58,7 +58,7 @@ impl Style {
     }
 
     /// A headline.
-    pub(crate) fn strong(self, text: &str) -> String {
+    pub fn strong(self, text: &str) -> String {
         self.paint("1", text)
     }
 
@@ -68,12 +68,12 @@ impl Style {
     }
 
     /// Something good.
-    pub(crate) fn good(self, text: &str) -> String {
+    pub fn good(self, text: &str) -> String {
         self.paint("32", text)
     }
 
     /// Something bad.
-    pub(crate) fn bad(self, text: &str) -> String {
+    pub fn bad(self, text: &str) -> String {
         self.paint("31", text)
     }
 

@@ -63,12 +63,17 @@ impl Script {
         &self.description.functions
     }
 
-    /// Prepares a run with the options of all layers together.
-    pub fn users(self, options: Options) -> Users {
+    /// All metrics, as each run begins with them.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Prepares a run with the options of all layers together; for several runs of one script the first ones stay.
+    pub fn users(&self, options: Options) -> Users {
         self.program.set_options(options);
         let data = Arc::default();
         Users {
-            registry: self.registry,
+            registry: self.registry.clone(),
             factory: Arc::new(Factory {
                 program: Arc::clone(&self.program),
                 data: Arc::clone(&data),
@@ -77,7 +82,7 @@ impl Script {
                 has_setup: self.description.functions.contains("setup"),
                 has_teardown: self.description.functions.contains("teardown"),
                 has_summary: self.description.functions.contains("handleSummary"),
-                program: self.program,
+                program: Arc::clone(&self.program),
                 data,
             },
         }

@@ -75,7 +75,8 @@ pub fn judge(evidence: &Evidence, schedule: Schedule, reported_latency: Option<D
     }
 }
 
-fn busy(evidence: &Evidence) -> Option<String> {
+/// The first rule alone: what was seen when the workers had no room.
+pub fn busy(evidence: &Evidence) -> Option<String> {
     let is_busy = evidence.busy_time_share >= BUSY_TIME_SHARE;
     is_busy.then(|| {
         format!(
@@ -88,7 +89,8 @@ fn busy(evidence: &Evidence) -> Option<String> {
     })
 }
 
-fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<String> {
+/// The second rule alone: what was seen when latencies contain the generator's own delay.
+pub fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<String> {
     let tolerance = LATENESS.max(reported_latency.unwrap_or_default() / LATENESS_OF_LATENCY);
     let n_late = evidence.lateness.n_at_or_above(tolerance);
     let share = n_late as f64 / evidence.lateness.count().max(1) as f64;
@@ -103,7 +105,8 @@ fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<Strin
     })
 }
 
-fn dropped(schedule: Schedule) -> Option<String> {
+/// The third rule alone: what was seen when less was started than planned.
+pub fn dropped(schedule: Schedule) -> Option<String> {
     let Schedule { n_due, n_dropped } = schedule;
     let share = n_dropped as f64 / n_due.max(1) as f64;
     (share >= DROPPED_SHARE).then(|| {

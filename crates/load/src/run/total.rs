@@ -122,6 +122,7 @@ impl Total {
         recent: &'a Stretch,
     ) -> Progress<'a> {
         let active_vus = self.run.active_vus();
+        let schedule = self.schedule();
         Progress {
             elapsed,
             active_vus,
@@ -134,6 +135,7 @@ impl Total {
             recent,
             notices: &self.notices,
             failures: &self.failures,
+            schedule,
         }
     }
 

@@ -36,6 +36,7 @@ use super::{
 use crate::{
     exit::{Failure, Status, TestFailure},
     live,
+    runs::Keeper,
     screen::Screen,
     signals::Signals,
     surroundings::Surroundings,
@@ -48,11 +49,11 @@ mod processor;
 mod quick;
 mod reports;
 
+pub(super) use self::options::Options;
 pub(crate) use self::quick::Options as QuickOptions;
-use self::reports::Reports;
 use self::{
     guard::{Breach, Guard},
-    options::Options,
+    reports::Reports,
 };
 
 /// The names of everything that a report of Artillery's shows.
@@ -107,8 +108,9 @@ async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>)
     }
     preflight::raise_open_file_limit();
     let signals = Signals::listen()?;
+    let keeper = options.save.keeper(options.quiet, surroundings);
     tokio::select! {
-        outcome = run_test(options, &test, &signals, (screen, is_drawable)) => outcome,
+        outcome = run_test(options, &test, &signals, keeper, (screen, is_drawable)) => outcome,
         () = signals.received(2) => Err(interrupted("a second signal ended the run at once, so there is no result")),
     }
 }
@@ -123,12 +125,14 @@ fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<
         screen: Arc::clone(screen),
         // Only scripts read secrets.
         redaction: Redaction::default(),
+        hides_users: false,
     };
     // Nobody redirects the console: there is none.
     log.start().map(drop)
 }
 
-fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
+/// Reads a file with this text.
+pub(super) fn read(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Test, Failure> {
     let path = &options.file;
     let document = Document::read(&path.display().to_string(), text)?;
     let mut system: std::collections::BTreeMap<_, _> = surroundings
@@ -172,6 +176,7 @@ async fn run_test(
     options: &Options,
     test: &Test,
     signals: &Signals,
+    keeper: Keeper,
     (screen, is_drawable): (Arc<Screen<io::Stderr>>, bool),
 ) -> Result<Status, Failure> {
     let plan = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
@@ -252,7 +257,9 @@ async fn run_test(
         health,
         breach: guard.breach(),
     };
-    tell(options, test, &outcome, &reports, &activity)
+    let told = tell(options, test, &outcome, &reports, &activity);
+    keeper.keep(&outcome.summary);
+    told
 }
 
 fn interrupted(message: &str) -> Failure {

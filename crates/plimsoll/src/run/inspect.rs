@@ -59,6 +59,7 @@ impl Options {
             is_verbose: false,
             has_colour: terminal::style(&io::stderr()).color,
             screen: Arc::new(Screen::stderr().0),
+            hides_users: false,
         };
         log.start()?;
         let runtime = tokio::runtime::Builder::new_current_thread()

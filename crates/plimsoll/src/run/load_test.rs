@@ -154,6 +154,7 @@ fn start_log(flags: &Options, screen: &Arc<Screen<io::Stderr>>, redaction: Redac
         has_colour: style(flags, &io::stderr()).color,
         screen: Arc::clone(screen),
         redaction,
+        hides_users: false,
     };
     log.start()
 }

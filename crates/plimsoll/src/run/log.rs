@@ -32,6 +32,9 @@ use crate::screen::Screen;
 /// The target of what scripts say with `console`.
 const CONSOLE: &str = "console";
 
+/// The targets of what virtual users say: with `console`, by failing, and of their steps.
+const OF_USERS: [&str; 4] = [CONSOLE, "script", "cable", "scenario"];
+
 /// The column at which k6 writes what follows a message.
 const MESSAGE_WIDTH: usize = 44;
 
@@ -89,6 +92,8 @@ pub(super) struct Log<'a> {
     pub(super) screen: Arc<Screen<io::Stderr>>,
     /// What no line shows.
     pub(super) redaction: Redaction,
+    /// Whether virtual users have nothing to say: a search wants them to fail.
+    pub(super) hides_users: bool,
 }
 
 /// What scripts say with `console`, which may go elsewhere than the rest.
@@ -110,6 +115,7 @@ impl Log<'_> {
         let console = Console::default();
         let sinks = Sinks {
             console: console.clone(),
+            hides_users: self.hides_users,
             log: match self.output {
                 LogOutput::Stderr => Sink::Screen(self.screen),
                 LogOutput::Stdout => Sink::Stdout(self.screen),
@@ -151,7 +157,11 @@ fn open(path: &Path) -> io::Result<Sink> {
 struct Sinks {
     log: Sink,
     console: Console,
+    hides_users: bool,
 }
+
+/// Where hidden lines go.
+static NOWHERE: Sink = Sink::None;
 
 #[derive(Debug)]
 enum Sink {
@@ -170,6 +180,9 @@ impl<'a> MakeWriter<'a> for Sinks {
     }
 
     fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Self::Writer {
+        if self.hides_users && OF_USERS.contains(&metadata.target()) {
+            return &NOWHERE;
+        }
         let console = self.console.0.get().filter(|_| metadata.target() == CONSOLE);
         console.unwrap_or(&self.log)
     }

@@ -39,7 +39,8 @@ use crate::{
 mod options;
 mod timings;
 
-use self::options::{Format, Options, Source};
+use self::options::Format;
+pub(super) use self::options::{Options, Source};
 
 /// Runs the file that `arguments` name, the program and `run` among them.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -125,6 +126,7 @@ fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<
         screen: Arc::clone(screen),
         // Only scripts read secrets.
         redaction: Redaction::default(),
+        hides_users: false,
     };
     // Its output does not change later, as that of scripts may.
     log.start().map(drop)
@@ -135,6 +137,15 @@ fn read(
     scale: u32,
     surroundings: &Surroundings<'_>,
 ) -> Result<Result<Scenario, Mistakes>, Failure> {
+    let document = document(source, surroundings)?;
+    Ok(document.and_then(|document| Scenario::read(&document, scale)))
+}
+
+/// The text of a scenario, with its templates filled in.
+pub(super) fn document(
+    source: &Source,
+    surroundings: &Surroundings<'_>,
+) -> Result<Result<Document, Mistakes>, Failure> {
     let name = source.name();
     let text = match source {
         Source::Text(text) => text.clone(),
@@ -144,12 +155,11 @@ fn read(
         }
     };
     let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
-    Ok(fill_in(&name, &text, &variable)
-        .and_then(|text| Document::read(&name, &text))
-        .and_then(|document| Scenario::read(&document, scale)))
+    Ok(fill_in(&name, &text, &variable).and_then(|text| Document::read(&name, &text)))
 }
 
-fn connect(options: &Options, url: String) -> Result<Connect, Failure> {
+/// Where and how clients connect.
+pub(super) fn connect(options: &Options, url: String) -> Result<Connect, Failure> {
     let clients = &options.clients;
     let tls = clients.insecure.then(|| {
         Tls::new(TlsOptions {

@@ -21,6 +21,11 @@ impl Scenario {
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().map(AsRef::as_ref)
     }
+
+    /// The clients of all groups.
+    pub fn n_clients(&self) -> u64 {
+        self.groups().map(|group| u64::from(group.n_clients)).sum()
+    }
 }
 
 /// Clients that do the same.

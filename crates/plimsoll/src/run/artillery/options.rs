@@ -7,7 +7,7 @@ use plimsoll_load::plan::parse_duration;
 use plimsoll_shootout::WatchArgs;
 use serde_json::Value;
 
-use crate::{exit::Failure, live::LiveFlags};
+use crate::{exit::Failure, live::LiveFlags, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +62,8 @@ pub(in crate::run) struct Options {
     /// Print no reports.
     #[arg(long, short, conflicts_with = "tui")]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) save: SaveFlags,
     #[command(flatten)]
     pub(super) live: LiveFlags,
     /// Log what helps to find mistakes, too.
@@ -123,8 +125,27 @@ impl Options {
         }
     }
 
+    /// Names the first flag that is about a whole run, where a run is only a step of a search.
+    pub(in crate::run) fn refuse_reports(&self) -> Result<(), String> {
+        let flags = [
+            ("--output", self.output.is_some()),
+            ("--max-duration", self.max_duration.is_some()),
+            ("--solo", self.solo),
+            ("--watch", !self.watch.targets.is_empty()),
+            ("--quiet", self.quiet),
+            ("--verbose", self.verbose),
+            ("--summary-mode", self.summary_mode != SummaryMode::ArtilleryV2),
+        ];
+        match flags.into_iter().find(|&(_, is_set)| is_set) {
+            Some((flag, _)) => Err(format!(
+                "-- {flag}: it is about one run, and a search has many; see `plimsoll line --help` for its own flags"
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Names the first flag that is not supported, with what to do instead.
-    pub(super) fn refuse_unsupported(&self) -> Result<(), String> {
+    pub(in crate::run) fn refuse_unsupported(&self) -> Result<(), String> {
         let output = self
             .output
             .as_ref()

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::options;
 use crate::{
     exit::{Failure, Status},
+    runs::SaveFlags,
     surroundings::Surroundings,
 };
 
@@ -38,6 +39,8 @@ pub(crate) struct Options {
     /// Print no reports.
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    save: SaveFlags,
 }
 
 impl Options {
@@ -48,6 +51,7 @@ impl Options {
         options.insecure = self.insecure;
         options.quiet = self.quiet;
         options.watch = self.watch;
+        options.save = self.save;
         super::execute_text(&options, &text, surroundings)
     }
 

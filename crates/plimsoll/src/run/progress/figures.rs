@@ -148,6 +148,7 @@ mod tests {
 
     use expect_test::expect;
     use plimsoll_load::{
+        generator::Schedule,
         metrics::{
             MetricSet, Registry,
             built_in::{Execution, Http, WebSocket},
@@ -224,6 +225,7 @@ mod tests {
             recent,
             notices: &[],
             failures,
+            schedule: Schedule::default(),
         }
     }
 }

@@ -20,7 +20,7 @@ of them meet. `plimsoll check broadcast.yml` says what is wrong with it without 
 /// Run a scenario that is written as a wsdirector file.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll run", after_help = EXAMPLES, max_term_width = 110)]
-pub(super) struct Options {
+pub(in crate::run) struct Options {
     /// The scenario.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     scenario: Option<PathBuf>,
@@ -98,7 +98,7 @@ pub(super) enum Format {
 
 /// Where the scenario is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(in crate::run) enum Source {
     File(PathBuf),
     Text(String),
 }
@@ -121,11 +121,30 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Options {
+    /// Names the first flag that is about a whole run, where a run is only a step of a search.
+    pub(in crate::run) fn refuse_results(&self) -> Result<(), String> {
+        let flags = [
+            ("--scale", self.clients.scale != 1),
+            ("--format", self.format != Format::Text),
+            ("--out", !self.out.is_empty()),
+            ("--no-summary", self.no_summary),
+            ("--watch", !self.watch.targets.is_empty()),
+            ("--quiet", self.quiet),
+            ("--verbose", self.verbose > 0),
+        ];
+        match flags.into_iter().find(|&(_, is_set)| is_set) {
+            Some((flag, _)) => Err(format!(
+                "-- {flag}: it is about one run, and a search has many; see `plimsoll line --help` for its own flags"
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Where the scenario and the server are.
     ///
     /// # Errors
     /// What is missing or cannot be done.
-    pub(super) fn source_and_url(&self) -> Result<(Source, String), String> {
+    pub(in crate::run) fn source_and_url(&self) -> Result<(Source, String), String> {
         if self.require.is_some() {
             return Err(
                 "--require: protocols that are written in Ruby are not run; there are base, action_cable \

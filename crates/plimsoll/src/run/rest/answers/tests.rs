@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use expect_test::{Expect, expect};
 use plimsoll_load::{
     executor::Executor,
+    generator::Schedule,
     metrics::{Kind, MetricSet, Recorder, Registry, Selector, built_in::Http},
     plan::Plan,
     run::{Control, Failures, Progress, Stretch},
@@ -224,6 +225,7 @@ fn metrics_and_groups_are_told() {
         recent: &Stretch::empty(&metrics),
         notices: &[],
         failures: &Failures::default(),
+        schedule: Schedule::default(),
     });
     check(
         &run.ask("GET", "/v1/status", ""),

@@ -1,0 +1,24 @@
+//! The load line: the greatest load at which a target still does what it is asked to do.
+//!
+//! [`search`] decides which load to try next and when the line is found, and knows neither clocks nor targets;
+//! [`objective`] is what has to hold of each step; [`step`] what a step came to; [`report`] what people and machines
+//! read of all of them. Whoever can put a load on a target drives it:
+//!
+//! ```
+//! use plimsoll_line::search::{Next, Search, Settings, Vote};
+//!
+//! let mut search = Search::new(Settings { start: 10, ..Settings::default() });
+//! let line = loop {
+//!     match search.next() {
+//!         Next::Take(load) => search.record(load, if load <= 740 { Vote::Held } else { Vote::Broke }),
+//!         Next::Done(line) => break line,
+//!     }
+//! };
+//! assert!(line.holds.is_some_and(|level| (704..=740).contains(&level.load)));
+//! ```
+
+pub mod objective;
+pub mod proportion;
+pub mod report;
+pub mod search;
+pub mod step;

@@ -1,0 +1,167 @@
+//! What people and machines read of a search: the line in a sentence, all steps, the curve, and JSON.
+
+use plimsoll_report::Style;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::{
+    objective::Objective,
+    search::{End, Level, Line, Vote},
+    step::Step,
+};
+
+mod curve;
+mod sentence;
+mod table;
+
+pub use self::table::{header, row};
+
+/// What a load counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Users that are there at the same time.
+    Users,
+    /// Iterations that begin per second.
+    Rate,
+    /// Clients that are connected at the same time.
+    Clients,
+    /// What `:scale` stands for in a scenario of wsdirector.
+    Scale,
+}
+
+impl Unit {
+    /// For the head of a column.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::Rate => "per second",
+            Self::Clients => "clients",
+            Self::Scale => "scale",
+        }
+    }
+
+    /// A load for people: `1,240 users`, `35 iterations/s`.
+    pub fn of(self, load: u64) -> String {
+        let n = grouped(load);
+        let plural = if load == 1 { "" } else { "s" };
+        match self {
+            Self::Users => format!("{n} user{plural}"),
+            Self::Rate => format!("{n} iteration{plural}/s"),
+            Self::Clients => format!("{n} client{plural}"),
+            Self::Scale => format!("scale {n}"),
+        }
+    }
+}
+
+/// A whole search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The version of the program.
+    pub plimsoll: &'static str,
+    /// The command as it was typed.
+    pub command: Vec<String>,
+    /// What was run, for people: a file's name, or a bench.
+    pub name: String,
+    /// What a load counts.
+    pub unit: Unit,
+    /// What had to hold.
+    pub objectives: Vec<Objective>,
+    /// Whether nobody said so, and these are the defaults.
+    pub are_defaults: bool,
+    /// What was found.
+    pub line: Line,
+    /// All steps in the order in which they were taken.
+    pub steps: Vec<Step>,
+    /// What people should know.
+    pub notices: Vec<String>,
+}
+
+impl Report {
+    /// Everything for people.
+    pub fn text(&self, style: Style) -> String {
+        let notices = self.notices.iter().map(|notice| format!("{notice}\n"));
+        [
+            curve::curve(self),
+            format!("{}\n", sentence::sentence(self, style)),
+            notices.collect(),
+        ]
+        .concat()
+    }
+
+    /// The line in a sentence or two.
+    pub fn sentence(&self) -> String {
+        sentence::sentence(self, Style::PLAIN)
+    }
+
+    /// The whole as JSON; `docs/reference/line.md` describes it.
+    pub fn json(&self) -> Value {
+        let level = |level: Option<Level>| {
+            level.map(|Level { load, ballot }| {
+                json!({ "load": load, "held": ballot.held, "broke": ballot.broke, "generator": ballot.generator })
+            })
+        };
+        json!({
+            "version": 1,
+            "plimsoll": self.plimsoll,
+            "command": self.command,
+            "name": self.name,
+            "unit": self.unit,
+            "objectives": self.objectives.iter().map(Objective::text).collect::<Vec<_>>(),
+            "default_objectives": self.are_defaults,
+            "result": {
+                "end": self.line.end,
+                "holds": level(self.line.holds),
+                "breaks": level(self.line.breaks),
+                "within": sentence::width(&self.line),
+                "confidence": sentence::confidence(&self.line),
+                "what_broke": self.breaking_step().map(|step| &step.broke),
+                "likely_cause": self.breaking_step().and_then(|step| step.likely_cause.as_ref()),
+                "reasons": self.breaking_step().map(|step| &step.reasons),
+                "sentence": self.sentence(),
+            },
+            "steps": self.steps,
+            "notices": self.notices,
+        })
+    }
+
+    /// The latest step that says why the upper end does not hold.
+    fn breaking_step(&self) -> Option<&Step> {
+        let load = self.line.breaks?.load;
+        let steps = self.steps.iter().rev();
+        let mut at_load = steps.filter(|step| step.load == load && step.verdict != Vote::Held);
+        match self.line.end {
+            End::Generator => at_load.find(|step| step.verdict == Vote::Generator),
+            _ => at_load.find(|step| step.verdict == Vote::Broke),
+        }
+    }
+}
+
+impl Serialize for End {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Found => "found",
+            Self::Max => "max",
+            Self::Generator => "generator",
+            Self::NothingHolds => "nothing_holds",
+            Self::Degraded => "degraded",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// A number with commas between thousands.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

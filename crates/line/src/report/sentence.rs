@@ -1,0 +1,124 @@
+//! The line in words.
+
+use plimsoll_report::Style;
+
+use super::Report;
+use crate::search::{Ballot, End, Level, Line};
+
+/// What was found, why it is not more, and how sure that is.
+pub(super) fn sentence(report: &Report, style: Style) -> String {
+    let line = &report.line;
+    let of = |level: Level| report.unit.of(level.load);
+    let strong = |text: String| style.strong(&text);
+    let why = why(report);
+    match (line.end, line.holds, line.breaks) {
+        (End::Found, Some(holds), Some(breaks)) => format!(
+            "{} ({}); broke at {} ({}){why}. {}",
+            strong(format!("Holds {}", of(holds))),
+            n_held(holds.ballot),
+            of(breaks),
+            n_broke(breaks.ballot),
+            precision(line),
+        ),
+        (End::Max, Some(holds), _) => format!(
+            "{} ({}), the most that was to be tried; --max raises it.",
+            strong(format!("Holds {} or more", of(holds))),
+            n_held(holds.ballot),
+        ),
+        (End::Generator, Some(holds), Some(breaks)) => format!(
+            "{} ({}); the generator ended the search at {}{why}.",
+            strong(format!("Holds at least {}", of(holds))),
+            n_held(holds.ballot),
+            of(breaks),
+        ),
+        (End::Generator, _, Some(breaks)) => format!(
+            "{}: the generator itself is the bottleneck at {}{why}.",
+            strong("Nothing is known of the target".to_owned()),
+            of(breaks),
+        ),
+        (End::NothingHolds, _, Some(breaks)) => format!(
+            "{} ({}){why}.",
+            strong(format!("Not even {} holds", of(breaks))),
+            n_broke(breaks.ballot),
+        ),
+        (End::Degraded, Some(holds), Some(breaks)) => format!(
+            "{}: {} held at first, and later not even {} did{why}. Is the target still there? It may not recover from \
+             being overloaded; look at its log, and search again after a restart, with a lower --max.",
+            strong("The target is not what it was at first".to_owned()),
+            of(holds),
+            of(breaks),
+        ),
+        (_, Some(holds), Some(breaks)) => format!(
+            "{}: {} held ({}), {} did not ({}){why}.",
+            strong("Ended before the line was found".to_owned()),
+            of(holds),
+            n_held(holds.ballot),
+            of(breaks),
+            n_broke(breaks.ballot),
+        ),
+        (_, Some(holds), None) => format!(
+            "{}: {} held ({}), and nothing more was tried.",
+            strong("Ended before the line was found".to_owned()),
+            of(holds),
+            n_held(holds.ballot),
+        ),
+        (_, None, Some(breaks)) => format!(
+            "{}: {} did not hold ({}){why}.",
+            strong("Ended before the line was found".to_owned()),
+            of(breaks),
+            n_broke(breaks.ballot),
+        ),
+        (_, None, None) => strong("Ended before any step was over".to_owned()) + ".",
+    }
+}
+
+/// The reasons of the upper end, behind a colon.
+fn why(report: &Report) -> String {
+    let Some(step) = report.breaking_step() else {
+        return String::new();
+    };
+    let cause = step
+        .likely_cause
+        .as_ref()
+        .map(|cause| format!("; likely cause: {cause}"));
+    format!(": {}{}", step.reasons.join("; "), cause.unwrap_or_default())
+}
+
+fn n_held(ballot: Ballot) -> String {
+    format!("{} of {} steps held", ballot.held, ballot.n_counted())
+}
+
+fn n_broke(ballot: Ballot) -> String {
+    format!("{} of {} steps", ballot.broke, ballot.n_counted())
+}
+
+fn precision(line: &Line) -> String {
+    let width = width(line).map(|width| format!("within {:.1} %", width * 100.0));
+    let confidence = confidence(line).map(|confidence| format!("confidence {:.0} %", confidence * 100.0));
+    let words: Vec<_> = width.into_iter().chain(confidence).collect();
+    let mut text = words.join(", ");
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    format!("{text}.")
+}
+
+/// How far apart the ends are, as share of the lower one.
+pub(super) fn width(line: &Line) -> Option<f64> {
+    let (holds, breaks) = (line.holds?, line.breaks?);
+    (line.end == End::Found).then(|| (breaks.load - holds.load) as f64 / holds.load as f64)
+}
+
+/// How sure it is (0 to 1) that steps at the lower end hold more often than not, and at the upper one do not: the
+/// chances to be wrong at either end, added up.
+pub(super) fn confidence(line: &Line) -> Option<f64> {
+    let holds = line.holds?.ballot.confidence_that_it_holds();
+    match line.end {
+        End::Found => {
+            let breaks = line.breaks?.ballot.confidence_that_it_breaks();
+            Some((holds + breaks - 1.0).max(0.0))
+        }
+        End::Max | End::Generator => Some(holds),
+        End::NothingHolds | End::Degraded | End::Interrupted => None,
+    }
+}

@@ -1,0 +1,298 @@
+//! The texts and the JSON of searches on a made-up target.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::{
+    objective::{Concern, Objective},
+    search::{Next, Search, Settings},
+    step::{Cause, Judged, TargetUse},
+};
+
+fn objectives() -> Vec<Objective> {
+    let mut registry = plimsoll_load::metrics::Registry::new();
+    registry.trend("rtt").unwrap();
+    let errors = plimsoll_load::metrics::Contains::Default;
+    registry.counter("errors", errors).unwrap();
+    ["rtt p(95)<500", "errors==0"]
+        .map(|text| Objective::parse(text, &registry).unwrap())
+        .into()
+}
+
+fn step(load: u64, verdict: Vote) -> Step {
+    let rtt = load as f64 / 2.0;
+    Step {
+        verdict,
+        objectives: vec![
+            Judged {
+                objective: "rtt p(95)<500".to_owned(),
+                value: Some(rtt),
+                shown: format!("{rtt}ms"),
+                held: verdict == Vote::Held,
+            },
+            Judged {
+                objective: "errors==0".to_owned(),
+                value: Some(0.0),
+                shown: "0".to_owned(),
+                held: true,
+            },
+        ],
+        reasons: match verdict {
+            Vote::Held => Vec::new(),
+            Vote::Broke => vec![format!("rtt p(95) {rtt}ms of 500ms allowed")],
+            Vote::Generator => vec!["a worker was busy".to_owned()],
+        },
+        broke: match verdict {
+            Vote::Broke => vec![Concern::Latency],
+            _ => Vec::new(),
+        },
+        likely_cause: (verdict == Vote::Broke).then(|| Cause::TargetCpu {
+            name: ":8080".to_owned(),
+            cpu_cores: 1.94,
+            cores: 2,
+        }),
+        targets: vec![TargetUse {
+            name: ":8080".to_owned(),
+            cpu_cores: 1.94,
+            rss_bytes: 31_000_000,
+            cores: 2,
+            memory_bytes: None,
+        }],
+        ..Step::impossible(load, String::new())
+    }
+}
+
+/// A search up to a load, and a generator up to another one.
+fn report(settings: Settings, capacity: u64, ceiling: u64, n_steps: usize) -> Report {
+    let mut search = Search::new(settings);
+    let mut steps = Vec::new();
+    let line = loop {
+        match search.next() {
+            Next::Done(line) => break line,
+            Next::Take(_) if steps.len() == n_steps => break search.so_far(),
+            Next::Take(load) => {
+                let vote = match load {
+                    _ if load > ceiling => Vote::Generator,
+                    _ if load > capacity => Vote::Broke,
+                    _ => Vote::Held,
+                };
+                search.record(load, vote);
+                steps.push(step(load, vote));
+            }
+        }
+    };
+    Report {
+        plimsoll: "0.1.0",
+        command: vec!["plimsoll".to_owned(), "line".to_owned()],
+        name: "chat.js".to_owned(),
+        unit: Unit::Users,
+        objectives: objectives(),
+        are_defaults: false,
+        line,
+        steps,
+        notices: vec!["the script has start times, which are left out".to_owned()],
+    }
+}
+
+fn check(report: &Report, expected: &Expect) {
+    expected.assert_eq(&report.sentence());
+}
+
+#[test]
+fn the_line_is_a_sentence() {
+    let settings = Settings::default();
+    check(
+        &report(settings, 1000, 9999, 99),
+        &expect![
+            "Holds 1,000 users (3 of 3 steps held); broke at 1,040 users (3 of 3 steps): rtt p(95) 520ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Within 4.0 %, confidence 75 %."
+        ],
+    );
+    check(
+        &report(Settings { max: 100, ..settings }, 1000, 9999, 99),
+        &expect![
+            "Holds 100 users or more (3 of 3 steps held), the most that was to be tried; --max raises it."
+        ],
+    );
+    check(
+        &report(settings, 1000, 300, 99),
+        &expect![
+            "Holds at least 300 users (3 of 3 steps held); the generator ended the search at 310 users: a worker was busy."
+        ],
+    );
+    check(
+        &report(settings, 1000, 0, 99),
+        &expect![
+            "Nothing is known of the target: the generator itself is the bottleneck at 1 user: a worker was busy."
+        ],
+    );
+    check(
+        &report(settings, 0, 9999, 99),
+        &expect![
+            "Not even 1 user holds (2 of 2 steps): rtt p(95) 0.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
+        ],
+    );
+    check(
+        &report(settings, 1000, 9999, 0),
+        &expect!["Ended before any step was over."],
+    );
+    check(
+        &report(settings, 1000, 9999, 3),
+        &expect![
+            "Ended before the line was found: 40 users held (1 of 1 steps held), and nothing more was tried."
+        ],
+    );
+    check(
+        &report(settings, 1000, 9999, 11),
+        &expect![
+            "Ended before the line was found: 960 users held (1 of 1 steps held), 1,280 users did not (2 of 2 steps): rtt p(95) 640ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
+        ],
+    );
+    check(
+        &report(settings, 0, 9999, 2),
+        &expect![
+            "Ended before the line was found: 10 users did not hold (2 of 2 steps): rtt p(95) 5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores."
+        ],
+    );
+    let mut degraded = report(settings, 0, 9999, 99);
+    degraded.line.end = End::Degraded;
+    degraded.line.holds = degraded.line.breaks.map(|level| Level { load: 640, ..level });
+    check(
+        &degraded,
+        &expect![
+            "The target is not what it was at first: 640 users held at first, and later not even 1 user did: rtt p(95) 0.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Is the target still there? It may not recover from being overloaded; look at its log, and search again after a restart, with a lower --max."
+        ],
+    );
+}
+
+#[test]
+fn everything_for_people() {
+    let report = report(Settings::default(), 100, 9999, 99);
+    let mut text = header(report.unit, &objectives(), 1);
+    for (at, step) in report.steps.iter().enumerate().skip(3).take(4) {
+        text += &format!("\n{}", row(at + 1, step, &objectives(), Style::PLAIN));
+    }
+    expect![[r#"
+        step       users  rtt p(95)     errors     target CPU, memory
+           4          80       40ms          0      1.94 cores, 31 MB  held
+           5         160       80ms          0      1.94 cores, 31 MB  broke: rtt p(95) 80ms of 500ms allowed; CPU of :8080 97 % of 2 cores
+           6         160       80ms          0      1.94 cores, 31 MB  broke: rtt p(95) 80ms of 500ms allowed; CPU of :8080 97 % of 2 cores
+           7          80       40ms          0      1.94 cores, 31 MB  held"#]].assert_eq(&text);
+    expect![[r#"
+
+        users, rtt p(95)<500
+           10     5ms   ██▌
+           20    10ms   █████
+           40    20ms   ██████████
+           80    40ms   ████████████████████
+          100    50ms   █████████████████████████
+          105  52.5ms ✗ ██████████████████████████▎
+          110    55ms ✗ ███████████████████████████▌
+          120    60ms ✗ ██████████████████████████████
+          160    80ms ✗ ████████████████████████████████████████
+
+        Holds 100 users (3 of 3 steps held); broke at 105 users (3 of 3 steps): rtt p(95) 52.5ms of 500ms allowed; likely cause: CPU of :8080 97 % of 2 cores. Within 5.0 %, confidence 75 %.
+        the script has start times, which are left out
+    "#]].assert_eq(&report.text(Style::PLAIN));
+}
+
+#[test]
+fn everything_for_machines() {
+    let mut report = report(
+        Settings {
+            max: 20,
+            ..Settings::default()
+        },
+        15,
+        9999,
+        99,
+    );
+    report.steps.truncate(1);
+    expect![[r#"
+        {
+          "command": [
+            "plimsoll",
+            "line"
+          ],
+          "default_objectives": false,
+          "name": "chat.js",
+          "notices": [
+            "the script has start times, which are left out"
+          ],
+          "objectives": [
+            "rtt p(95)<500",
+            "errors==0"
+          ],
+          "plimsoll": "0.1.0",
+          "result": {
+            "breaks": {
+              "broke": 3,
+              "generator": 0,
+              "held": 0,
+              "load": 16
+            },
+            "confidence": 0.75,
+            "end": "found",
+            "holds": {
+              "broke": 0,
+              "generator": 0,
+              "held": 3,
+              "load": 15
+            },
+            "likely_cause": null,
+            "reasons": null,
+            "sentence": "Holds 15 users (3 of 3 steps held); broke at 16 users (3 of 3 steps). Within 6.7 %, confidence 75 %.",
+            "what_broke": null,
+            "within": 0.06666666666666667
+          },
+          "steps": [
+            {
+              "broke": [],
+              "failures": [],
+              "generator_cpu_cores": 0.0,
+              "likely_cause": null,
+              "load": 10,
+              "objectives": [
+                {
+                  "held": true,
+                  "objective": "rtt p(95)<500",
+                  "shown": "5ms",
+                  "value": 5.0
+                },
+                {
+                  "held": true,
+                  "objective": "errors==0",
+                  "shown": "0",
+                  "value": 0.0
+                }
+              ],
+              "reasons": [],
+              "seconds": 0.0,
+              "targets": [
+                {
+                  "cores": 2,
+                  "cpu_cores": 1.94,
+                  "memory_bytes": null,
+                  "name": ":8080",
+                  "rss_bytes": 31000000
+                }
+              ],
+              "verdict": "held"
+            }
+          ],
+          "unit": "users",
+          "version": 1
+        }"#]].assert_eq(&format!("{:#}", report.json()));
+}
+
+#[test]
+fn loads_have_their_unit() {
+    for (unit, load, expected) in [
+        (Unit::Users, 1, "1 user"),
+        (Unit::Users, 1_240, "1,240 users"),
+        (Unit::Rate, 1_234_567, "1,234,567 iterations/s"),
+        (Unit::Clients, 999, "999 clients"),
+        (Unit::Scale, 12, "scale 12"),
+    ] {
+        assert_eq!(unit.of(load), expected);
+    }
+}

@@ -1,0 +1,246 @@
+//! Searches on targets that are made up: with a known capacity, with noise, with a generator that is too weak, and dying.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Searches until it is done; gives the line and the loads that were tried.
+fn search(settings: Settings, mut step: impl FnMut(u64) -> Vote) -> (Line, Vec<u64>) {
+    let mut search = Search::new(settings);
+    let mut tried = Vec::new();
+    loop {
+        match search.next() {
+            Next::Done(line) => return (line, tried),
+            Next::Take(load) => {
+                search.record(load, step(load));
+                tried.push(load);
+                assert!(tried.len() < 1_000, "no end: {tried:?}");
+            }
+        }
+    }
+}
+
+/// A target that holds up to `capacity`, and a generator that can make loads up to `ceiling`.
+fn exact(capacity: u64, ceiling: u64) -> impl FnMut(u64) -> Vote {
+    move |load| match load {
+        _ if load > ceiling => Vote::Generator,
+        _ if load > capacity => Vote::Broke,
+        _ => Vote::Held,
+    }
+}
+
+/// A target whose steps hold with a chance that falls from 1 to 0 around its capacity: a logistic curve, `width` being
+/// the distance at which 73 % hold.
+fn noisy(capacity: u64, width: f64, seed: u64) -> impl FnMut(u64) -> Vote {
+    let mut chance = fastrand::Rng::with_seed(seed);
+    move |load| {
+        let off = (load as f64 - capacity as f64) / width;
+        let holds = chance.f64() < 1.0 / (1.0 + off.exp());
+        if holds { Vote::Held } else { Vote::Broke }
+    }
+}
+
+fn loads(line: &Line) -> (Option<u64>, Option<u64>) {
+    (
+        line.holds.map(|level| level.load),
+        line.breaks.map(|level| level.load),
+    )
+}
+
+#[test]
+fn the_way_to_a_line() {
+    let (line, tried) = search(Settings::default(), exact(100, u64::MAX));
+    assert_eq!(
+        tried,
+        [
+            10, 20, 40, 80, 160, 160, // the first that breaks, twice
+            80,  // the target has recovered
+            120, 120, 100, 100, 110, 110, 105, 105, // halving
+            100, 105 // the rest of the steps at both ends
+        ]
+    );
+    assert_eq!((line.end, loads(&line)), (End::Found, (Some(100), Some(105))));
+    let Ballot { held, broke, .. } = line.holds.unwrap().ballot;
+    assert_eq!((held, broke), (3, 0));
+}
+
+#[test]
+fn ends_of_all_kinds() {
+    let settings = |start, max| Settings {
+        start,
+        max,
+        ..Settings::default()
+    };
+    for (settings, capacity, ceiling, expected) in [
+        (settings(10, 1_000), 5_000, 9_000, (End::Max, (Some(1_000), None))),
+        (
+            settings(10, 1_000),
+            0,
+            9_000,
+            (End::NothingHolds, (None, Some(1))),
+        ),
+        (settings(10, 1_000), 3, 9_000, (End::Found, (Some(3), Some(4)))),
+        (
+            settings(10, 9_999),
+            9_999,
+            100,
+            (End::Generator, (Some(100), Some(105))),
+        ),
+        (settings(10, 9_999), 9_999, 0, (End::Generator, (None, Some(1)))),
+        // Broken below where the generator ends: the target's line all the same.
+        (
+            settings(10, 9_999),
+            100,
+            120,
+            (End::Found, (Some(100), Some(105))),
+        ),
+        (settings(1, 1), 1, 1, (End::Max, (Some(1), None))),
+        (settings(500, 20), 9, 99, (End::Found, (Some(9), Some(10)))),
+    ] {
+        let (line, _) = search(settings, exact(capacity, ceiling));
+        assert_eq!(
+            (line.end, loads(&line)),
+            expected,
+            "{capacity} {ceiling} {settings:?}"
+        );
+    }
+}
+
+#[test]
+fn a_target_that_dies_is_told_from_one_that_is_full() {
+    // Dies at the first overload.
+    let mut is_dead = false;
+    let (line, tried) = search(Settings::default(), |load| {
+        is_dead |= load > 700;
+        if is_dead { Vote::Broke } else { Vote::Held }
+    });
+    assert_eq!((line.end, loads(&line)), (End::Degraded, (Some(640), Some(1))));
+    assert!(tried.len() <= 15, "{tried:?}");
+    // Dies while the interval is being halved.
+    let mut n = 0;
+    let (line, _) = search(Settings::default(), |load| {
+        n += 1;
+        if n > 12 || load > 700 {
+            Vote::Broke
+        } else {
+            Vote::Held
+        }
+    });
+    assert_eq!(line.end, End::Degraded);
+}
+
+#[test]
+fn one_bad_step_moves_no_line() {
+    for bad in 0..40 {
+        let (mut n, mut target) = (0, exact(1_000, u64::MAX));
+        let (line, _) = search(Settings::default(), |load| {
+            n += 1;
+            let vote = target(load);
+            if n == bad && vote == Vote::Held {
+                Vote::Broke
+            } else {
+                vote
+            }
+        });
+        let (holds, breaks) = loads(&line);
+        assert!(
+            holds.unwrap() <= 1_000 && breaks.unwrap() > 1_000,
+            "{bad}: {line:?}"
+        );
+    }
+}
+
+#[test]
+fn noise_moves_the_line_by_little() {
+    // 5 % of the capacity is the width in which 73 % hold: a bad case of a real target.
+    let mut offs: Vec<f64> = (0..2_000)
+        .map(|seed| {
+            let capacity = 500 + seed * 3;
+            let width = capacity as f64 * 0.05;
+            let (line, _) = search(Settings::default(), noisy(capacity, width, seed));
+            let (holds, breaks) = loads(&line);
+            let middle = (holds.unwrap_or(0) + breaks.unwrap_or(0)) as f64 / 2.0;
+            (middle - capacity as f64).abs() / capacity as f64
+        })
+        .collect();
+    offs.sort_by(f64::total_cmp);
+    // 95 of 100 searches end within 15 % of a capacity whose own width, from 95 to 5 of 100 steps that hold, is 30 %.
+    assert!(offs[1_000] < 0.05, "median {}", offs[1_000]);
+    assert!(offs[1_900] < 0.15, "p95 {}", offs[1_900]);
+}
+
+#[test]
+fn more_steps_make_it_surer() {
+    let spread = |repeat| {
+        let settings = Settings {
+            repeat,
+            ..Settings::default()
+        };
+        let sum: f64 = (0..1_000)
+            .map(|seed| {
+                let (line, _) = search(settings, noisy(1_000, 50.0, seed));
+                (line.holds.map_or(0.0, |level| level.load as f64) - 1_000.0).abs()
+            })
+            .sum();
+        sum / 1_000.0
+    };
+    let [one, three, seven] = [1, 3, 7].map(spread);
+    assert!(seven < three && three < one, "{one} {three} {seven}");
+}
+
+proptest! {
+    #[test]
+    fn an_exact_target_is_found_exactly(
+        capacity in 0_u64..200_000,
+        ceiling in 0_u64..200_000,
+        start in 1_u64..5_000,
+        max in 1_u64..300_000,
+        least in 1_u64..20,
+        repeat in 1_u32..8,
+        precision in 0.001_f64..0.5,
+    ) {
+        let settings = Settings { least, start, max, repeat, precision };
+        let (line, tried) = search(settings, exact(capacity, ceiling));
+        let max = max.max(least);
+        prop_assert!(tried.iter().all(|load| (least..=max).contains(load)));
+        // As many levels as doublings and halvings, each with its majority, and the rest at the ends.
+        let n_levels = 20 + 20;
+        prop_assert!(tried.len() <= n_levels * (repeat as usize).div_ceil(2) + 2 * repeat as usize, "{tried:?}");
+        let (holds, breaks) = loads(&line);
+        let real = capacity.min(ceiling);
+        let is_near = |low: u64, high: u64| high - low <= 1 || (high - low) as f64 <= low as f64 * precision;
+        match line.end {
+            End::Found | End::Generator if holds.is_some() => {
+                let (low, high) = (holds.unwrap(), breaks.unwrap());
+                prop_assert!(low <= real && real < high && is_near(low, high), "{line:?}");
+                prop_assert_eq!(line.end == End::Generator, high > ceiling);
+            }
+            End::Max => prop_assert!(real >= max && holds == Some(max)),
+            End::NothingHolds => prop_assert!(capacity < least && capacity < ceiling.max(1)),
+            End::Generator => prop_assert!(ceiling < least),
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
+
+    #[test]
+    fn whatever_the_votes_it_ends(
+        votes in proptest::collection::vec(0_u8..3, 1..60),
+        repeat in 1_u32..6,
+        max in 1_u64..1_000_000,
+    ) {
+        let mut votes = votes.into_iter().cycle();
+        let settings = Settings { repeat, max, ..Settings::default() };
+        let (line, tried) = search(settings, |_| match votes.next() {
+            Some(0) => Vote::Held,
+            Some(1) => Vote::Broke,
+            _ => Vote::Generator,
+        });
+        if let (Some(holds), Some(breaks)) = (line.holds, line.breaks)
+            && line.end != End::Degraded
+        {
+            prop_assert!(holds.load < breaks.load);
+            prop_assert!(holds.ballot.decision(Search::new(settings).settings().repeat) == Some(Vote::Held));
+        }
+        prop_assert!(tried.len() < 300);
+    }
+}

@@ -1,0 +1,313 @@
+//! One step: a load that was put on the target for a while, and what it came to.
+
+use std::time::Duration;
+
+use plimsoll_load::generator::{self, Evidence, Schedule};
+use serde::Serialize;
+
+use crate::{
+    objective::{Concern, Finding, Objective, Samples},
+    search::Vote,
+};
+
+/// What was measured in the steady part of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// What objectives are judged by.
+    pub samples: Samples<'a>,
+    /// How the generator did.
+    pub generator: &'a Evidence,
+    /// What became of planned arrivals.
+    pub schedule: Schedule,
+    /// Why iterations failed, most frequent first.
+    pub failures: &'a [Failure],
+    /// What the target used, in the order in which targets were named.
+    pub targets: &'a [TargetUse],
+}
+
+/// Iterations that failed for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The reason.
+    pub reason: String,
+    /// How many did.
+    pub count: u64,
+}
+
+/// What a watched target used in the steady part.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TargetUse {
+    /// Which one, as typed.
+    pub name: String,
+    /// CPU time per wall time; 1.0 is one core.
+    pub cpu_cores: f64,
+    /// Resident memory at the end.
+    pub rss_bytes: u64,
+    /// Cores of the machine.
+    pub cores: u32,
+    /// Memory of the machine; `None` where it does not tell.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A step that is over.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The load.
+    pub load: u64,
+    /// How it went.
+    #[serde(serialize_with = "vote_name")]
+    pub verdict: Vote,
+    /// How each objective stands, in the order in which they were given.
+    pub objectives: Vec<Judged>,
+    /// What did not hold, in sentences; of a step that the generator spoiled, how that is known.
+    pub reasons: Vec<String>,
+    /// What broke; empty unless the verdict says so.
+    pub broke: Vec<Concern>,
+    /// What probably made it break.
+    pub likely_cause: Option<Cause>,
+    /// Why iterations failed, most frequent first.
+    pub failures: Vec<Failure>,
+    /// What the target used.
+    pub targets: Vec<TargetUse>,
+    /// CPU of the generator, in cores.
+    pub generator_cpu_cores: f64,
+    /// Length of the steady part in seconds.
+    pub seconds: f64,
+}
+
+/// One objective after a step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// As it was written.
+    pub objective: String,
+    /// What was compared: milliseconds, bytes, plain numbers or shares.
+    pub value: Option<f64>,
+    /// The same for people.
+    pub shown: String,
+    /// Whether it holds.
+    pub held: bool,
+}
+
+/// What was exhausted when a step broke.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Cause {
+    /// The target's CPU.
+    TargetCpu {
+        /// Which target.
+        name: String,
+        /// Cores that it used.
+        cpu_cores: f64,
+        /// Cores that there are.
+        cores: u32,
+    },
+    /// The memory of the target's machine.
+    TargetMemory {
+        /// Which target.
+        name: String,
+        /// What it has.
+        rss_bytes: u64,
+        /// What there is.
+        memory_bytes: u64,
+    },
+    /// The CPU of the machine that target and generator share.
+    MachineCpu {
+        /// Cores that the generator used.
+        generator_cpu_cores: f64,
+    },
+}
+
+/// From this share of all cores on, a target's CPU is exhausted. Reason: the rest goes to the kernel's own work.
+const CPU_FULL: f64 = 0.95;
+
+/// From this share of the machine's memory on, it is exhausted. Reason: below, the kernel still finds caches to drop.
+const MEMORY_FULL: f64 = 0.9;
+
+/// Below this share of idle time a machine has no CPU left; `/proc/stat` comes in ticks of 10 ms and rarely says 0.
+const NO_IDLE: f64 = 0.05;
+
+impl Step {
+    /// Judges a step.
+    ///
+    /// Whether the generator was the bottleneck counts first. Its workers without room spoil any step. Readings that came
+    /// late spoil a step that broke by latencies alone, and only when they explain a tenth of these; one that held in
+    /// spite of them would have held without. Iterations that no user was free for, while the workers had room, waited
+    /// for the target: they spoil only a step that otherwise held, because it had less load than planned.
+    pub fn judge(load: u64, objectives: &[Objective], measured: &Measured<'_>) -> Self {
+        let findings: Vec<_> = objectives
+            .iter()
+            .map(|objective| (objective, objective.judge(measured.samples)))
+            .collect();
+        let broken: Vec<_> = findings.iter().filter(|(_, finding)| !finding.held).collect();
+        let spoiled = spoiled(&broken, measured);
+        let verdict = match (&spoiled, broken.is_empty()) {
+            (Some(_), _) => Vote::Generator,
+            (None, true) => Vote::Held,
+            (None, false) => Vote::Broke,
+        };
+        let mut concerns: Vec<_> = broken.iter().map(|(objective, _)| objective.concern()).collect();
+        concerns.sort_unstable();
+        concerns.dedup();
+        Self {
+            load,
+            reasons: match (verdict, spoiled) {
+                (_, Some(reason)) => vec![reason],
+                _ => broken
+                    .iter()
+                    .map(|(objective, finding)| complaint(objective, finding, measured.failures))
+                    .collect(),
+            },
+            broke: match verdict {
+                Vote::Broke => concerns,
+                Vote::Held | Vote::Generator => Vec::new(),
+            },
+            likely_cause: (verdict == Vote::Broke).then(|| cause(measured)).flatten(),
+            objectives: findings
+                .into_iter()
+                .map(|(objective, finding)| Judged {
+                    objective: objective.text().to_owned(),
+                    value: finding.value,
+                    shown: finding
+                        .value
+                        .map_or_else(|| "–".to_owned(), |value| objective.shown(value)),
+                    held: finding.held,
+                })
+                .collect(),
+            failures: measured.failures.to_vec(),
+            targets: measured.targets.to_vec(),
+            generator_cpu_cores: cores(measured.generator),
+            seconds: measured.samples.elapsed.as_secs_f64(),
+            verdict,
+        }
+    }
+
+    /// A step that was not taken, because this machine cannot make its load.
+    pub fn impossible(load: u64, reason: String) -> Self {
+        Self {
+            load,
+            verdict: Vote::Generator,
+            objectives: Vec::new(),
+            reasons: vec![reason],
+            broke: Vec::new(),
+            likely_cause: None,
+            failures: Vec::new(),
+            targets: Vec::new(),
+            generator_cpu_cores: 0.0,
+            seconds: 0.0,
+        }
+    }
+
+    /// A step that failed as a whole, such as one whose setup failed.
+    pub fn failed(load: u64, reason: String) -> Self {
+        Self {
+            verdict: Vote::Broke,
+            broke: vec![Concern::Errors],
+            ..Self::impossible(load, reason)
+        }
+    }
+}
+
+/// How it is known that the generator was the bottleneck.
+fn spoiled(broken: &[&(&Objective, Finding)], measured: &Measured<'_>) -> Option<String> {
+    let evidence = measured.generator;
+    if let Some(reason) = generator::busy(evidence) {
+        return Some(reason);
+    }
+    if broken.is_empty() {
+        return generator::dropped(measured.schedule);
+    }
+    if broken
+        .iter()
+        .any(|(objective, _)| objective.concern() != Concern::Latency)
+    {
+        return None;
+    }
+    let latencies = broken.iter().filter_map(|(_, finding)| finding.value);
+    let least = latencies.min_by(f64::total_cmp)?;
+    let least = Duration::try_from_secs_f64(least / 1e3).unwrap_or_default();
+    generator::late(evidence, Some(least))
+}
+
+fn complaint(objective: &Objective, finding: &Finding, failures: &[Failure]) -> String {
+    let complaint = objective.complaint(finding.value);
+    match failures.first().filter(|_| objective.is_about_errors()) {
+        Some(Failure { reason, count }) => format!("{complaint} ({count} × {reason})"),
+        None => complaint,
+    }
+}
+
+fn cause(measured: &Measured<'_>) -> Option<Cause> {
+    let full = measured
+        .targets
+        .iter()
+        .find(|target| target.cpu_cores >= CPU_FULL * f64::from(target.cores));
+    if let Some(target) = full {
+        return Some(Cause::TargetCpu {
+            name: target.name.clone(),
+            cpu_cores: target.cpu_cores,
+            cores: target.cores,
+        });
+    }
+    let out_of_memory = measured.targets.iter().find_map(|target| {
+        let memory_bytes = target.memory_bytes?;
+        (target.rss_bytes as f64 >= MEMORY_FULL * memory_bytes as f64).then(|| Cause::TargetMemory {
+            name: target.name.clone(),
+            rss_bytes: target.rss_bytes,
+            memory_bytes,
+        })
+    });
+    out_of_memory.or_else(|| {
+        let idle = measured.generator.machine_idle_share?;
+        (idle < NO_IDLE).then(|| Cause::MachineCpu {
+            generator_cpu_cores: cores(measured.generator),
+        })
+    })
+}
+
+fn cores(evidence: &Evidence) -> f64 {
+    let elapsed = evidence.elapsed.as_secs_f64();
+    if elapsed > 0.0 {
+        evidence.cpu.as_secs_f64() / elapsed
+    } else {
+        0.0
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TargetCpu {
+                name,
+                cpu_cores,
+                cores,
+            } => {
+                let percent = cpu_cores / f64::from(*cores) * 100.0;
+                write!(f, "CPU of {name} {percent:.0} % of {cores} cores")
+            }
+            Self::TargetMemory {
+                name,
+                rss_bytes,
+                memory_bytes,
+            } => {
+                let [rss, memory] =
+                    [*rss_bytes, *memory_bytes].map(|bytes| plimsoll_report::quantity::bytes(bytes as f64));
+                write!(f, "memory of {name} {rss} of the machine's {memory}")
+            }
+            Self::MachineCpu { generator_cpu_cores } => write!(
+                f,
+                "this machine had no idle CPU, of which the generator itself took {generator_cpu_cores:.2} cores"
+            ),
+        }
+    }
+}
+
+fn vote_name<S: serde::Serializer>(vote: &Vote, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match vote {
+        Vote::Held => "held",
+        Vote::Broke => "broke",
+        Vote::Generator => "generator",
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Steps with known samples: whether the target or the generator is to blame.
+
+use std::sync::Arc;
+
+use plimsoll_load::{
+    histogram::Histogram,
+    metrics::{Contains, MetricSet, Registry},
+};
+
+use super::*;
+
+/// What a step is like.
+#[derive(Clone, Copy)]
+struct Case {
+    rtt_ms: u64,
+    n_errors: u64,
+    /// Time of the busiest worker in busy windows, as share.
+    busy: f64,
+    /// Ticks of 100 that came `late_ms` late.
+    late: u64,
+    late_ms: u64,
+    n_dropped: u64,
+    target_cores: f64,
+    idle: f64,
+}
+
+const CALM: Case = Case {
+    rtt_ms: 10,
+    n_errors: 0,
+    busy: 0.0,
+    late: 0,
+    late_ms: 50,
+    n_dropped: 0,
+    target_cores: 0.5,
+    idle: 0.6,
+};
+
+fn step(case: Case) -> Step {
+    let mut registry = Registry::new();
+    let rtt = registry.trend("rtt").unwrap();
+    let errors = registry.counter("errors", Contains::Default).unwrap();
+    let objectives = ["rtt p(95)<500", "errors==0"].map(|text| Objective::parse(text, &registry).unwrap());
+    let mut metrics = MetricSet::new(Arc::new(registry));
+    metrics.record(rtt, Duration::from_millis(case.rtt_ms));
+    metrics.count(errors, case.n_errors);
+    let mut lateness = Histogram::new();
+    lateness.record_n(Duration::from_millis(1), 100 - case.late);
+    lateness.record_n(Duration::from_millis(case.late_ms), case.late);
+    let failures = [Failure {
+        reason: "connection refused".to_owned(),
+        count: case.n_errors,
+    }];
+    Step::judge(
+        64,
+        &objectives,
+        &Measured {
+            samples: Samples {
+                all: &metrics,
+                within: &metrics,
+                elapsed: Duration::from_secs(10),
+            },
+            generator: &Evidence {
+                elapsed: Duration::from_secs(10),
+                cpu: Duration::from_secs(4),
+                busy_time_share: case.busy,
+                busiest_share: case.busy,
+                lateness,
+                machine_idle_share: Some(case.idle),
+            },
+            schedule: Schedule {
+                n_due: 100,
+                n_dropped: case.n_dropped,
+            },
+            failures: &failures,
+            targets: &[TargetUse {
+                name: ":8080".to_owned(),
+                cpu_cores: case.target_cores,
+                rss_bytes: 10 << 20,
+                cores: 2,
+                memory_bytes: Some(1 << 30),
+            }],
+        },
+    )
+}
+
+#[test]
+fn the_generator_is_never_taken_for_the_target() {
+    use Vote::{Broke, Generator, Held};
+    let slow = Case { rtt_ms: 600, ..CALM };
+    for (case, verdict, why) in [
+        (CALM, Held, ""),
+        (slow, Broke, "rtt p(95) 600ms of 500ms allowed"),
+        (
+            Case { n_errors: 7, ..CALM },
+            Broke,
+            "errors 7, none allowed (7 × connection refused)",
+        ),
+        // Workers without room spoil everything.
+        (Case { busy: 0.5, ..CALM }, Generator, "a worker was 90 % busy"),
+        (Case { busy: 0.5, ..slow }, Generator, "a worker was 90 % busy"),
+        // Late readings: it held in spite of them.
+        (Case { late: 9, ..CALM }, Held, ""),
+        // They are too short to matter, or long enough.
+        (Case { late: 9, ..slow }, Broke, "rtt"),
+        (
+            Case {
+                late: 9,
+                late_ms: 80,
+                ..slow
+            },
+            Generator,
+            "of its clock ticks",
+        ),
+        // They make no errors.
+        (
+            Case {
+                late: 9,
+                late_ms: 80,
+                n_errors: 1,
+                ..slow
+            },
+            Broke,
+            "rtt",
+        ),
+        // Users that were not free waited for the target, or were too few.
+        (Case { n_dropped: 5, ..slow }, Broke, "rtt"),
+        (Case { n_dropped: 5, ..CALM }, Generator, "dropped 5 %"),
+    ] {
+        let step = step(case);
+        let reasons = step.reasons.join("; ");
+        assert_eq!(step.verdict, verdict, "{reasons}");
+        assert!(reasons.contains(why), "{reasons}");
+        assert_eq!(step.broke.is_empty(), verdict != Broke);
+    }
+}
+
+#[test]
+fn what_was_exhausted_is_told() {
+    let slow = Case { rtt_ms: 600, ..CALM };
+    for (case, expected) in [
+        (slow, None),
+        (
+            Case {
+                target_cores: 1.94,
+                ..slow
+            },
+            Some("CPU of :8080 97 % of 2 cores"),
+        ),
+        (
+            Case { idle: 0.01, ..slow },
+            Some("this machine had no idle CPU, of which the generator itself took 0.40 cores"),
+        ),
+        (
+            Case {
+                target_cores: 1.94,
+                ..CALM
+            },
+            None,
+        ),
+    ] {
+        let cause = step(case).likely_cause.map(|cause| cause.to_string());
+        assert_eq!(cause.as_deref(), expected);
+    }
+}

@@ -1,0 +1,70 @@
+//! The objectives of a search: those that were typed, or else the script's thresholds, or else the usual ones.
+
+use plimsoll_line::objective::{ERRORS, Objective};
+use plimsoll_load::metrics::Registry;
+
+use super::workload::Workload;
+use crate::exit::{Failure, TestFailure};
+
+/// What has to hold.
+#[derive(Debug)]
+pub(super) struct Goals {
+    pub(super) objectives: Vec<Objective>,
+    /// Whether nobody said so.
+    pub(super) are_defaults: bool,
+}
+
+/// What the usual objectives are about: what users wait for. The limit is websocket-bench's `--limit-rtt`.
+const LATENCIES: [&str; 6] = [
+    "rtt",
+    "cable_rtt",
+    "http_req_duration",
+    "http_response_time",
+    "ws_response_time",
+    "ws_connecting",
+];
+
+impl Goals {
+    /// Reads what was typed.
+    ///
+    /// # Errors
+    /// When an objective cannot be judged; nothing has run by then.
+    pub(super) fn read(typed: &[String], workload: &Workload) -> Result<Self, Failure> {
+        let registry = workload.registry();
+        let invalid = |error| TestFailure::InvalidOptions.because(error);
+        if !typed.is_empty() {
+            let objectives = typed.iter().map(|text| Objective::parse(text, registry));
+            return Ok(Self {
+                objectives: objectives.collect::<Result<_, _>>().map_err(invalid)?,
+                are_defaults: false,
+            });
+        }
+        let mut objectives = Vec::new();
+        for (metric, rules) in workload.thresholds() {
+            for rule in rules {
+                objectives.push(Objective::of_threshold(metric, rule, registry).map_err(invalid)?);
+            }
+        }
+        Ok(match objectives.is_empty() {
+            true => Self {
+                objectives: usual(registry),
+                are_defaults: true,
+            },
+            false => Self {
+                objectives,
+                are_defaults: false,
+            },
+        })
+    }
+}
+
+/// The usual objectives, as far as there is what they are about.
+fn usual(registry: &Registry) -> Vec<Objective> {
+    let texts = LATENCIES
+        .iter()
+        .map(|name| format!("{name} p(95)<500"))
+        .chain(["http_req_failed rate<0.01", "checks rate>0.99"].map(str::to_owned))
+        .chain([format!("{ERRORS}==0")]);
+    let objectives = texts.filter_map(|text| Objective::parse(&text, registry).ok());
+    objectives.map(Objective::lenient).collect()
+}

@@ -1,0 +1,323 @@
+//! The flags of `plimsoll line`.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::{Args, Parser, ValueEnum, ValueHint};
+use plimsoll_line::{
+    report::{Report, Unit},
+    search::Settings,
+};
+use plimsoll_load::{plan::parse_duration, watch};
+use plimsoll_report::Style;
+
+use super::super::{options::ReadingFlags, results::write_file};
+use crate::exit::Failure;
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll line chat.js --slo 'rtt p(95)<500' --slo 'errors==0'   how many users hold that
+  plimsoll line api.js --unit rate --slo 'http_req_duration p(99)<200' --slo 'http_req_failed rate<0.01'
+  plimsoll line chat.js --slo 'rtt p(95)<500' --watch :8080       and what the server uses meanwhile
+  plimsoll line load.yml --url ws://localhost:3334/echo           an Artillery file
+  plimsoll line echo.yml --url ws://localhost:3334/cable          a wsdirector file, by its :scale
+
+The load doubles until an objective breaks, then the interval is halved, with repeated steps. A step in
+which this program itself was the bottleneck is never taken for the target's limit.
+
+Exit codes: 0 the line was found; 3 not even the least load holds, or the target did not recover; 4 the
+generator was the bottleneck, so the line is higher; 105 a signal ended the search (what is known is
+printed). Others as for plimsoll run.";
+
+/// Find the greatest load that a target holds: users, or iterations per second.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    /// The load test: a k6 script, or a file of Artillery or wsdirector.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) file: PathBuf,
+    /// Whose file it is: k6, artillery or wsdirector. Default: what it looks like.
+    #[arg(long = "as", value_name = "TOOL", help_heading = "Load test")]
+    pub(super) dialect: Option<String>,
+    /// The server, for files of Artillery and wsdirector.
+    #[arg(long, value_name = "URL", help_heading = "Load test")]
+    pub(super) url: Option<String>,
+    /// More flags of `plimsoll run` for files of Artillery and wsdirector, for example -- -v '{"room": "lobby"}'
+    #[arg(
+        last = true,
+        value_name = "FLAGS",
+        allow_hyphen_values = true,
+        help_heading = "Load test"
+    )]
+    pub(super) flags: Vec<OsString>,
+    #[command(flatten)]
+    pub(super) search: SearchFlags,
+    #[command(flatten)]
+    pub(super) reading: ReadingFlags,
+    /// Also say what the target uses in each step, and whether its CPU was the limit: a process id, a colon and a port, or
+    /// cgroup:PATH, perhaps with a name before it; may be given several times.
+    #[arg(long, value_name = "[NAME=]PLACE", help_heading = "Results")]
+    pub(super) watch: Vec<watch::Target>,
+    /// Write the result to this file, .json or .txt; may be given several times.
+    #[arg(long, value_name = "FILE", value_parser = report_file, help_heading = "Results", value_hint = ValueHint::FilePath)]
+    pub(super) report: Vec<PathBuf>,
+    /// How to print the result.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Results")]
+    pub(super) format: Format,
+    /// Show what scripts say and why users fail, too
+    #[arg(long, short, help_heading = "Results")]
+    pub(super) verbose: bool,
+    /// No progress within steps.
+    #[arg(long, short, help_heading = "Results")]
+    pub(super) quiet: bool,
+}
+
+/// What is searched, and how carefully.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+pub(super) struct SearchFlags {
+    /// What must hold, a metric and a threshold: 'rtt p(95)<500', 'errors==0'; may be given several times. Default: the
+    /// thresholds of the script; without any, p(95)<500 of what it times, and no failed iterations
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub(super) slo: Vec<String>,
+    /// What a load counts: users at the same time, or iterations that begin per second. Default: what the scenarios
+    /// plan
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub(super) unit: Option<UnitChoice>,
+    /// The first load that is tried
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = load)]
+    start: u64,
+    /// The greatest load that is tried
+    #[arg(long, value_name = "N", default_value_t = MOST, value_parser = load)]
+    max: u64,
+    /// How long each step measures, in full seconds
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = step_duration)]
+    step_duration: Duration,
+    /// How long before that the load grows; what happens in it does not count
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = warm_up)]
+    warm_up: Duration,
+    /// How often both ends of the line are tried
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
+    repeat: u32,
+    /// How far apart they may be
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = precision)]
+    precision: f64,
+    /// Users of a step with --unit rate, at most
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) max_vus: u32,
+}
+
+/// The greatest load: a machine has fewer ports for one target, and nobody makes as many iterations per second.
+const MOST: u64 = 1_000_000;
+
+/// What a load counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum UnitChoice {
+    Users,
+    Rate,
+}
+
+/// Forms of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people: each step as it comes, the curve, and the line in a sentence.
+    Text,
+    /// One JSON object, with everything that is known of all steps.
+    Json,
+}
+
+/// The parts of each step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timing {
+    /// The load grows.
+    pub(super) warm_up: Duration,
+    /// It is measured.
+    pub(super) steady: Duration,
+}
+
+impl Timing {
+    /// The whole of a run that ends by itself, within a day.
+    pub(super) const WHOLE: Self = Self {
+        warm_up: Duration::ZERO,
+        steady: Duration::from_secs(24 * 3600),
+    };
+
+    /// Whether its end is planned.
+    pub(super) fn is_planned(self) -> bool {
+        self != Self::WHOLE
+    }
+}
+
+impl Options {
+    /// The load test, for people.
+    pub(super) fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+}
+
+impl SearchFlags {
+    /// The settings of the search.
+    ///
+    /// # Errors
+    /// When they contradict each other.
+    pub(super) fn settings(&self, least: u64) -> Result<Settings, String> {
+        if self.max < self.start {
+            return Err(format!(
+                "--max {} is below --start {}; expected a greatest load from the first one on",
+                self.max, self.start
+            ));
+        }
+        if self.max < least {
+            return Err(format!(
+                "--max {} is too low: with one user for each scenario the least load is {least}",
+                self.max
+            ));
+        }
+        Ok(Settings {
+            least,
+            start: self.start,
+            max: self.max,
+            repeat: self.repeat,
+            precision: self.precision,
+        })
+    }
+
+    /// The parts of each step.
+    pub(super) fn timing(&self) -> Timing {
+        Timing {
+            warm_up: self.warm_up,
+            steady: self.step_duration,
+        }
+    }
+}
+
+impl From<UnitChoice> for Unit {
+    fn from(choice: UnitChoice) -> Self {
+        match choice {
+            UnitChoice::Users => Self::Users,
+            UnitChoice::Rate => Self::Rate,
+        }
+    }
+}
+
+/// Writes a report by the ending of its file, which was checked.
+pub(super) fn write_report(path: &Path, report: &Report) -> Result<(), Failure> {
+    let text = match path.extension().is_some_and(|extension| extension == "json") {
+        true => format!("{:#}\n", report.json()),
+        false => report.text(Style::PLAIN),
+    };
+    Ok(write_file(path, text.as_bytes())?)
+}
+
+fn report_file(text: &str) -> Result<PathBuf, String> {
+    match text.rsplit_once('.') {
+        Some((_, "json" | "txt")) => Ok(text.into()),
+        _ => Err("expected a file that ends with .json or .txt, for example line.json".to_owned()),
+    }
+}
+
+fn load(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(load) if (1..=MOST).contains(&load) => Ok(load),
+        _ => Err(format!("expected a whole number from 1 to {MOST}")),
+    }
+}
+
+fn step_duration(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        Duration::ZERO => Err("expected at least 1s".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+fn warm_up(text: &str) -> Result<Duration, String> {
+    seconds(text)
+}
+
+/// What workers measured is gathered once per second, so parts of a step are cut there.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let duration = parse_duration(text).map_err(|error| error.to_string())?;
+    match duration.subsec_nanos() == 0 && duration <= LONGEST {
+        true => Ok(duration),
+        false => Err("expected full seconds up to 1h, for example 15s or 2m".to_owned()),
+    }
+}
+
+/// The longest part of a step. Reason: a search has twenty steps or more.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+fn precision(text: &str) -> Result<f64, String> {
+    let percent: Option<f64> = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
+    percent
+        .filter(|percent| (0.1..=100.0).contains(percent))
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| "expected percent from 0.1 to 100, for example 5%".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(arguments: &str) -> Result<Options, String> {
+        let arguments = ["plimsoll line"].into_iter().chain(arguments.split(' '));
+        Options::try_parse_from(arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn a_search_has_settings() {
+        let options =
+            parse("a.js --start 3 --max 70 --repeat 5 --precision 2.5% --warm-up 0 --step-duration 1m")
+                .unwrap();
+        let settings = options.search.settings(1).unwrap();
+        assert_eq!(
+            settings,
+            Settings {
+                least: 1,
+                start: 3,
+                max: 70,
+                repeat: 5,
+                precision: 0.025,
+            }
+        );
+        let timing = options.search.timing();
+        assert_eq!(
+            (timing.warm_up, timing.steady),
+            (Duration::ZERO, Duration::from_secs(60))
+        );
+    }
+
+    #[test]
+    fn wrong_flags_are_told() {
+        for (arguments, expected) in [
+            ("a.js --start 0", "expected a whole number from 1 to 1000000"),
+            ("a.js --step-duration 500ms", "expected full seconds up to 1h"),
+            ("a.js --step-duration 0s", "expected at least 1s"),
+            ("a.js --step-duration 2h", "expected full seconds up to 1h"),
+            ("a.js --warm-up soon", "invalid value 'soon'"),
+            ("a.js --precision 0%", "expected percent from 0.1 to 100"),
+            ("a.js --repeat 0", "0 is not in 1..=99"),
+            (
+                "a.js --report line.html",
+                "expected a file that ends with .json or .txt",
+            ),
+            ("a.js --unit clients", "[possible values: users, rate]"),
+            ("a.js --watch me", "is nothing that can be watched"),
+        ] {
+            let error = parse(arguments).unwrap_err();
+            assert!(error.contains(expected), "{arguments}: {error}");
+        }
+        let settings = |arguments, least| parse(arguments).unwrap().search.settings(least).unwrap_err();
+        assert!(settings("a.js --start 20 --max 10", 1).contains("--max 10 is below --start 20"));
+        assert!(settings("a.js --start 1 --max 2", 3).contains("the least load is 3"));
+    }
+}

@@ -1,0 +1,163 @@
+//! Cuts the steady part out of a step: what was there when the warm-up was over, and what when the load ended.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use plimsoll_line::step::{Failure, TargetUse};
+use plimsoll_load::{
+    generator::{Evidence, Monitor, Schedule},
+    metrics::MetricSet,
+    run::{Failures, Progress, RunResult},
+};
+
+use super::{options::Timing, watched::Watched};
+
+/// What happens in a step, seen once per second.
+#[derive(Debug)]
+pub(super) struct Recording<'a> {
+    timing: Timing,
+    monitor: Monitor,
+    watched: &'a mut Watched,
+    /// At the end of the warm-up; `None` until then.
+    begin: Option<Mark>,
+    /// At the end of the load; `None` when the run ended in the same moment.
+    end: Option<(Mark, Evidence)>,
+}
+
+/// The state of a run at one moment.
+#[derive(Debug)]
+struct Mark {
+    /// Time since the start, in full seconds: workers hand in what they have at these.
+    at: Duration,
+    metrics: MetricSet,
+    failures: BTreeMap<String, u64>,
+    schedule: Schedule,
+}
+
+/// The steady part.
+#[derive(Debug)]
+pub(super) struct Steady {
+    /// All that was begun in it.
+    pub(super) all: MetricSet,
+    /// What ended in it.
+    pub(super) within: MetricSet,
+    pub(super) elapsed: Duration,
+    pub(super) generator: Evidence,
+    pub(super) schedule: Schedule,
+    /// Most frequent first, of all that was begun.
+    pub(super) failures: Vec<Failure>,
+    /// Those that happened within.
+    pub(super) n_failed_within: u64,
+    pub(super) targets: Vec<TargetUse>,
+}
+
+impl<'a> Recording<'a> {
+    /// Of a run that has not begun.
+    pub(super) fn new(timing: Timing, monitor: Monitor, watched: &'a mut Watched) -> Self {
+        watched.begin();
+        Self {
+            timing,
+            monitor,
+            watched,
+            begin: None,
+            end: None,
+        }
+    }
+
+    /// The samples since the warm-up; `None` before its end.
+    pub(super) fn so_far(&self, progress: &Progress<'_>) -> Option<MetricSet> {
+        Some(progress.metrics.since(&self.begin.as_ref()?.metrics))
+    }
+
+    /// To be called about once per second.
+    pub(super) fn observe(&mut self, progress: &Progress<'_>) {
+        let Timing { warm_up, steady } = self.timing;
+        let mark = || Mark {
+            at: Duration::from_secs(progress.elapsed.as_secs()),
+            metrics: progress.metrics.clone(),
+            failures: by_reason(progress.failures),
+            schedule: progress.schedule,
+        };
+        if self.begin.is_none() && !warm_up.is_zero() && progress.elapsed >= warm_up {
+            self.monitor.take();
+            self.watched.begin();
+            self.begin = Some(mark());
+        }
+        if self.end.is_none() && progress.elapsed >= warm_up + steady {
+            self.watched.end();
+            self.end = Some((mark(), self.monitor.take()));
+        }
+    }
+
+    /// What the step came to.
+    pub(super) fn finish(self, result: RunResult) -> Steady {
+        if self.end.is_none() {
+            self.watched.end();
+        }
+        let begin = self.begin.unwrap_or_else(|| Mark {
+            at: Duration::ZERO,
+            metrics: result.metrics.empty(),
+            failures: BTreeMap::new(),
+            schedule: Schedule::default(),
+        });
+        let all = result.metrics.since(&begin.metrics);
+        let failures = by_reason(&result.failures);
+        let (end, within, generator) = match self.end {
+            Some((end, evidence)) => {
+                let within = end.metrics.since(&begin.metrics);
+                (end, within, evidence)
+            }
+            None => {
+                let end = Mark {
+                    at: result.duration,
+                    metrics: result.metrics,
+                    failures: failures.clone(),
+                    schedule: result.schedule,
+                };
+                (end, all.clone(), result.generator)
+            }
+        };
+        let schedule = end.schedule;
+        Steady {
+            within,
+            all,
+            elapsed: end.at.saturating_sub(begin.at),
+            generator,
+            n_failed_within: grown(&end.failures, &begin.failures)
+                .iter()
+                .map(|it| it.count)
+                .sum(),
+            schedule: Schedule {
+                n_due: schedule.n_due.saturating_sub(begin.schedule.n_due),
+                n_dropped: schedule.n_dropped.saturating_sub(begin.schedule.n_dropped),
+            },
+            failures: grown(&failures, &begin.failures),
+            targets: self.watched.used(),
+        }
+    }
+}
+
+/// Failures by reason; those whose text is not kept together.
+fn by_reason(failures: &Failures) -> BTreeMap<String, u64> {
+    let mut reasons: BTreeMap<_, _> = failures
+        .reasons()
+        .map(|(reason, n)| (reason.to_owned(), n))
+        .collect();
+    if failures.n_other() > 0 {
+        reasons.insert("other reasons".to_owned(), failures.n_other());
+    }
+    reasons
+}
+
+/// What came between two states, most frequent first.
+fn grown(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> Vec<Failure> {
+    let mut grown: Vec<_> = now
+        .iter()
+        .map(|(reason, n)| Failure {
+            reason: reason.clone(),
+            count: n - before.get(reason).copied().unwrap_or(0),
+        })
+        .filter(|failure| failure.count > 0)
+        .collect();
+    grown.sort_by_key(|failure| std::cmp::Reverse(failure.count));
+    grown
+}

@@ -1,0 +1,153 @@
+//! What a search says: a row per step as it comes, below them how the present one goes, and at the end the line.
+
+use std::{
+    io::{self, Write},
+    sync::Arc,
+    time::Duration,
+};
+
+use plimsoll_line::{
+    objective::{Objective, Samples},
+    report::{Report, Unit, header, row},
+    step::Step,
+};
+use plimsoll_load::{metrics::MetricSet, run::Progress};
+use plimsoll_report::Style;
+
+use super::{
+    goals::Goals,
+    options::{Format, Timing},
+};
+use crate::{screen::Screen, terminal};
+
+/// Where a search says what.
+#[derive(Debug)]
+pub(super) struct Talk {
+    screen: Arc<Screen<io::Stderr>>,
+    /// Whether the present step is drawn.
+    is_drawn: bool,
+    format: Format,
+}
+
+/// The step that is going on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Present {
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) load: u64,
+}
+
+impl Talk {
+    pub(super) fn new(screen: Arc<Screen<io::Stderr>>, is_drawn: bool, format: Format) -> Self {
+        Self {
+            screen,
+            is_drawn,
+            format,
+        }
+    }
+
+    /// What will be searched.
+    pub(super) fn begin(&self, unit: Unit, goals: &Goals, n_targets: usize) {
+        let objectives: Vec<_> = goals.objectives.iter().map(Objective::text).collect();
+        let note = if goals.are_defaults {
+            " (as no --slo says otherwise, where they are measured)"
+        } else {
+            ""
+        };
+        self.screen
+            .print(&format!("objectives{note}: {}\n\n", objectives.join(", ")));
+        let header = format!("{}\n", header(unit, &goals.objectives, n_targets));
+        self.write(&header);
+    }
+
+    /// Shows how the present step goes.
+    pub(super) fn present(
+        &self,
+        present: Present,
+        progress: &Progress<'_>,
+        timing: Timing,
+        so_far: Option<&MetricSet>,
+        objectives: &[Objective],
+    ) {
+        if !self.is_drawn {
+            return;
+        }
+        let Present { number, load } = present;
+        let elapsed = progress.elapsed.as_secs();
+        // A scenario that ends by itself has no planned end.
+        let end = timing.steady.saturating_add(timing.warm_up).as_secs();
+        let of = if timing.is_planned() {
+            format!(" of {end} s")
+        } else {
+            String::new()
+        };
+        let vus = progress.active_vus;
+        let state = match so_far {
+            None => "warming up".to_owned(),
+            Some(metrics) => values(
+                metrics,
+                progress.elapsed.saturating_sub(timing.warm_up),
+                objectives,
+            ),
+        };
+        let line = format!("step {number}: load {load}, {elapsed} s{of}, {vus} VUs; {state}");
+        let (columns, _) = terminal::size();
+        let line: String = line.chars().take(columns).collect();
+        self.screen.draw(format!("{line}\n"));
+    }
+
+    /// The step that is over is the last of these.
+    pub(super) fn step(&self, steps: &[Step], objectives: &[Objective]) -> io::Result<()> {
+        if let Some(step) = steps.last() {
+            let row = row(steps.len(), step, objectives, self.style());
+            self.screen.draw(String::new());
+            self.write(&format!("{row}\n"));
+        }
+        Ok(())
+    }
+
+    /// The line.
+    pub(super) fn finish(&self, report: &Report) -> io::Result<()> {
+        self.screen.draw(String::new());
+        let text = match self.format {
+            Format::Text => report.text(self.style()),
+            Format::Json => format!("{:#}\n", report.json()),
+        };
+        io::stdout().write_all(text.as_bytes())?;
+        io::stdout().flush()
+    }
+
+    /// Rows are results; beside JSON they are progress.
+    fn write(&self, text: &str) {
+        match self.format {
+            Format::Text => {
+                // Who has closed standard output is told at the end.
+                let _told_later = io::stdout()
+                    .write_all(text.as_bytes())
+                    .and_then(|()| io::stdout().flush());
+            }
+            Format::Json => self.screen.print(text),
+        }
+    }
+
+    fn style(&self) -> Style {
+        match self.format {
+            Format::Text => terminal::style(&io::stdout()),
+            Format::Json => terminal::style(&io::stderr()),
+        }
+    }
+}
+
+/// How the objectives stand now.
+fn values(metrics: &MetricSet, elapsed: Duration, objectives: &[Objective]) -> String {
+    let samples = Samples {
+        all: metrics,
+        within: metrics,
+        elapsed,
+    };
+    let values = objectives.iter().filter_map(|objective| {
+        let value = objective.judge(samples).value?;
+        Some(format!("{} {}", objective.title(), objective.shown(value)))
+    });
+    values.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,118 @@
+//! What the targets of `--watch` use between two moments of a step.
+
+use std::num::NonZero;
+
+use plimsoll_line::step::TargetUse;
+use plimsoll_load::watch::{Place, Sample, Target, Watch, WatchError};
+
+use crate::exit::Failure;
+
+/// The targets of a search.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    targets: Vec<Attached>,
+    n_cores: u32,
+    memory_bytes: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Attached {
+    name: String,
+    place: Place,
+    /// `None` after it ended; a target that was started anew is found again.
+    watch: Option<Watch>,
+    begin: Option<Sample>,
+    end: Option<Sample>,
+}
+
+impl Watched {
+    /// Finds all targets.
+    ///
+    /// # Errors
+    /// When one is not there, or cannot be had at any moment.
+    pub(super) fn attach(targets: &[Target]) -> Result<Self, Failure> {
+        let n_cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Ok(Self {
+            targets: targets.iter().map(Attached::new).collect::<Result<_, _>>()?,
+            n_cores: u32::try_from(n_cores).unwrap_or(u32::MAX),
+            memory_bytes: memory_bytes(),
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn n_targets(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// What is measured begins now.
+    pub(super) fn begin(&mut self) {
+        for target in &mut self.targets {
+            target.begin = target.sample();
+            target.end = None;
+        }
+    }
+
+    /// It ends now.
+    pub(super) fn end(&mut self) {
+        for target in &mut self.targets {
+            target.end = target.sample();
+        }
+    }
+
+    /// What each target used between the two; those that were not there all the time are left out.
+    pub(super) fn used(&self) -> Vec<TargetUse> {
+        let used = self.targets.iter().filter_map(|target| {
+            let (begin, end) = (target.begin?, target.end?);
+            Some(TargetUse {
+                name: target.name.clone(),
+                cpu_cores: end.since(&begin).cores(),
+                rss_bytes: end.rss_bytes,
+                cores: self.n_cores,
+                memory_bytes: self.memory_bytes,
+            })
+        });
+        used.collect()
+    }
+}
+
+impl Attached {
+    fn new(target: &Target) -> Result<Self, Failure> {
+        let place = &target.place;
+        let found = Watch::attach(place).map_err(|error: WatchError| of_flag(place, &error))?;
+        let watch = found.ok_or_else(|| {
+            let problem = "a page of metrics is not read at the moments at which steps begin and end; expected the \
+                           server's process or port, for example :8080";
+            Failure::Usage(format!("--watch {place}: {problem}"))
+        })?;
+        Ok(Self {
+            name: target.name.clone().unwrap_or_else(|| place.to_string()),
+            watch: Some(watch),
+            place: place.clone(),
+            begin: None,
+            end: None,
+        })
+    }
+
+    fn sample(&mut self) -> Option<Sample> {
+        if self.watch.is_none() {
+            self.watch = Watch::attach(&self.place).ok().flatten();
+        }
+        let sample = self.watch.as_mut()?.sample().ok();
+        if sample.is_none() {
+            self.watch = None;
+        }
+        sample
+    }
+}
+
+fn of_flag(place: &Place, error: &WatchError) -> Failure {
+    Failure::Runtime(format!("--watch {place}: {error}").into())
+}
+
+/// The memory of this machine, from `/proc/meminfo`.
+fn memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}

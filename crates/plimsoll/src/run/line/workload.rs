@@ -1,0 +1,156 @@
+//! What puts the load on the target: a script, or a file of another tool.
+
+use std::{sync::Arc, time::Duration};
+
+use plimsoll_line::{objective::ERRORS, report::Unit};
+use plimsoll_load::{
+    metrics::{Contains, Registry, built_in::Execution},
+    plan::Plan,
+    threshold::Rule,
+    vu::{Lifecycle, VuFactory},
+};
+use plimsoll_scenario::dialect::Dialect;
+use plimsoll_script::Redaction;
+
+use super::{super::dialect, Options, options::Timing, step::Taker};
+use crate::{exit::Failure, surroundings::Surroundings};
+
+mod artillery;
+mod script;
+mod wsdirector;
+
+use self::{artillery::ArtilleryTest, script::ScriptTest, wsdirector::WsdirectorTest};
+
+/// A load test with any load.
+pub(super) enum Workload {
+    Script(ScriptTest),
+    Artillery(ArtilleryTest),
+    Wsdirector(WsdirectorTest),
+}
+
+/// A run with one load, ready to go.
+pub(super) struct Attempt {
+    pub(super) plan: Plan,
+    pub(super) registry: Registry,
+    pub(super) factory: Arc<dyn VuFactory>,
+    pub(super) stages: Box<dyn Lifecycle>,
+    /// Whether the counter of failed iterations is the search's and not the test's own.
+    pub(super) counts_errors: bool,
+    /// Where it has no warm-up: the whole run counts.
+    pub(super) timing: Option<Timing>,
+}
+
+impl Workload {
+    /// Reads the load test that the flags name.
+    ///
+    /// # Errors
+    /// As `plimsoll run` of the same file would end before it runs.
+    pub(super) async fn read(
+        options: &Options,
+        surroundings: &Surroundings<'_>,
+        redaction: &Redaction,
+    ) -> Result<Self, Failure> {
+        let file = &options.file;
+        let named = options.dialect.as_deref();
+        let is_script = dialect::is_script(file) || file.as_os_str() == "-" || named == Some("k6");
+        if is_script && named.is_none_or(|named| named == "k6") {
+            return Ok(Self::Script(
+                ScriptTest::read(options, surroundings, redaction).await?,
+            ));
+        }
+        Ok(match dialect::of_file(file, named, surroundings)? {
+            Dialect::Artillery => Self::Artillery(ArtilleryTest::read(options, surroundings)?),
+            Dialect::Wsdirector => Self::Wsdirector(WsdirectorTest::read(options, surroundings).await?),
+        })
+    }
+
+    /// What a load counts.
+    pub(super) fn unit(&self) -> Unit {
+        match self {
+            Self::Script(test) => test.unit(),
+            Self::Artillery(test) => test.unit(),
+            Self::Wsdirector(_) => Unit::Scale,
+        }
+    }
+
+    /// The least load that makes sense.
+    pub(super) fn least_load(&self) -> u64 {
+        match self {
+            Self::Script(test) => test.least_load(),
+            Self::Artillery(_) | Self::Wsdirector(_) => 1,
+        }
+    }
+
+    /// All metrics that objectives may be about.
+    pub(super) fn registry(&self) -> &Registry {
+        match self {
+            Self::Script(test) => test.registry(),
+            Self::Artillery(test) => test.registry(),
+            Self::Wsdirector(test) => test.registry(),
+        }
+    }
+
+    /// What the test itself says must hold, by metric.
+    pub(super) fn thresholds(&self) -> impl Iterator<Item = (&str, &[Rule])> {
+        let rules = match self {
+            Self::Script(test) => Some(test.thresholds()),
+            Self::Artillery(_) | Self::Wsdirector(_) => None,
+        };
+        let rules = rules.into_iter().flatten();
+        rules.map(|(metric, rules)| (metric.as_str(), rules.as_slice()))
+    }
+
+    /// What people should know before they believe the result.
+    pub(super) fn notices(&self) -> Vec<String> {
+        match self {
+            Self::Script(test) => test.notices(),
+            Self::Artillery(test) => test.notices(),
+            Self::Wsdirector(_) => Vec::new(),
+        }
+    }
+
+    /// Why this machine cannot make such a load, if that is known beforehand. `n_connections` may be open.
+    pub(super) fn shortage(&self, load: u64, n_connections: u64) -> Option<String> {
+        let n_users = match self {
+            Self::Script(_) | Self::Artillery(_) if self.unit() == Unit::Rate => return None,
+            Self::Script(_) | Self::Artillery(_) => load,
+            Self::Wsdirector(test) => test.n_clients(load),
+        };
+        (n_users > n_connections).then(|| {
+            format!(
+                "{n_users} users with a connection each need more open files than this process may have, which is \
+                 {n_connections} beside its own; raise the limit (`ulimit -Hn`), or use another machine"
+            )
+        })
+    }
+
+    /// A run with this load.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub(super) async fn attempt(&self, load: u64, taker: &Taker<'_>) -> Result<Attempt, Failure> {
+        match self {
+            Self::Script(test) => test.attempt(load, taker.timing),
+            Self::Artillery(test) => test.attempt(load, taker.timing),
+            Self::Wsdirector(test) => test.attempt(load).await,
+        }
+    }
+
+    /// So long did an iteration take at the latest load.
+    pub(super) fn learn(&mut self, iteration: Duration) {
+        if let Self::Script(test) = self {
+            test.learn(iteration);
+        }
+    }
+}
+
+/// The metrics of a test with those that every run has, and the counter of failed iterations, unless the test has a metric of
+/// that name; and whether it has not.
+fn with_errors(mut registry: Registry) -> Result<(Registry, bool), Failure> {
+    Execution::register(&mut registry)?;
+    let is_free = registry.find(ERRORS).is_none();
+    if is_free {
+        registry.counter(ERRORS, Contains::Default)?;
+    }
+    Ok((registry, is_free))
+}

@@ -1,0 +1,116 @@
+//! An Artillery file: its scenarios, with any number of arrivals per second, or of users at the same time.
+
+use std::ffi::OsString;
+
+use clap::Parser as _;
+use plimsoll_line::report::Unit;
+use plimsoll_load::{
+    executor::WhenLate,
+    metrics::Registry,
+    plan::{Plan, Scenario},
+};
+use plimsoll_scenario::artillery::Test;
+
+use super::{
+    super::{
+        super::artillery,
+        Options,
+        options::Timing,
+        steady::{self, Places},
+    },
+    Attempt, with_errors,
+};
+use crate::{exit::Failure, surroundings::Surroundings};
+
+/// A file that was read.
+pub(in crate::run::line) struct ArtilleryTest {
+    test: Test,
+    /// One scenario, which stands for those of the file.
+    plan: Plan,
+    registry: Registry,
+    counts_errors: bool,
+    unit: Unit,
+}
+
+/// Users that may be there at the same time. Reason: one machine has about 28,000 ports for one target; an idle user takes
+/// 2 KB.
+const MOST_USERS: u32 = 50_000;
+
+impl ArtilleryTest {
+    pub(super) fn read(options: &Options, surroundings: &Surroundings<'_>) -> Result<Self, Failure> {
+        let target = options
+            .url
+            .iter()
+            .flat_map(|url| ["--target".to_owned(), url.clone()]);
+        let arguments = [OsString::from("plimsoll line")]
+            .into_iter()
+            .chain(options.flags.iter().cloned())
+            .chain(target.map(OsString::from))
+            .chain([OsString::from("--"), options.file.clone().into()]);
+        let flags = artillery::Options::parse_from(arguments);
+        flags.refuse_unsupported().map_err(Failure::Usage)?;
+        flags.refuse_reports().map_err(Failure::Usage)?;
+        let text = (surroundings.read_file)(&options.file)?;
+        let test = artillery::read(&flags, &text, surroundings)?;
+        for warning in test.warnings() {
+            tracing::warn!("{warning}");
+        }
+        let planned = test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
+        let unit = options
+            .search
+            .unit
+            .map_or_else(|| steady::natural_unit(&planned), Unit::from);
+        let executor = planned
+            .scenarios
+            .first()
+            .map(|scenario| scenario.executor.clone());
+        let executor =
+            executor.ok_or_else(|| Failure::Usage("the phases of the file have no users".to_owned()))?;
+        let (registry, counts_errors) = with_errors(test.users().registry)?;
+        Ok(Self {
+            plan: Plan {
+                scenarios: vec![Scenario {
+                    exec: "line".to_owned(),
+                    ..Scenario::new("line", executor)
+                }],
+                ..planned
+            },
+            test,
+            registry,
+            counts_errors,
+            unit,
+        })
+    }
+
+    pub(super) fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(super) fn notices(&self) -> Vec<String> {
+        let has_limit = self.test.phases().iter().any(|phase| phase.max_vusers.is_some());
+        let notice = "maxVusers of phases is left out, and so are their durations and rates";
+        has_limit.then(|| notice.to_owned()).into_iter().collect()
+    }
+
+    pub(super) fn attempt(&self, load: u64, timing: Timing) -> Result<Attempt, Failure> {
+        let places = Places {
+            // As in a run: who arrives is not somebody who was there before.
+            per_rate: (timing.warm_up + timing.steady).as_secs_f64(),
+            max: MOST_USERS,
+            when_late: WhenLate::Wait,
+        };
+        let users = self.test.users();
+        Ok(Attempt {
+            plan: steady::plan(&self.plan, &[1], load, self.unit, timing, places)?,
+            registry: self.registry.clone(),
+            factory: users.factory,
+            stages: Box::new(users.stages),
+            counts_errors: self.counts_errors,
+            timing: None,
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! A k6 script: its scenarios with any load. `setup()` and `teardown()` are done once per step, as each step is a run.
+
+use std::time::Duration;
+
+use plimsoll_line::report::Unit;
+use plimsoll_load::{executor::WhenLate, metrics::Registry, plan, plan::Plan, threshold::Rules};
+use plimsoll_script::{Redaction, Script};
+
+use super::{
+    super::{
+        super::{config_file::ConfigFile, flags::OptionFlags, layers::Layers, script},
+        Options,
+        options::Timing,
+        steady::{self, Places},
+    },
+    Attempt, with_errors,
+};
+use crate::{
+    exit::{Failure, TestFailure},
+    surroundings::Surroundings,
+};
+
+/// A script that was read.
+pub(in crate::run::line) struct ScriptTest {
+    script: Script,
+    options: plan::Options,
+    plan: Plan,
+    registry: Registry,
+    counts_errors: bool,
+    unit: Unit,
+    /// In which proportion scenarios share a load.
+    weights: Vec<u64>,
+    max_vus: u32,
+    /// How long an iteration took at the latest load.
+    iteration: Duration,
+}
+
+/// How long an iteration is taken to last before one was measured. Reason: that of scripts in which users pause as people
+/// do; with too few users of an open model, the first step makes more.
+const USUAL_ITERATION: Duration = Duration::from_secs(1);
+
+/// Users of an open model for each that the mean iteration needs. Reason: iterations that take twice as long as the mean,
+/// at the greater load, find a user.
+const ROOM: f64 = 2.0;
+
+impl ScriptTest {
+    pub(super) async fn read(
+        options: &Options,
+        surroundings: &Surroundings<'_>,
+        redaction: &Redaction,
+    ) -> Result<Self, Failure> {
+        let invalid = |reason: &dyn std::fmt::Display| TestFailure::InvalidOptions.because(reason);
+        if let Some(flag) = foreign_flag(options) {
+            return Err(Failure::Usage(format!(
+                "{flag} is for files of Artillery and wsdirector; a script has its server in itself, or in a variable, \
+                 for example -e URL=ws://localhost:3334/cable"
+            )));
+        }
+        let file = ConfigFile::find(options.reading.config.as_deref(), surroundings)
+            .map_err(|error| invalid(&error))?;
+        let layers =
+            Layers::read(file, surroundings, &OptionFlags::default()).map_err(|error| invalid(&error))?;
+        let name = options.name();
+        let script = script::read(&options.file, &options.reading, true, surroundings, redaction).await?;
+        let of_script = script::options(&script).map_err(|error| invalid(&error))?;
+        let consolidated = layers
+            .consolidate(&name, &of_script)
+            .map_err(|error| invalid(&error))?;
+        for warning in &consolidated.warnings {
+            tracing::warn!("{warning}");
+        }
+        script::check_functions(&script, &name, &consolidated.plan).map_err(|error| invalid(&error))?;
+        let plan = consolidated.plan;
+        let unit = options
+            .search
+            .unit
+            .map_or_else(|| steady::natural_unit(&plan), Unit::from);
+        let (registry, counts_errors) = with_errors(script.registry().clone())?;
+        Ok(Self {
+            weights: steady::weights(&plan),
+            max_vus: options.search.max_vus,
+            options: consolidated.options,
+            iteration: USUAL_ITERATION,
+            script,
+            plan,
+            registry,
+            counts_errors,
+            unit,
+        })
+    }
+
+    pub(super) fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// One user, or iteration per second, for each scenario.
+    pub(super) fn least_load(&self) -> u64 {
+        self.plan.scenarios.len() as u64
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(super) fn thresholds(&self) -> &Rules {
+        &self.plan.thresholds
+    }
+
+    pub(super) fn notices(&self) -> Vec<String> {
+        let scenarios = &self.plan.scenarios;
+        let has_start_times = scenarios.iter().any(|scenario| !scenario.start_time.is_zero());
+        let notice = "startTime of scenarios is left out: in each step, all of them run together";
+        has_start_times.then(|| notice.to_owned()).into_iter().collect()
+    }
+
+    pub(super) fn attempt(&self, load: u64, timing: Timing) -> Result<Attempt, Failure> {
+        let places = Places {
+            per_rate: self.iteration.as_secs_f64() * ROOM,
+            max: self.max_vus,
+            when_late: WhenLate::Drop,
+        };
+        let plan = steady::plan(&self.plan, &self.weights, load, self.unit, timing, places)?;
+        let users = self
+            .script
+            .users(script::effective(self.options.clone(), &self.plan));
+        Ok(Attempt {
+            plan,
+            registry: self.registry.clone(),
+            factory: users.factory,
+            stages: Box::new(users.stages),
+            counts_errors: self.counts_errors,
+            timing: None,
+        })
+    }
+
+    pub(super) fn learn(&mut self, iteration: Duration) {
+        self.iteration = iteration;
+    }
+}
+
+/// A flag that scripts do not have.
+fn foreign_flag(options: &Options) -> Option<&'static str> {
+    match (&options.url, options.flags.as_slice()) {
+        (Some(_), _) => Some("--url"),
+        (None, []) => None,
+        (None, _) => Some("what follows --"),
+    }
+}

@@ -1,0 +1,105 @@
+//! A wsdirector scenario: its clients by `:scale`. Each step is the whole scenario, in which every client goes its way once,
+//! so there is no warm-up, and the step takes as long as the scenario does.
+
+use std::ffi::OsString;
+
+use clap::Parser as _;
+use plimsoll_load::{metrics::Registry, plan::Plan};
+use plimsoll_scenario::wsdirector::{Connect, Scenario, Users};
+
+use super::{
+    super::{
+        super::wsdirector::{self, Source},
+        Options,
+        options::Timing,
+    },
+    Attempt, with_errors,
+};
+use crate::{
+    exit::{Failure, TestFailure},
+    surroundings::Surroundings,
+};
+
+/// A scenario that was read.
+pub(in crate::run::line) struct WsdirectorTest {
+    document: plimsoll_scenario::document::Document,
+    connect: Connect,
+    registry: Registry,
+    counts_errors: bool,
+    /// Clients at scale 1, and how many more with each further one.
+    n_first: u64,
+    n_more: u64,
+}
+
+impl WsdirectorTest {
+    pub(super) async fn read(options: &Options, surroundings: &Surroundings<'_>) -> Result<Self, Failure> {
+        if options.search.unit.is_some() {
+            return Err(Failure::Usage(
+                "--unit: the load of a wsdirector scenario is what :scale stands for; leave --unit out"
+                    .to_owned(),
+            ));
+        }
+        let url = options
+            .url
+            .iter()
+            .flat_map(|url| ["--url".to_owned(), url.clone()]);
+        let arguments = [OsString::from("plimsoll line")]
+            .into_iter()
+            .chain(options.flags.iter().cloned())
+            .chain(url.map(OsString::from))
+            .chain([OsString::from("--file"), options.file.clone().into()]);
+        let flags = wsdirector::Options::parse_from(arguments);
+        flags.refuse_results().map_err(Failure::Usage)?;
+        let (_, url) = flags.source_and_url().map_err(Failure::Usage)?;
+        let invalid = |mistakes| TestFailure::InvalidOptions.because(mistakes);
+        let source = Source::File(options.file.clone());
+        let document = wsdirector::document(&source, surroundings)?.map_err(invalid)?;
+        let n_clients = |scale| -> Result<u64, Failure> {
+            let scenario = Scenario::read(&document, scale).map_err(invalid)?;
+            Ok(scenario.n_clients())
+        };
+        let (n_first, n_second) = (n_clients(1)?, n_clients(2)?);
+        if n_second == n_first {
+            return Err(Failure::Usage(format!(
+                "{} has no group whose multiplier is :scale, so there is nothing to scale; expected for example \
+                 multiplier: \":scale\"",
+                options.name()
+            )));
+        }
+        let connect = wsdirector::connect(&flags, url)?;
+        let users = Users::new(Scenario::read(&document, 1).map_err(invalid)?, &connect).await?;
+        let (registry, counts_errors) = with_errors(users.registry)?;
+        Ok(Self {
+            n_more: n_second - n_first,
+            document,
+            connect,
+            registry,
+            counts_errors,
+            n_first,
+        })
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// All clients at this scale.
+    pub(super) fn n_clients(&self, scale: u64) -> u64 {
+        self.n_first + self.n_more.saturating_mul(scale - 1)
+    }
+
+    pub(super) async fn attempt(&self, scale: u64) -> Result<Attempt, Failure> {
+        let scale = u32::try_from(scale).unwrap_or(u32::MAX);
+        let scenario = Scenario::read(&self.document, scale)
+            .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))?;
+        let users = Users::new(scenario, &self.connect).await?;
+        Ok(Attempt {
+            plan: Plan::new(users.plan()),
+            registry: self.registry.clone(),
+            factory: users.factory(),
+            stages: Box::new(()),
+            counts_errors: self.counts_errors,
+            timing: Some(Timing::WHOLE),
+        })
+    }
+}

@@ -1,0 +1,267 @@
+// `plimsoll line` on servers whose capacity is known, because it is a number of connections and not their speed.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { WebSocketServer } from "ws";
+import { within } from "./support/deadline.mjs";
+import { plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
+import { folderOf } from "./support/scripts.mjs";
+
+/** Replies to what is beyond the capacity of a server that is slow there, in ms; far from any limit of these tests. */
+const SLOW_MS = 700;
+
+/** The longest that a search of these tests may take. */
+const PATIENCE_MS = 240_000;
+
+/** An echo server with a limit on connections. */
+class Limiter {
+  #http = createServer();
+  #sockets = new Set();
+  #n_open = 0;
+  /** The most that were open at the same time, and how many were refused. */
+  peak = 0;
+  n_refused = 0;
+
+  /**
+   * `beyond` is what happens to connections beyond `capacity`: `refuse` them, be `slow` to all while there are some, or
+   * `die` for good.
+   */
+  static async start(t, capacity, beyond) {
+    const limiter = new Limiter();
+    const sockets = new WebSocketServer({ noServer: true });
+    limiter.#http.on("connection", (socket) => {
+      limiter.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.once("close", () => limiter.#sockets.delete(socket));
+    });
+    limiter.#http.on("upgrade", (request, socket, head) => {
+      if (beyond === "die" && limiter.#n_open >= capacity) return limiter.stop();
+      if (beyond === "refuse" && limiter.#n_open >= capacity) {
+        limiter.n_refused += 1;
+        return socket.end("HTTP/1.1 503 Full\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      }
+      limiter.#n_open += 1;
+      limiter.peak = Math.max(limiter.peak, limiter.#n_open);
+      socket.once("close", () => (limiter.#n_open -= 1));
+      sockets.handleUpgrade(request, socket, head, (peer) => {
+        peer.on("error", () => {});
+        peer.on("message", (data, isBinary) => {
+          const isSlow = beyond === "slow" && limiter.#n_open > capacity;
+          setTimeout(() => peer.send(data, { binary: isBinary }), isSlow ? SLOW_MS : 1);
+        });
+      });
+    });
+    limiter.#http.listen(0, "127.0.0.1");
+    await once(limiter.#http, "listening");
+    t.after(() => limiter.stop());
+    return limiter;
+  }
+
+  get port() {
+    return this.#http.address()?.port ?? this.#port;
+  }
+
+  #port;
+
+  stop() {
+    this.#port ??= this.#http.address()?.port;
+    this.#http.close();
+    this.#sockets.forEach((socket) => socket.destroy());
+  }
+}
+
+/** Users that stay connected for the whole step and say something now and then. */
+const CHAT = `
+import ws from "k6/ws";
+import { sleep } from "k6";
+import { Trend } from "k6/metrics";
+const rtt = new Trend("rtt", true);
+export const options = { scenarios: { chat: { executor: "constant-vus", vus: 1, duration: "1m", gracefulStop: "0s" } } };
+export default function () {
+  let isOpen = false;
+  ws.connect(__ENV.URL, null, (socket) => {
+    let sent;
+    const say = () => { sent = Date.now(); socket.send("hi"); };
+    socket.on("open", () => { isOpen = true; say(); });
+    socket.on("message", () => { rtt.add(Date.now() - sent); socket.setTimeout(say, 100); });
+    socket.on("error", () => {});
+  });
+  if (!isOpen) { sleep(0.2); throw new Error("refused"); }
+}
+`;
+
+const SHORT = ["--step-duration", "1s", "--warm-up", "1s"];
+
+/** Searches to the end: `{ code, report, stderr, stdout }`. */
+async function line(t, files, ...args) {
+  const cwd = folderOf(t, files);
+  const child = startPlimsollIn({ cwd }, "line", ...args, "--report", "line.json");
+  t.after(() => child.kill("SIGKILL"));
+  const [stdout, stderr, { code }] = await within(
+    Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]),
+    `\`plimsoll line ${args.join(" ")}\``,
+    PATIENCE_MS,
+  );
+  let report = null;
+  try {
+    report = JSON.parse(readFileSync(join(cwd, "line.json"), "utf8"));
+  } catch (error) {
+    assert.equal(error.code, "ENOENT", error);
+  }
+  return { code, report, stdout, stderr };
+}
+
+async function textOf(stream) {
+  let all = "";
+  for await (const chunk of stream.setEncoding("utf8")) all += chunk;
+  return all;
+}
+
+/** The line is between `capacity` and the next load, within 5 %. */
+function assertFound({ code, report, stderr }, capacity) {
+  assert.equal(code, 0, stderr);
+  const { holds, breaks, end } = report.result;
+  assert.equal(end, "found");
+  assert.ok(holds.load <= capacity && breaks.load > capacity, report.result.sentence);
+  assert.ok(breaks.load - holds.load <= Math.max(1, holds.load * 0.05), report.result.sentence);
+  assert.ok(holds.held >= 2 && breaks.broke >= 2, report.result.sentence);
+}
+
+describe("the line of a server with a known capacity", { concurrency: false }, () => {
+  test("connections beyond it are refused", async (t) => {
+    const limiter = await Limiter.start(t, 37, "refuse");
+    const found = await line(
+      t,
+      { "chat.js": CHAT },
+      "chat.js",
+      "-e",
+      `URL=ws://127.0.0.1:${limiter.port}/`,
+      ...["--slo", "errors==0", "--slo", "rtt p(95)<1000"],
+      ...["--watch", `echo=${process.pid}`, ...SHORT],
+    );
+    assertFound(found, 37);
+    const { result, steps } = found.report;
+    assert.deepEqual(result.what_broke, ["errors"]);
+    assert.match(result.sentence, /^Holds 37 users \(3 of 3 steps held\); broke at 38 users .*refused/);
+    assert.ok(limiter.n_refused > 0);
+    assert.ok(steps.every((step) => step.targets[0].name === "echo" && step.targets[0].rss_bytes > 1e7));
+    assert.match(found.stdout, /held[\s\S]*broke: errors/);
+    assert.match(found.stdout, /Holds 37 users/);
+  });
+
+  test("it answers slowly beyond it", async (t) => {
+    const limiter = await Limiter.start(t, 60, "slow");
+    const found = await line(
+      t,
+      { "chat.js": CHAT },
+      "chat.js",
+      "-e",
+      `URL=ws://127.0.0.1:${limiter.port}/`,
+      ...["--slo", "rtt p(95)<350", "--start", "50", "--step-duration", "2s", "--warm-up", "1s"],
+    );
+    assertFound(found, 60);
+    assert.deepEqual(found.report.result.what_broke, ["latency"]);
+    assert.match(found.report.result.sentence, /rtt p\(95\) 7\d\dms of 350ms allowed/);
+  });
+
+  test("an Artillery file, and a wsdirector scenario", async (t) => {
+    const limiter = await Limiter.start(t, 5, "refuse");
+    const url = `ws://127.0.0.1:${limiter.port}/`;
+    const artillery = `
+config: { target: "${url}", phases: [{ duration: 10, users: 1 }] }
+scenarios: [{ engine: ws, flow: [{ loop: [{ send: hi }, { think: 0.1 }], count: 600 }] }]
+`;
+    const found = await line(t, { "load.yml": artillery }, "load.yml", "--start", "4", "--slo", "errors==0", ...SHORT);
+    assertFound(found, 5);
+    const steps = `- client: { multiplier: ":scale", actions: [{ send: { data: hi } }, { sleep: { time: 1 } }] }`;
+    const scaled = await line(
+      t,
+      { "echo.yml": steps },
+      ...["echo.yml", "--url", url, "--slo", "errors==0", "--start", "4"],
+    );
+    assertFound(scaled, 5);
+    assert.equal(scaled.report.unit, "scale");
+  });
+});
+
+describe("what is no line", { concurrency: false }, () => {
+  test("nobody listens", async (t) => {
+    const limiter = await Limiter.start(t, 1, "refuse");
+    const url = `URL=ws://127.0.0.1:${limiter.port}/`;
+    limiter.stop();
+    const { code, report } = await line(t, { "chat.js": CHAT }, "chat.js", "-e", url, ...SHORT);
+    assert.equal(code, 3);
+    assert.equal(report.result.end, "nothing_holds");
+    assert.ok(report.steps.length <= 5, "it does not try load after load");
+    assert.match(report.result.sentence, /^Not even 1 user holds .*errors \d+, none allowed/);
+    assert.ok(report.default_objectives && report.objectives.includes("errors==0"));
+  });
+
+  test("the target dies on the way", async (t) => {
+    const limiter = await Limiter.start(t, 15, "die");
+    const url = `URL=ws://127.0.0.1:${limiter.port}/`;
+    const { code, report } = await line(t, { "chat.js": CHAT }, "chat.js", "-e", url, "--slo", "errors==0", ...SHORT);
+    assert.equal(code, 3);
+    assert.equal(report.result.end, "degraded");
+    assert.match(report.result.sentence, /10 users held at first, and later not even 1 user did/);
+  });
+
+  test("the generator cannot make the load", async (t) => {
+    const spin = `
+export const options = { scenarios: { all: { executor: "constant-arrival-rate", rate: 1, duration: "1m", preAllocatedVUs: 1 } } };
+export default function () {}
+`;
+    const args = ["spin.js", "--start", "500000", "--max", "500000", "--slo", "iteration_duration p(95)<10000"];
+    const { code, report, stdout } = await line(t, { "spin.js": spin }, ...args, "--precision", "100%", "--repeat", "1", ...SHORT);
+    assert.equal(code, 4);
+    assert.equal(report.result.end, "generator");
+    assert.equal(report.unit, "rate");
+    assert.equal(report.result.what_broke?.length ?? 0, 0, "the target is not accused");
+    assert.match(stdout, /the generator/);
+  });
+
+  test("a signal ends the search and what is known stays", async (t) => {
+    const limiter = await Limiter.start(t, 1000, "refuse");
+    const cwd = folderOf(t, { "chat.js": CHAT });
+    const url = `URL=ws://127.0.0.1:${limiter.port}/`;
+    const child = startPlimsollIn({ cwd }, "line", "chat.js", "-e", url, "--slo", "errors==0", ...SHORT);
+    t.after(() => child.kill("SIGKILL"));
+    const stderr = textOf(child.stderr);
+    let stdout = "";
+    child.stdout.setEncoding("utf8");
+    for await (const chunk of child.stdout) {
+      stdout += chunk;
+      if (stdout.includes("held") && !child.killed) child.kill("SIGINT");
+    }
+    const { code } = await child.exited;
+    assert.equal(code, 105, await stderr);
+    assert.match(stdout, /Ended before the line was found: \d+ users held/);
+  });
+});
+
+describe("what is told before anything runs", () => {
+  const check = (name, files, args, code, words) =>
+    test(name, async (t) => {
+      const cwd = folderOf(t, files);
+      const { code: found, stdout, stderr } = await plimsollIn({ cwd }, "line", ...args);
+      assert.equal(found, code, stderr);
+      assert.match(stderr, words);
+      assert.equal(stdout, "");
+    });
+  const chat = { "chat.js": CHAT };
+  const of_wsdirector = { "echo.yml": "- send: { data: hi }" };
+  check("a metric that is not there", chat, ["chat.js", "--slo", "rrt p(95)<5"], 104, /did you mean `rtt`\?/);
+  check("an objective that does not read", chat, ["chat.js", "--slo", "rtt fast"], 104, /it compares nothing/);
+  check("a wrong aggregation", chat, ["chat.js", "--slo", "rtt count<5"], 104, /a trend has no `count`/);
+  check("no file", chat, [], 2, /<FILE>/);
+  check("a file that is not there", {}, ["gone.js"], 255, /gone\.js/);
+  check("a greatest load below the first", chat, ["chat.js", "--max", "5"], 2, /--max 5 is below --start 10/);
+  check("a step of half a second", chat, ["chat.js", "--step-duration", "500ms"], 2, /full seconds/);
+  check("a URL for a script", chat, ["chat.js", "--url", "ws://x"], 2, /-e URL=/);
+  check("nothing to scale", of_wsdirector, ["echo.yml", "--url", "ws://127.0.0.1:9"], 2, /no group whose multiplier/);
+  check("a target that is not there", chat, ["chat.js", "--watch", "999999999"], 1, /--watch .*no process/);
+});
