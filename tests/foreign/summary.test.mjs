@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
 import { describe, test } from "node:test";
 import { inflateSync } from "node:zlib";
 import { Server, plimsollIn, plimsollJson } from "./support/plimsoll.mjs";
@@ -161,4 +163,39 @@ test("a scenario of wsdirector has a summary, and its clients besides", async (t
   assertGood(summary);
   assert.equal(summary.metadata.kind, "wsdirector");
   assert.ok(scenario);
+});
+
+test("requests that fail are errors of the summary, by cause and with an example", async (t) => {
+  const server = createServer((request, response) => {
+    response.statusCode = request.url.startsWith("/bad") ? 503 : 200;
+    response.end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const gone = createServer();
+  gone.listen(0, "127.0.0.1");
+  await once(gone, "listening");
+  const gonePort = gone.address().port;
+  await new Promise((closed) => gone.close(closed));
+  const script = `
+    import http from "k6/http";
+    export default function () {
+      http.get("http://127.0.0.1:${server.address().port}/good");
+      http.get("http://127.0.0.1:${server.address().port}/bad?user=" + (20000 + __ITER));
+      http.get("http://127.0.0.1:${gonePort}/");
+    }`;
+  const cwd = folderOf(t, { "a.js": script });
+  const { stdout } = await plimsollIn({ cwd }, "run", "-q", "-i", "5", "--format", "json", "a.js");
+  const summary = JSON.parse(stdout);
+  assertGood(summary);
+  const { errors, metrics } = summary;
+  assert.equal(metrics.http_req_failed.values.passes, 10);
+  assert.deepEqual(
+    errors.map(({ cause, count }) => [cause, count]).sort(),
+    [["request answered 503", 5], ["request failed: dial: connection refused", 5]],
+  );
+  const [answered] = errors.filter(({ cause }) => cause.includes("503"));
+  assert.match(answered.example, /^GET http:\/\/127\.0\.0\.1:\d+\/bad\?user=2000\d answered 503$/);
+  assert.ok(errors.every(({ first_seconds, last_seconds }) => first_seconds <= last_seconds));
 });

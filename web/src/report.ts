@@ -31,8 +31,8 @@ function page(run: RunData): void {
 
 function comparison(data: PageData): void {
     const runs = named(data.runs);
-    const judgement = data.comparison ?? null;
-    frame("comparison", top(runs, judgement), sections(runs, judgement));
+    const comparisons = data.comparisons ?? [];
+    frame("comparison", top(runs, comparisons), sections(runs, comparisons));
 }
 
 const data = JSON.parse(document.getElementById("data")?.textContent ?? "null") as PageData;

@@ -3,7 +3,8 @@
 
 export interface PageData {
     runs: RunData[];
-    comparison?: ComparisonData | null;
+    /** Of each run but the first with the first. */
+    comparisons?: Comparison[];
 }
 
 /** One run. */
@@ -216,9 +217,20 @@ export interface Target {
     rss_max_bytes?: number | null;
     rss_per_user_bytes?: number | null;
     pss_max_bytes?: number | null;
+    cores_max?: number | null;
+    missed?: number;
+    series_left_out?: number;
+    no_fits?: NoFit[];
     series: Record<string, Values>;
     fits: Fit[];
     ended: { seconds: number; reason: string } | null;
+}
+
+/** Why there is no line. */
+export interface NoFit {
+    of: string;
+    against: string;
+    reason: string;
 }
 
 /** A line through the intervals: `of` = intercept + slope · `against`. */
@@ -243,16 +255,33 @@ export interface Generator {
     series: Record<string, Values>;
 }
 
-/** Filled in by the comparison of several runs; rows are shown as they are. */
-export interface ComparisonData {
-    verdict: { outcome: "better" | "worse" | "same" | "unknown"; sentence: string };
-    rows: ComparisonRow[];
+/** How a later run stands beside the first: what statistics say about the differences. */
+export interface Comparison {
+    /** The verdict in one line. */
+    headline: string;
+    verdict: Judgement;
+    /** The least change that matters: 0.05 for 5 %. */
+    tolerance: number;
+    /** How sure all intervals are together: 0.95. */
+    confidence: number;
+    /** Why the figures cannot be compared. */
+    obstacles: string[];
+    notices: string[];
+    differences: Difference[];
 }
 
-export interface ComparisonRow {
-    name: string;
-    base: string;
-    other: string;
-    difference: string;
-    judgement: "better" | "worse" | "same" | "unknown";
+export type Judgement = "no_significant_difference" | "improved" | "regressed" | "cannot_tell";
+
+export interface Difference {
+    metric: string;
+    figure: string;
+    unit: "microseconds" | "per_second" | "bytes" | "share" | "number";
+    baseline: number;
+    candidate: number;
+    /** How much more the candidate has: a ratio; of shares and exact counts a difference. */
+    change: number | null;
+    /** Where the true change lies. */
+    interval: [low: number, high: number] | null;
+    verdict: Judgement;
+    reason: string | null;
 }

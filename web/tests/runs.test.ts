@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { change, changeText, joined } from "../src/comparison/runs.ts";
+import { change, changeText, joined, signedChange } from "../src/comparison/runs.ts";
 
 test("lines of runs share an axis, and only what was not measured is a gap", () => {
     const { x, values } = joined([
@@ -25,4 +25,12 @@ test("changes are shares of the first figure", () => {
         [null, 5, ""],
     ];
     for (const [first, other, expected] of cases) assert.equal(changeText(change(first, other)), expected);
+});
+
+test("changes of statistics are ratios, points, or numbers", () => {
+    assert.equal(signedChange(0.314, "microseconds", "p95"), "+31 %");
+    assert.equal(signedChange(-0.0204, "per_second", "rate"), "−2.0 %");
+    assert.equal(signedChange(0.012, "share", "failed"), "+1.2 pt");
+    assert.equal(signedChange(0.0002, "bytes", "memory"), "0 %");
+    assert.equal(signedChange(41, "number", "lost"), "+41");
 });

@@ -126,13 +126,21 @@ impl Board {
 
 /// The most frequent first.
 fn errors(progress: &Progress<'_>, redact: &dyn Fn(&str) -> String) -> Vec<(String, u64)> {
-    let causes = progress.failures.causes();
-    let mut errors: Vec<_> = causes
+    let all = [progress.failures.causes(), progress.metrics.faults()];
+    let mut errors: Vec<_> = all
+        .iter()
+        .flat_map(|causes| causes.iter())
         .map(|(cause, failures)| (redact(cause), failures.span.n))
         .collect();
     errors.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     errors.truncate(MAX_ERRORS);
-    let others = progress.failures.other_causes();
-    errors.extend(others.map(|others| ("(other causes)".to_owned(), others.span.n)));
+    let others: u64 = all
+        .iter()
+        .filter_map(|causes| causes.other())
+        .map(|other| other.span.n)
+        .sum();
+    if others > 0 {
+        errors.push(("(other causes)".to_owned(), others));
+    }
     errors
 }

@@ -6,6 +6,7 @@
 //! Percentiles that are reported are not made here either: `plimsoll-report` reads them from a
 //! [`histogram::Histogram`].
 
+pub mod causes;
 pub mod cpu_clock;
 pub mod executor;
 pub mod generator;

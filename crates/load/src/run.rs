@@ -41,7 +41,7 @@ mod worker;
 
 pub use self::{
     control::{Control, ControlError, State},
-    failures::{Cause, Failures, Span},
+    failures::Failures,
     handle::RunHandle,
     stretch::Stretch,
 };

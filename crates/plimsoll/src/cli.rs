@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     bench, check, completion, controller, demo,
     exit::{Failure, Status},
-    new, run, runs, schema,
+    new, report, run, runs, schema,
     serve::{
         self,
         settings::{self, ReadError},
@@ -36,6 +36,7 @@ enum Command {
     Line(Box<run::LineOptions>),
     Quick(run::QuickOptions),
     Inspect(run::InspectOptions),
+    Report(report::Options),
     Check(check::Options),
     Runs(Box<runs::Options>),
     Schema(schema::Options),
@@ -101,6 +102,7 @@ fn execute(
         Command::Line(options) => options.execute(surroundings),
         Command::Quick(options) => options.execute(surroundings),
         Command::Inspect(options) => options.execute(surroundings),
+        Command::Report(options) => options.execute(surroundings),
         Command::Check(options) => options.execute(surroundings),
         Command::Runs(options) => options.execute(surroundings),
         Command::Schema(options) => options.execute(),

@@ -37,6 +37,7 @@ use crate::{
     exit::{Failure, Status},
     live::{self, Live, LiveFlags},
     origin::origin,
+    report::{self, ReportFlags},
     runs::{Keeper, SaveFlags},
     screen::Screen,
     signals::Signals,
@@ -55,6 +56,7 @@ Examples:
   plimsoll demo                          200 users for 20 seconds
   plimsoll demo --users 1000 --time 60   more of them, for longer
   plimsoll demo --keep                   and leave the server up, to look at it with other tools
+  plimsoll demo --report demo.html       the page with charts in a file of your choice
   plimsoll demo --format json            the figures for programs";
 
 /// Start a chat server, send it real users, and report how it went.
@@ -74,6 +76,8 @@ pub(crate) struct Options {
     /// What is watched beside the server.
     #[command(flatten)]
     watch: WatchArgs,
+    #[command(flatten)]
+    report: ReportFlags,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -111,6 +115,7 @@ impl Options {
     }
 
     async fn run(self, keeper: Keeper) -> Result<Status, Failure> {
+        self.report.check()?;
         self.check_limits()?;
         let server = ServerProcess::start(self.keep)?;
         let url = format!("ws://{}/cable", server.address());
@@ -130,7 +135,6 @@ impl Options {
         watching::tell_ended(&summary.targets);
         let printed = self.print(&summary);
         keeper.keep(&summary);
-        printed?;
         if self.keep {
             writeln!(
                 talk,
@@ -138,6 +142,11 @@ impl Options {
                 server.pid()
             )?;
         }
+        match (self.report.is_empty(), self.format) {
+            (true, Format::Text) => report::write_unasked(&summary),
+            _ => self.report.write(&summary),
+        }
+        printed?;
         Ok(verdict(&summary))
     }
 

@@ -14,6 +14,7 @@ mod live;
 mod logging;
 mod new;
 mod origin;
+mod report;
 mod run;
 mod runs;
 mod schema;

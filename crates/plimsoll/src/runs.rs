@@ -14,7 +14,10 @@ use clap::{Parser, Subcommand};
 use plimsoll_history::{History, Run};
 use plimsoll_report::Summary;
 
-pub(crate) use self::saving::{Keeper, SaveFlags};
+pub(crate) use self::{
+    compare::status,
+    saving::{Keeper, SaveFlags},
+};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,

@@ -8,8 +8,12 @@ pub mod comparison;
 mod distribution;
 mod document;
 pub mod fit;
+mod highlights;
+pub mod html;
 mod layout;
+pub mod markdown;
 pub mod quantity;
+mod readable;
 mod schema;
 mod script_data;
 mod style;
@@ -17,10 +21,12 @@ pub mod summary;
 mod text;
 pub mod timeline;
 mod timestamp;
+mod verdict;
 
 pub use self::{
     distribution::{Distribution, percentile, trend_figure},
     document::json,
+    highlights::Highlights,
     layout::{Layout, SummaryMode, SummaryModeError},
     schema::schema,
     script_data::{ScriptOptions, path_id},
@@ -28,4 +34,5 @@ pub use self::{
     summary::Summary,
     text::status_line,
     timestamp::{rfc3339, rfc3339_nanos, rfc3339_secs},
+    verdict::{Outcome, Verdict},
 };

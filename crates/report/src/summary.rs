@@ -70,7 +70,7 @@ pub struct Summary {
     pub notices: Vec<String>,
     /// How iterations ended.
     pub iterations: Iterations,
-    /// What went wrong, by cause, the most frequent first; 101 causes at the most.
+    /// What went wrong, by cause, the most frequent first; 202 causes at the most.
     pub errors: Vec<ErrorGroup>,
     /// Virtual users that existed.
     pub vus_max: u32,
@@ -273,7 +273,7 @@ impl Summary {
                 failed: run.failures.count(),
                 failures: failures(&run.failures),
             },
-            errors: errors::groups(&run.failures),
+            errors: errors::groups([run.failures.causes(), run.metrics.faults()]),
             vus_max: run.max_vus,
             checks: run
                 .metrics

@@ -20,6 +20,7 @@ mod report;
 mod run;
 mod samples;
 mod schedule;
+mod spread;
 mod tally;
 mod threshold;
 mod trouble;

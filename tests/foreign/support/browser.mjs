@@ -62,9 +62,10 @@ export class Browser {
     return `http://127.0.0.1:${this.#pages.address().port}/`;
   }
 
-  /** An empty page of a visitor of its own, who shares no cookie with others; it ends with the test. */
-  async newPage(t) {
-    const context = await this.#chromium.newContext();
+  /** An empty page of a visitor of its own, who shares no cookie with others; it ends with the test. `look` is what
+   *  Playwright's contexts take: the window's size, the colours. */
+  async newPage(t, look = {}) {
+    const context = await this.#chromium.newContext(look);
     t.after(() => context.close());
     return context.newPage();
   }

@@ -27,6 +27,8 @@ export interface Line {
     halo?: boolean;
     /** What the legend says when nobody points at the chart: the figure of the whole run. */
     total?: string;
+    /** Draw the line across intervals in which nobody looked. */
+    spans?: boolean;
     /** Begin without it. */
     hidden?: boolean;
 }

@@ -173,6 +173,7 @@ function series({ line, isHalo }: Stroke, spec: () => Spec): uPlot.Series {
         stroke: color,
         width: spec().x.length <= MANY_POINTS ? 2 : 1.5,
         ...(line.points ? { paths: () => null } : {}),
+        ...(line.spans ? { spanGaps: true } : {}),
         // Dashes of a line that goes up and down at each point are noise.
         ...(line.dash && spec().x.length <= MANY_POINTS ? { dash: line.dash } : {}),
         // Colours of lines are six hexadecimal digits; two more are their opacity.

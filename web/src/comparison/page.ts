@@ -5,22 +5,20 @@ import { h, table } from "../dom.ts";
 import { format, moment, seconds, shellCommand, type Unit } from "../format.ts";
 import { checkShare, scaleOf, trends, unitOf } from "../metrics.ts";
 import { grid, type Section, section, smallGrid } from "../section/section.ts";
-import type { ComparisonData, Metric, Summary } from "../summary.ts";
+import type { Comparison, Difference, Judgement, Metric, Summary } from "../summary.ts";
 import { curves, load, PERCENTILES, type Percentile, resources, trend } from "./overlays.ts";
-import { change, changeText, type Run } from "./runs.ts";
+import { change, changeText, type Run, signedChange } from "./runs.ts";
 
-export function top(runs: Run[], comparison: ComparisonData | null): HTMLElement[] {
-    const sentence =
-        comparison?.verdict.sentence ?? `${runs.length} runs beside each other; differences are from the first`;
-    const outcome = comparison?.verdict.outcome ?? "same";
+export function top(runs: Run[], comparisons: Comparison[]): HTMLElement[] {
+    const worst = WORST_FIRST.find((verdict) => comparisons.some((comparison) => comparison.verdict === verdict));
+    const headlines = comparisons.map(({ headline }, at) =>
+        runs.length > 2 ? `${runs[at + 1]?.letter}: ${headline}` : headline,
+    );
+    const sentence = headlines.length > 0 ? capital(headlines.join(". ")) : `${runs.length} runs beside each other`;
     const head = h(
         "div",
         { class: "headline" },
-        h(
-            "p",
-            { class: "facts" },
-            h("span", { class: `badge ${outcome}` }, comparison ? WORDS[outcome] : "Comparison"),
-        ),
+        h("p", { class: "facts" }, worst ? badge(worst) : h("span", { class: "badge same" }, "Comparison")),
         h("h1", {}, sentence),
     );
     const saturated = runs.filter(({ data }) => data.summary.generator.saturated);
@@ -37,15 +35,33 @@ export function top(runs: Run[], comparison: ComparisonData | null): HTMLElement
     return saturated.length > 0 ? [warning, head, overview(runs)] : [head, overview(runs)];
 }
 
-const WORDS: Record<ComparisonData["verdict"]["outcome"], string> = {
-    better: "Better",
-    worse: "Worse",
-    same: "No difference",
-    unknown: "Not comparable",
+const WORST_FIRST: readonly Judgement[] = ["regressed", "cannot_tell", "improved", "no_significant_difference"];
+
+const WORDS: Record<Judgement, [word: string, className: string]> = {
+    improved: ["Improved", "passed"],
+    regressed: ["Regressed", "failed"],
+    no_significant_difference: ["No difference", "same"],
+    cannot_tell: ["Cannot tell", "unknown"],
 };
 
-export function sections(runs: Run[], comparison: ComparisonData | null): Section[] {
-    const found = [judged(comparison), latency(runs), loads(runs), usage(runs), figures(runs), environments(runs)];
+function badge(verdict: Judgement): HTMLElement {
+    const [word, className] = WORDS[verdict];
+    return h("span", { class: `badge ${className}` }, word);
+}
+
+function capital(sentence: string): string {
+    return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+export function sections(runs: Run[], comparisons: Comparison[]): Section[] {
+    const found = [
+        judged(runs, comparisons),
+        latency(runs),
+        loads(runs),
+        usage(runs),
+        figures(runs),
+        environments(runs),
+    ];
     return found.filter((section): section is Section => section !== null);
 }
 
@@ -112,25 +128,55 @@ function swatch({ ink, dash }: Run): HTMLElement {
     return mark;
 }
 
-/** What statistics say about the differences. */
-function judged(comparison: ComparisonData | null): Section | null {
-    if (!comparison || comparison.rows.length === 0) return null;
-    const rows = comparison.rows.map(({ name, base, other, difference, judgement }) => [
-        name,
-        base,
-        other,
-        difference,
-        h("span", { class: `badge ${judgement}` }, WORDS[judgement]),
-    ]);
+/** What statistics say about the differences, of each run with the first. */
+function judged(runs: Run[], comparisons: Comparison[]): Section | null {
+    const [first] = comparisons;
+    if (!first) return null;
+    const sure = `The true changes lie in these intervals, all of a table together with ${format(first.confidence, "share")} confidence. Changes of less than ${format(first.tolerance, "share")} do not count.`;
+    const parts = comparisons.flatMap((comparison, at) => {
+        const [one, other] = [runs[0]?.letter ?? "", runs[at + 1]?.letter ?? ""];
+        const remarks = [...comparison.obstacles, ...comparison.notices];
+        return [
+            remarks.length > 0 && h("ul", { class: "notices" }, ...remarks.map((remark) => h("li", {}, remark))),
+            differences(comparison.differences, one, other),
+        ];
+    });
+    return section("differences", "Differences", h("p", { class: "note" }, sure), ...parts);
+}
+
+function differences(found: Difference[], one: string, other: string): HTMLElement | null {
+    if (found.length === 0) return null;
+    const rows = found.map((difference) => {
+        const { metric, figure, baseline, candidate, change, interval, verdict, reason } = difference;
+        const unit = UNITS[difference.unit];
+        const signed = (value: number) => signedChange(value, difference.unit, figure);
+        return [
+            `${metric} ${figure}`,
+            format(baseline, unit),
+            format(candidate, unit),
+            change === null ? "–" : signed(change),
+            interval === null ? "–" : interval.map(signed).join(" … "),
+            h("span", {}, badge(verdict), reason !== null && h("span", { class: "change" }, reason)),
+        ];
+    });
     const columns = [
         { label: "figure" },
-        { label: "before", numeric: true },
-        { label: "after", numeric: true },
-        { label: "difference", numeric: true },
-        { label: "judgement" },
+        { label: one, numeric: true },
+        { label: other, numeric: true },
+        { label: "change", numeric: true },
+        { label: "true change", numeric: true },
+        { label: "verdict" },
     ];
-    return section("differences", "Differences", table("Differences with their confidence", columns, rows));
+    return table(`${other} beside ${one}`, columns, rows);
 }
+
+const UNITS: Record<Difference["unit"], Unit> = {
+    microseconds: "duration",
+    per_second: "count/s",
+    bytes: "bytes",
+    share: "share",
+    number: "plain",
+};
 
 function latency(runs: Run[]): Section | null {
     const names = [...new Set(runs.flatMap(({ data }) => trends(data.summary, data.highlights.latency)))];

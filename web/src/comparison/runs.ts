@@ -1,6 +1,6 @@
 // The runs of a comparison: what they are called, and their lines on one axis. Pure.
 
-import type { RunData, Values } from "../summary.ts";
+import type { Difference, RunData, Values } from "../summary.ts";
 import { type Ink, INKS } from "../ink.ts";
 
 export interface Run {
@@ -58,3 +58,16 @@ export function changeText(change: number | null): string {
     const digits = percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0);
     return Number(digits) === 0 ? "±0 %" : `${change < 0 ? "−" : "+"}${digits} %`;
 }
+
+/** A change as the statistics have it: ratios in percent, shares in points of percent, exact counts as numbers. */
+export function signedChange(value: number, unit: Difference["unit"], figure: string): string {
+    const isCount = unit === "number" && EXACT.has(figure);
+    const size = Math.abs(isCount ? value : value * 100);
+    const digits = isCount || size >= 9.95 ? size.toFixed(0) : size.toFixed(1);
+    const what = isCount ? "" : unit === "share" ? " pt" : " %";
+    const sign = Number(digits) === 0 ? "" : value < 0 ? "−" : "+";
+    return `${sign}${Number(digits) === 0 ? "0" : digits}${what}`;
+}
+
+/** Figures that are counted to the last one. */
+const EXACT = new Set(["lost", "duplicated"]);

@@ -1,10 +1,11 @@
 // What the watched targets used: over time, and against the load, with the line that was fitted.
 
 import { Chart, type Line, type Spec } from "../chart/chart.ts";
+import { cloud } from "../cloud.ts";
 import { h } from "../dom.ts";
-import { format, seconds, type Unit } from "../format.ts";
+import { count, format, seconds, type Unit } from "../format.ts";
 import type { Fit, RunData, Summary, Target, Timeline, Values } from "../summary.ts";
-import type { Ink } from "../ink.ts";
+import { INKS } from "../ink.ts";
 import { hasValues, padded, perSecond } from "../timeline.ts";
 import { overTime } from "./load.ts";
 import { type Section, section, smallGrid } from "./section.ts";
@@ -57,11 +58,12 @@ const USAGE: readonly Group[] = [
         series: [
             ["rss_bytes", "resident (RSS)"],
             ["pss_bytes", "its own (PSS)"],
+            ["memory_current_bytes", "with page cache"],
         ],
     },
 ];
 
-/** Levels and rates beside CPU and memory. */
+/** Levels and rates beside CPU and memory; of the network, bytes per second. */
 const REST: readonly Group[] = [
     {
         title: "Open files and sockets",
@@ -89,8 +91,6 @@ const REST: readonly Group[] = [
     },
 ];
 
-const LINE_INKS: readonly Ink[] = ["ink-1", "ink-2", "ink-3", "ink-4", "ink-5"];
-
 function usage(summary: Summary, timeline: Timeline, target: Target): Spec[] {
     return USAGE.flatMap((group) => chart(summary, timeline, target, group, true));
 }
@@ -112,30 +112,23 @@ function rest(summary: Summary, timeline: Timeline, target: Target): Spec[] {
 const MOST_SCRAPED = 12;
 
 function chart(summary: Summary, timeline: Timeline, target: Target, group: Group, area: boolean): Spec[] {
-    const isRate = group.unit.endsWith("/s");
     const lines = group.series.flatMap(([name, label], at): Line[] => {
         const values = target.series[name];
         if (!hasValues(values)) return [];
-        const whole = padded(values, timeline.n_intervals);
-        const drawn = isRate ? rates(whole, timeline, summary) : whole;
-        const most = Math.max(...drawn.map((value) => value ?? 0));
+        const most = Math.max(...values.map((value) => value ?? 0));
         return [
             {
                 label,
-                ink: LINE_INKS[at] ?? "muted",
-                values: drawn,
+                ink: INKS[at] ?? "muted",
+                values: padded(values, timeline.n_intervals),
                 area: area && at === 0,
+                // What is slow to find out is not looked at in each interval.
+                spans: true,
                 total: `up to ${format(most, group.unit)}`,
             },
         ];
     });
     return lines.length > 0 ? [{ ...overTime(summary, timeline, group.title, group.unit), lines }] : [];
-}
-
-function rates(values: Values, timeline: Timeline, summary: Summary): Values {
-    const counts = values.map((value) => value ?? 0);
-    const found = perSecond(counts, timeline, summary.metadata.duration_seconds);
-    return found.map((rate, at) => (values[at] === null ? null : rate));
 }
 
 const OF: Record<string, { title: string; unit: Unit; label: string }> = {
@@ -154,19 +147,17 @@ const AGAINST: Record<string, { title: string; label: string; unit: Unit; one: s
     },
 };
 
-/** One chart per fitted line: the intervals as points. */
+/** One chart per fitted line: the intervals as points, those apart that the line is not made from. */
 function against(summary: Summary, timeline: Timeline, target: Target): Spec[] {
     return inOrder(target.fits).flatMap((fit) => {
         const [of, by] = [OF[fit.of], AGAINST[fit.against]];
         const values = target.series[fit.of];
         const load = loadOf(fit, timeline, summary);
         if (!of || !by || !hasValues(values) || load === null) return [];
-        const points = load
-            .map((x, at) => [x, values[at] ?? null] as const)
-            .filter((point): point is readonly [number, number] => point[0] !== null && point[1] !== null)
-            .sort((a, b) => a[0] - b[0]);
+        const points = cloud(load, values, fit.against === "vus");
         if (points.length < 3) return [];
-        const x = points.map(([x]) => x);
+        const x = points.map(({ x }) => x);
+        const hasFallen = points.some(({ isFalling }) => isFalling);
         return [
             {
                 title: `${of.title} against ${by.title}`,
@@ -174,7 +165,22 @@ function against(summary: Summary, timeline: Timeline, target: Target): Spec[] {
                 horizontal: { kind: "number", label: by.label, unit: by.unit },
                 x,
                 lines: [
-                    { label: of.label, ink: "ink-1", points: true, values: points.map(([, y]) => y) },
+                    {
+                        label: of.label,
+                        ink: "ink-1",
+                        points: true,
+                        values: points.map(({ y, isFalling }) => (isFalling ? null : y)),
+                    },
+                    ...(hasFallen
+                        ? [
+                              {
+                                  label: "while users left",
+                                  ink: "muted" as const,
+                                  points: true,
+                                  values: points.map(({ y, isFalling }) => (isFalling ? y : null)),
+                              },
+                          ]
+                        : []),
                     {
                         label: "fitted",
                         ink: "ink-2",
@@ -201,27 +207,34 @@ function loadOf(fit: Fit, timeline: Timeline, summary: Summary): Values | null {
     }
 }
 
-/** What one more user costs; the interval is two standard errors, about 95 %. */
+/** What one more user costs, with the standard error. */
 function slope(fit: Fit, unit: Unit, one: string): string {
-    const [each, error] = [fit.slope, 2 * fit.slope_error];
+    const [each, error] = [fit.slope, fit.slope_error];
     return unit === "cores"
         ? `${format(each * 100, "plain")} % ± ${format(error * 100, "plain")} % of a core per ${one}`
         : `${format(each, unit)} ± ${format(error, unit)} per ${one}`;
 }
 
 /** As the charts over time are. */
-function inOrder(fits: Fit[]): Fit[] {
+function inOrder<T extends { of: string }>(fits: T[]): T[] {
     const order = Object.keys(OF);
     return [...fits].sort((a, b) => order.indexOf(a.of) - order.indexOf(b.of));
 }
 
+/** What comes with the load, in words. */
 function fitted(target: Target): string[] {
-    return inOrder(target.fits).flatMap((fit) => {
+    const lines = inOrder(target.fits).flatMap((fit) => {
         const [of, by] = [OF[fit.of], AGAINST[fit.against]];
         if (!of || !by) return [];
-        const rest = format(Math.max(0, fit.intercept), of.unit);
-        return [
-            `${of.title}: ${rest} at rest, and ${slope(fit, of.unit, by.one)} (a line through ${fit.n} intervals; ± is two standard errors).`,
-        ];
+        const growth =
+            Math.abs(fit.slope) < 2 * fit.slope_error
+                ? `no growth with ${by.title} that can be told from none`
+                : `${format(Math.max(0, fit.intercept), of.unit)} at rest and ${slope(fit, of.unit, by.one)}`;
+        return [`${of.title}: ${growth} (a line through ${count(fit.n)} intervals; ± is its standard error).`];
     });
+    const absent = inOrder(target.no_fits ?? []).flatMap(({ of, against, reason }) => {
+        const [known, by] = [OF[of], AGAINST[against]];
+        return known && by ? [`${known.title} against ${by.title}: no line: ${reason}.`] : [];
+    });
+    return [...lines, ...absent];
 }

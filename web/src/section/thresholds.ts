@@ -14,7 +14,7 @@ export function thresholds({ summary }: RunData): Section | null {
         const [number, unit] = thresholdValue(value ?? Number.NaN, summary.metrics[key], aggregation);
         return [
             `${metric}: ${expression}`,
-            value === null ? "no samples" : format(number, unit),
+            value === null ? (summary.metrics[key] ? "no samples" : "–") : format(number, unit),
             mark(passed),
             aborted ? "ended the run" : "",
         ];

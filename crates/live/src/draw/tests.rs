@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use expect_test::{Expect, expect};
 use plimsoll_load::{
     executor::{Executor, RampingVus, Stage},
+    generator::Schedule,
     metrics::{
         Contains, MetricSet, Registry,
         built_in::{Execution, WebSocket},
@@ -99,6 +100,7 @@ fn board_at(seconds: u64) -> Board {
                 recent: &recent,
                 notices: &[],
                 failures: &failures,
+                schedule: Schedule::default(),
             },
             targets(),
         );

@@ -1,6 +1,13 @@
 //! The handle through which virtual users and their tasks write metrics.
 
-use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::Instant;
 
 use super::{
     CheckId, CounterId, GaugeId, Kind, MetricSet, Place, RateId, Registry, SampleSender, Tags, TrendId,
@@ -24,6 +31,8 @@ pub struct Recorder {
 #[derive(Debug)]
 struct Sheet {
     set: RefCell<MetricSet>,
+    /// The start of the run; `None` before it.
+    start: Cell<Option<Instant>>,
     /// `None` when nobody takes samples one by one.
     outgoing: Option<Outgoing>,
 }
@@ -54,6 +63,7 @@ impl Recorder {
         Self {
             sheet: Rc::new(Sheet {
                 set: RefCell::new(set),
+                start: Cell::default(),
                 outgoing,
             }),
             tagged,
@@ -176,6 +186,18 @@ impl Recorder {
     /// Adds a number to a distribution that was not registered before the run; see [`MetricSet::observe`].
     pub fn observe(&self, name: &str, number: f64) {
         self.sheet.set.borrow_mut().observe(name, number);
+    }
+
+    /// From here on, what happens is so long after `start`, which is the run's.
+    pub fn start(&self, start: Instant) {
+        self.sheet.start.set(Some(start));
+    }
+
+    /// Counts something that failed now without ending its iteration, such as a request; see [`MetricSet::fault`].
+    pub fn fault(&self, cause: &str, example: &str) {
+        let start = self.sheet.start.get();
+        let at = start.map_or(Duration::ZERO, |start| start.elapsed());
+        self.sheet.set.borrow_mut().fault(cause, example, at);
     }
 
     /// Notes that a group was entered, so that reports list it even when nothing else happens in it. Its path is

@@ -6,7 +6,7 @@ use super::{
     Check, CheckId, CheckName, Contains, CounterId, Definition, GaugeId, Kind, MetricId, Place, RateId,
     Registry, TrendId, emerging::Emerging,
 };
-use crate::histogram::Histogram;
+use crate::{causes::Causes, histogram::Histogram};
 
 /// Values for every metric and check of a registry. Its size is fixed by the registry, except that a trend gets
 /// its histogram with the first sample, and that a bounded number of names may appear during the run.
@@ -21,6 +21,8 @@ pub struct MetricSet {
     named_checks: BTreeMap<CheckName, NamedCheck>,
     /// What appeared during the run.
     emerging: Emerging,
+    /// What failed without being an iteration.
+    faults: Causes,
     /// Paths of groups, with how many appeared before each.
     groups: BTreeMap<String, usize>,
     /// Empty when the registry is not broken down, and in the sets of places themselves.
@@ -93,6 +95,7 @@ impl MetricSet {
             checks: vec![Check::default(); registry.checks().len()],
             named_checks: BTreeMap::new(),
             emerging: Emerging::default(),
+            faults: Causes::default(),
             groups: BTreeMap::new(),
             places: BTreeMap::new(),
             registry,
@@ -199,6 +202,17 @@ impl MetricSet {
         self.emerging.observe(name, number);
     }
 
+    /// Counts something that failed without ending its iteration, such as a request, `at` a time since the start of the
+    /// run. `example` says more of it than `cause`.
+    pub fn fault(&mut self, cause: &str, example: &str, at: Duration) {
+        self.faults.add(cause, example, 1, at);
+    }
+
+    /// What failed so.
+    pub fn faults(&self) -> &Causes {
+        &self.faults
+    }
+
     /// Lists a group, with its path: `::outer::inner`.
     pub(super) fn group(&mut self, path: &str) {
         if self.groups.len() < MAX_GROUPS && !self.groups.contains_key(path) {
@@ -273,6 +287,7 @@ impl MetricSet {
             self.named_check(name.clone()).merge(theirs);
         }
         self.emerging.merge(&later.emerging);
+        self.faults.merge(&later.faults);
         for path in later.groups() {
             self.group(path);
         }
@@ -296,7 +311,7 @@ impl MetricSet {
 
     /// What was recorded after `earlier`, an older state of this very set: counters, rates, trends and what
     /// appeared. Gauges
-    /// keep their latest value; checks, groups and places are left out.
+    /// keep their latest value; checks, faults, groups and places are left out.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut later = self.empty();

@@ -124,6 +124,7 @@ impl Worker {
         let reports = wires.reports.clone();
         let delta = match wait_for_start(&mut wires.commands).await {
             Some(start) => {
+                account.recorder().start(start);
                 let shift = Rc::new(Shift::new(start, self.scenes, account, self.run, &self.plan));
                 let mut tasks = JoinSet::new();
                 for Placed { id, vu, leases } in vus {

@@ -48,6 +48,7 @@ mod options;
 mod processor;
 mod quick;
 mod reports;
+mod summary;
 
 pub(super) use self::options::Options;
 pub(crate) use self::quick::Options as QuickOptions;
@@ -99,6 +100,7 @@ pub(super) fn check(
 
 async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     options.refuse_unsupported().map_err(Failure::Usage)?;
+    options.report.check()?;
     let (screen, is_drawable) = Screen::stderr();
     let screen = Arc::new(screen);
     start_log(options, &screen)?;
@@ -250,15 +252,25 @@ async fn run_test(
         accounts,
         notices: Vec::new(),
     };
+    let mut verdicts = test.ensure().judge(&|name| figures.figure(name));
+    // What ended the run failed, also when its last moments made up for it.
+    for verdict in verdicts
+        .iter_mut()
+        .filter(|verdict| guard.breach().is_some_and(|breach| breach.check == verdict.text))
+    {
+        verdict.holds = false;
+    }
     let outcome = Outcome {
         result: &result,
-        summary: summarize(&result, course),
+        summary: summary::judged(summarize(&result, course), &verdicts, guard.breach()),
+        verdicts,
         figures: &figures,
         health,
         breach: guard.breach(),
     };
     let told = tell(options, test, &outcome, &reports, &activity);
     keeper.keep(&outcome.summary);
+    options.report.write(&outcome.summary);
     told
 }
 
@@ -270,6 +282,8 @@ fn interrupted(message: &str) -> Failure {
 struct Outcome<'a> {
     result: &'a RunResult,
     summary: Summary,
+    /// Of the file's checks.
+    verdicts: Vec<Verdict>,
     figures: &'a Figures,
     health: Health,
     /// The check that ended it.
@@ -296,6 +310,7 @@ fn tell(
     let Outcome {
         result,
         summary,
+        verdicts,
         figures,
         health,
         breach,
@@ -328,15 +343,7 @@ fn tell(
     if let Some((score, rank)) = figures.apdex() {
         let _ = writeln!(text, "\nApdex score: {score:.3} ({rank})");
     }
-    let mut verdicts = test.ensure().judge(&|name| figures.figure(name));
-    // What ended the run failed, also when its last moments made up for it.
-    for verdict in verdicts
-        .iter_mut()
-        .filter(|verdict| breach.is_some_and(|breach| breach.check == verdict.text))
-    {
-        verdict.holds = false;
-    }
-    text.push_str(&checks(&verdicts));
+    text.push_str(&checks(verdicts));
     if !options.quiet {
         print(&text)?;
     }

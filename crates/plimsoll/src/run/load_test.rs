@@ -55,6 +55,7 @@ struct LoadTest<'a> {
 /// Reads everything, runs the test and tells its result. To be polled on a `LocalSet`.
 pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     flags.unsupported.refuse().map_err(Failure::Usage)?;
+    flags.results.report.check()?;
     let redaction = Redaction::default();
     let test = prepare(flags, surroundings, redaction.clone()).await?;
     let outcome = test.conduct().await;
@@ -269,7 +270,7 @@ impl LoadTest<'_> {
             factory,
             mut stages,
         } = self.users;
-        if self.flags.results.summary_mode == SummaryMode::Full {
+        if self.flags.results.summary_mode == SummaryMode::Full || !self.flags.results.report.is_empty() {
             registry.break_down();
         }
         let mut recorder = Recorder::new();
@@ -307,6 +308,7 @@ impl LoadTest<'_> {
         let told = results.tell(&summary, &stages).await;
         // A closed standard output is no reason to lose the run.
         self.keeper.keep(&summary);
+        self.flags.results.report.write(&summary);
         told?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");

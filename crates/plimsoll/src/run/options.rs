@@ -11,7 +11,7 @@ use super::{
     log::{LogFormat, LogOutput},
     unsupported::UnsupportedFlags,
 };
-use crate::{live::LiveFlags, runs::SaveFlags};
+use crate::{live::LiveFlags, report::ReportFlags, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,6 +113,8 @@ pub(super) struct ResultFlags {
     /// Write all samples to an output: json=samples.json, csv=samples.csv, prometheus-rw or opentelemetry; may be given several times.
     #[arg(long, short, value_name = "NAME[=ARGUMENT]")]
     pub(super) out: Vec<String>,
+    #[command(flatten)]
+    pub(super) report: ReportFlags,
     /// How to print the result.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub(super) format: Format,

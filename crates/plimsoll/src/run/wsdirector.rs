@@ -64,6 +64,7 @@ pub(super) fn check(
 
 async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     let (source, url) = options.source_and_url().map_err(Failure::Usage)?;
+    options.report.check()?;
     let (screen, is_drawable) = Screen::stderr();
     let screen = Arc::new(screen);
     start_log(options, &screen)?;
@@ -229,6 +230,7 @@ impl ScenarioRun<'_> {
         let summary = summarize(&result, course);
         let told = tell(self.options, &summary, &outcome);
         self.keeper.keep(&summary);
+        self.options.report.write(&summary);
         told?;
         end(&result, &outcome)
     }

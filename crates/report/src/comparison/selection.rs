@@ -213,6 +213,8 @@ fn throughput(summary: &Summary) -> Vec<(Figure, Measurement)> {
     let mut work: Vec<_> = WORK
         .iter()
         .filter_map(|&name| Some((name, counter(summary, name)?)))
+        // One of them per iteration says nothing more.
+        .filter(|(_, (total, _))| *total != summary.iterations.complete as f64)
         .collect();
     work.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     work.truncate(MAX_COUNTERS);

@@ -180,6 +180,7 @@ fn a_comparison_can_be_read() {
     candidate.metadata.plimsoll = "0.2.0".to_owned();
     let comparison = compare(&baseline, &candidate);
     expect![[r#"
+        $
 
           baseline   chat.js (run-1)
           candidate  chat.js (run-2)
@@ -200,7 +201,7 @@ fn a_comparison_can_be_read() {
           The true changes lie in these intervals, all together with 95 % confidence; changes of less than 5
           % do not count.
     "#]]
-    .assert_eq(&comparison.text(Style::PLAIN));
+    .assert_eq(&format!("$\n{}", comparison.text(Style::PLAIN)));
     expect![[r#"
         **regressed: http\_req\_duration mean +30 %, p50 +30 %, p95 +30 %**
 

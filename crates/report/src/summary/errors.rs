@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, time::Duration};
 
-use plimsoll_load::run::{Cause, Failures, Span};
+use plimsoll_load::causes::{Cause, Causes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,11 +41,14 @@ impl ErrorGroup {
     }
 }
 
-/// All failures, the most frequent first.
-pub(super) fn groups(failures: &Failures) -> Vec<ErrorGroup> {
+/// Failed iterations and what else failed, the most frequent first.
+pub(super) fn groups(all: [&Causes; 2]) -> Vec<ErrorGroup> {
     let group = |(cause, known): (&str, &Cause)| ErrorGroup::new(cause, &known.example, known.span);
-    let other = failures.other_causes().map(|other| (FURTHER, other));
-    let mut groups: Vec<_> = failures.causes().chain(other).map(group).collect();
+    let causes = all.into_iter().flat_map(|causes| {
+        let other = causes.other().map(|other| (FURTHER, other));
+        causes.iter().chain(other)
+    });
+    let mut groups: Vec<_> = causes.map(group).collect();
     groups.sort_by_key(|group| Reverse(group.count));
     groups
 }
@@ -64,11 +67,11 @@ mod tests {
 
     #[test]
     fn the_most_frequent_cause_comes_first_with_an_example() {
-        let mut failures = Failures::default();
+        let (mut failures, mut faults) = (Causes::default(), Causes::default());
         let at = Duration::from_millis;
-        failures.add("refused", 2, at(500));
-        failures.add("item 12345 is gone", 1, at(1_000));
-        failures.add("item 12346 is gone", 2, at(250));
+        failures.add("refused", "refused", 2, at(500));
+        faults.add("item 12345 is gone", "item 12345 is gone", 1, at(1_000));
+        faults.add("item 12346 is gone", "item 12346 is gone", 2, at(250));
         let group = |cause: &str, example: Option<&str>, count, first_seconds, last_seconds| ErrorGroup {
             cause: cause.to_owned(),
             example: example.map(str::to_owned),
@@ -77,7 +80,7 @@ mod tests {
             last_seconds,
         };
         assert_eq!(
-            groups(&failures),
+            groups([&failures, &faults]),
             [
                 group("item … is gone", Some("item 12345 is gone"), 3, 0.25, 1.0),
                 group("refused", None, 2, 0.5, 0.5),
@@ -87,11 +90,12 @@ mod tests {
 
     #[test]
     fn causes_without_end_are_one_group_and_long_texts_are_cut() {
-        let mut failures = Failures::default();
+        let mut failures = Causes::default();
         for n in 0..200 {
-            failures.add(&format!("{n:03}{}", "ö".repeat(3_000)), 1, Duration::ZERO);
+            let text = format!("{n:03}{}", "ö".repeat(3_000));
+            failures.add(&text, &text, 1, Duration::ZERO);
         }
-        let groups = groups(&failures);
+        let groups = groups([&failures, &Causes::default()]);
         assert_eq!(
             (groups.len(), groups[0].cause.as_str(), groups[0].count),
             (101, FURTHER, 100)

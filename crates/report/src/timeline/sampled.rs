@@ -56,7 +56,7 @@ impl Sampled {
         while interval >= MOST {
             let fold = self.fold;
             halve(&mut self.samples, |one, other| one.merged(*other, fold));
-            self.interval_seconds *= 2;
+            self.interval_seconds = self.interval_seconds.saturating_mul(2);
             interval /= 2;
         }
         if self.samples.len() <= interval {

@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use super::spread::{Counts, Spread};
+
 /// The counts of one worker: written by it alone, read by the coordinator. Alone on its cache lines, so that workers do
 /// not slow each other down.
 #[derive(Debug, Default)]
@@ -14,10 +16,11 @@ pub(crate) struct Board {
     n_complete: AtomicU64,
     n_failed: AtomicU64,
     sum_us: AtomicU64,
+    times: Spread,
 }
 
 /// The counts of all workers at one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// Requests of the warm-up; the others do not have them.
     pub(crate) n_warm_up: u64,
@@ -26,6 +29,8 @@ pub(crate) struct Reading {
     pub(crate) n_failed: u64,
     /// Of the times of complete requests.
     pub(crate) sum: Duration,
+    /// How those spread.
+    pub(crate) times: Counts,
 }
 
 impl Board {
@@ -37,6 +42,7 @@ impl Board {
         let us = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         add(&self.n_complete, 1);
         add(&self.sum_us, us);
+        self.times.add(us);
     }
 
     pub(crate) fn failed(&self) {
@@ -45,16 +51,18 @@ impl Board {
 
     /// The sum over `boards`.
     pub(crate) fn read(boards: &[Self]) -> Reading {
-        boards.iter().fold(Reading::default(), |sum, board| Reading {
-            n_warm_up: sum.n_warm_up + board.n_warm_up.load(Relaxed),
-            n_complete: sum.n_complete + board.n_complete.load(Relaxed),
-            n_failed: sum.n_failed + board.n_failed.load(Relaxed),
-            sum: sum.sum + Duration::from_micros(board.sum_us.load(Relaxed)),
+        boards.iter().fold(Reading::default(), |mut sum, board| {
+            sum.n_warm_up += board.n_warm_up.load(Relaxed);
+            sum.n_complete += board.n_complete.load(Relaxed);
+            sum.n_failed += board.n_failed.load(Relaxed);
+            sum.sum += Duration::from_micros(board.sum_us.load(Relaxed));
+            sum.times.add(&board.times);
+            sum
         })
     }
 }
 
 /// There is one writer, so this needs no locked instruction.
-fn add(counter: &AtomicU64, n: u64) {
+pub(super) fn add(counter: &AtomicU64, n: u64) {
     counter.store(counter.load(Relaxed).saturating_add(n), Relaxed);
 }

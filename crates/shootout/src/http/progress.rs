@@ -43,14 +43,14 @@ impl<'a> Progress<'a> {
         }
         let line = self.line(reading, began, now);
         if self.talk.draw(&line) {
-            self.last = Some((now, *reading));
+            self.last = Some((now, reading.clone()));
             return;
         }
         self.count_aloud(reading.n_complete + reading.n_failed);
-        let said = self.last.map_or(began, |(at, _)| at);
+        let said = self.last.as_ref().map_or(began, |(at, _)| *at);
         if now >= said + SAY_EVERY {
             self.talk.say(&line);
-            self.last = Some((now, *reading));
+            self.last = Some((now, reading.clone()));
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Progress<'a> {
                 elapsed.as_secs()
             );
         }
-        let (since, before) = self.last.unwrap_or((began, Reading::default()));
+        let (since, before) = self.last.clone().unwrap_or((began, Reading::default()));
         let n = reading.n_complete - before.n_complete;
         let seconds = (now - since).as_secs_f64();
         let per_second = if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
@@ -108,8 +108,13 @@ impl<'a> Progress<'a> {
         let until = self.extent.duration.map_or(String::new(), |duration| {
             format!(" of {}", duration.as_secs_f64())
         });
+        let percentiles = reading.times.percentiles_since(&before.times, [50.0, 99.0]);
+        // They are known within 1.6 %.
+        let percentiles = percentiles.map_or_else(String::new, |[p50, p99]| {
+            format!(", p50 {}, p99 {}", three_digits(p50), three_digits(p99))
+        });
         format!(
-            "{}{of} requests, {} failed, {:.0}{until} s; now {per_second:.0}/s, mean {mean_ms:.3} ms",
+            "{}{of} requests, {} failed, {:.0}{until} s; now {per_second:.0}/s, mean {mean_ms:.3}{percentiles} ms",
             reading.n_complete,
             reading.n_failed,
             (elapsed - self.extent.warm_up).as_secs_f64(),
@@ -117,10 +122,25 @@ impl<'a> Progress<'a> {
     }
 }
 
+/// In milliseconds.
+fn three_digits(time: Duration) -> String {
+    let ms = time.as_secs_f64() * 1e3;
+    let decimals = match ms {
+        ..1.0 => 3,
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    format!("{ms:.decimals$}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::talk::Columns;
+    use crate::{
+        http::{board::Board, spread::Counts},
+        talk::Columns,
+    };
 
     const EXTENT: Extent = Extent {
         rate: None,
@@ -141,6 +161,7 @@ mod tests {
                 sum: Duration::from_millis(2 * n_complete),
                 n_warm_up: 5,
                 n_failed: 0,
+                times: Counts::default(),
             };
             progress.show(&reading, began + Duration::from_secs(seconds));
         }
@@ -192,5 +213,40 @@ mod tests {
              2.000 ms\r\x1b[2K"
         );
         assert_eq!(said(true, true, warm_up, &[(0, 0), (2, 100)]), "");
+    }
+
+    #[test]
+    fn percentiles_have_three_digits() {
+        for (us, expected) in [
+            (0, "0.000"),
+            (473, "0.473"),
+            (1_234, "1.23"),
+            (12_345, "12.3"),
+            (123_456, "123"),
+            (1_234_567, "1235"),
+        ] {
+            assert_eq!(three_digits(Duration::from_micros(us)), expected, "{us}");
+        }
+    }
+
+    #[test]
+    fn the_line_has_percentiles_of_what_came_since() {
+        let board = Board::default();
+        let mut talk = Vec::new();
+        let columns: Columns = || 200;
+        let mut progress = Progress::new(Talk::new(&mut talk, Some(columns)), false, EXTENT);
+        let began = Instant::now();
+        for (second, ms) in [(0, 2), (1, 2), (2, 40)] {
+            (0..100).for_each(|_| board.complete(Duration::from_millis(ms)));
+            let boards = std::slice::from_ref(&board);
+            progress.show(&Board::read(boards), began + Duration::from_secs(second));
+        }
+        let talk = String::from_utf8(talk).unwrap();
+        assert!(
+            talk.ends_with(
+                "300 of 1000 requests, 0 failed, 2 s; now 100/s, mean 40.000, p50 40.4, p99 40.4 ms"
+            ),
+            "{talk}"
+        );
     }
 }

@@ -7,7 +7,7 @@ use plimsoll_load::plan::parse_duration;
 use plimsoll_shootout::WatchArgs;
 use serde_json::Value;
 
-use crate::{exit::Failure, live::LiveFlags, runs::SaveFlags};
+use crate::{exit::Failure, live::LiveFlags, report::ReportFlags, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,6 +56,8 @@ pub(in crate::run) struct Options {
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) watch: WatchArgs,
+    #[command(flatten)]
+    pub(super) report: ReportFlags,
     /// The layout of the reports.
     #[arg(long, value_enum, value_name = "MODE", default_value_t = SummaryMode::ArtilleryV2)]
     pub(super) summary_mode: SummaryMode,

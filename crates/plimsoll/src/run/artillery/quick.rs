@@ -9,6 +9,7 @@ use serde_json::json;
 use super::options;
 use crate::{
     exit::{Failure, Status},
+    report::ReportFlags,
     runs::SaveFlags,
     surroundings::Surroundings,
 };
@@ -33,6 +34,8 @@ pub(crate) struct Options {
     output: Option<PathBuf>,
     #[command(flatten)]
     watch: WatchArgs,
+    #[command(flatten)]
+    report: ReportFlags,
     /// Believe any certificate.
     #[arg(long, short = 'k')]
     insecure: bool,
@@ -49,6 +52,7 @@ impl Options {
         let mut options = options::Options::of_file("quick");
         options.output = self.output;
         options.insecure = self.insecure;
+        options.report = self.report;
         options.quiet = self.quiet;
         options.watch = self.watch;
         options.save = self.save;

@@ -3,6 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
+
+use crate::report::ReportFlags;
 use plimsoll_shootout::WatchArgs;
 
 use crate::{live::LiveFlags, runs::SaveFlags};
@@ -35,6 +37,8 @@ pub(in crate::run) struct Options {
     /// The scenario itself, JSON or YAML.
     #[arg(long, short, value_name = "JSON", conflicts_with_all = ["scenario", "file"])]
     include: Option<String>,
+    #[command(flatten)]
+    pub(super) report: ReportFlags,
     /// How to print the result.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub(super) format: Format,

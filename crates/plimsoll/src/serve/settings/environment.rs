@@ -41,6 +41,9 @@ const OF_OTHERS: [&str; 29] = [
     "WEBSOCKET_URL",
 ];
 
+/// Where `plimsoll runs` keeps runs, and whether: load commands on the same machine read them.
+const OF_OTHER_COMMANDS: [&str; 2] = ["PLIMSOLL_DATA_DIR", "PLIMSOLL_NO_SAVE"];
+
 /// Variables of the platforms on which AnyCable listens on all addresses without being told.
 const OF_PLATFORMS: [&str; 2] = ["FLY_APP_NAME", "HEROKU_APP_ID"];
 
@@ -86,7 +89,8 @@ pub(super) fn read(catalog: &Catalog<'_>, environment: &[(OsString, OsString)]) 
 fn unknown(catalog: &Catalog<'_>, name: &str) -> Option<String> {
     let is_of_others = name
         .strip_prefix("ANYCABLE_")
-        .is_some_and(|rest| OF_OTHERS.contains(&rest));
+        .is_some_and(|rest| OF_OTHERS.contains(&rest))
+        || OF_OTHER_COMMANDS.contains(&name);
     let hint = match catalog.nearest_variable(name) {
         Some(nearest) => format!(" Did you mean {nearest}?"),
         None => String::new(),

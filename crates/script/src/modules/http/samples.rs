@@ -52,6 +52,13 @@ impl Samples {
         });
         let recorder = self.recorder(program, base, call, exchange, expected);
         write(&recorder, &program.metrics().http, &exchange.timings, expected);
+        if expected == Some(false) {
+            let what = match &exchange.outcome {
+                Ok(response) => format!("answered {}", response.status),
+                Err(error) => format!("failed: {}", error.words()),
+            };
+            note_fault(base, exchange.method.as_str(), &shown_url(call, exchange), &what);
+        }
     }
 
     /// Records a call that could not be made: it took no time.
@@ -72,6 +79,10 @@ impl Samples {
             &Timings::none(Instant::now()),
             expected,
         );
+        if expected == Some(false) {
+            let what = format!("failed: {}", problem.text);
+            note_fault(base, call.request.method.as_str(), url, &what);
+        }
     }
 
     fn recorder(
@@ -186,6 +197,11 @@ fn tagged(program: &Program, base: &Recorder, call: &Call, mut system: Vec<Tag<'
     system.retain(|(name, _)| program.has_system_tag(name));
     let system = system.iter().map(|(name, value)| (*name, &**value));
     base.with_tags(tags::pairs(&call.tags).chain(system))
+}
+
+/// For the summary's list of what went wrong.
+fn note_fault(recorder: &Recorder, method: &str, url: &str, what: &str) {
+    recorder.fault(&format!("request {what}"), &format!("{method} {url} {what}"));
 }
 
 fn write(recorder: &Recorder, metrics: &Http, timings: &Timings, expected: Option<bool>) {

@@ -41,7 +41,7 @@ fn what_is_not_supported_is_named_with_what_happens_instead() {
 }
 
 #[test]
-fn variables_that_nobody_knows_are_warnings_and_the_gems_are_silent() {
+fn variables_that_nobody_knows_are_warnings_and_those_of_others_are_left_alone() {
     check_environment(
         &[
             ("ANYCABLE_PROT", "1"),
@@ -49,6 +49,8 @@ fn variables_that_nobody_knows_are_warnings_and_the_gems_are_silent() {
             ("ANYCABLE_RPC_TLS_CERT", "a.pem"),
             ("ANYCABLE_HTTP_BROADCAST_URL", "http://localhost:8080/_broadcast"),
             ("ANYCABLE_HTTP_RPC_MOUNT_PATH", "/_anycable"),
+            ("PLIMSOLL_DATA_DIR", "/var/lib/plimsoll"),
+            ("PLIMSOLL_NO_SAVE", "1"),
         ],
         &expect![[r#"
             warning: ANYCABLE_PROT is not known and has no effect. Did you mean ANYCABLE_PORT?

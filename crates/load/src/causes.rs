@@ -1,0 +1,190 @@
+//! Failures by cause: those that differ only in numbers and ids together, with when the first and the last one were.
+
+use std::{collections::BTreeMap, time::Duration};
+
+/// Causes that are told apart. Reason: more can be looked through in a table, and a cause with an id or a time in it must
+/// not make memory grow with the run.
+const MAX_CAUSES: usize = 100;
+
+/// Digits that make a word one of many. Reason: statuses (`503`) and short counts mean something by themselves; ids,
+/// ports and times do not.
+const DIGITS_OF_AN_ID: usize = 4;
+
+/// Stands for a word that is one of many.
+const ANY: &str = "…";
+
+/// How often things failed, by cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Causes {
+    causes: BTreeMap<String, Cause>,
+    other: Option<Cause>,
+}
+
+/// What failures with the same cause have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// One of them, in full.
+    pub example: String,
+    /// How many there are, and when.
+    pub span: Span,
+}
+
+/// How many failures there were between two times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// How many.
+    pub n: u64,
+    /// When the first one was, since the start of the run.
+    pub first: Duration,
+    /// When the last one was.
+    pub last: Duration,
+}
+
+impl Causes {
+    /// Each of the first 100 causes, in the order of the text; in it, `…` stands for every word with at least four digits.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Cause)> {
+        self.causes.iter().map(|(text, cause)| (text.as_str(), cause))
+    }
+
+    /// Failures with further causes, if there are any; the example is one of them.
+    pub fn other(&self) -> Option<&Cause> {
+        self.other.as_ref()
+    }
+
+    /// Counts `n` failures, all `at` the same time since the start of the run; `example` says more of them than `cause`.
+    pub fn add(&mut self, cause: &str, example: &str, n: u64, at: Duration) {
+        let span = Span {
+            n,
+            first: at,
+            last: at,
+        };
+        self.add_span(&generalized(cause), example, span);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (text, cause) in other.iter() {
+            self.add_span(text, &cause.example, cause.span);
+        }
+        if let Some(cause) = &other.other {
+            add(&mut self.other, &cause.example, cause.span);
+        }
+    }
+
+    fn add_span(&mut self, text: &str, example: &str, span: Span) {
+        if let Some(known) = self.causes.get_mut(text) {
+            known.span.extend(span);
+        } else if self.causes.len() < MAX_CAUSES {
+            self.causes.insert(text.to_owned(), Cause::new(example, span));
+        } else {
+            add(&mut self.other, example, span);
+        }
+    }
+}
+
+impl Cause {
+    fn new(example: &str, span: Span) -> Self {
+        Self {
+            example: example.to_owned(),
+            span,
+        }
+    }
+}
+
+impl Span {
+    fn extend(&mut self, other: Self) {
+        self.n += other.n;
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
+}
+
+fn add(known: &mut Option<Cause>, example: &str, span: Span) {
+    match known {
+        Some(known) => known.span.extend(span),
+        None => *known = Some(Cause::new(example, span)),
+    }
+}
+
+/// The reason without what makes it one of many.
+fn generalized(reason: &str) -> String {
+    let mut text = String::with_capacity(reason.len());
+    let mut rest = reason;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_of_word(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let n_digits = word.bytes().filter(u8::is_ascii_digit).count();
+        text.push_str(if n_digits >= DIGITS_OF_AN_ID { ANY } else { word });
+        let end = after.find(is_of_word).unwrap_or(after.len());
+        let (between, next) = after.split_at(end);
+        text.push_str(between);
+        rest = next;
+    }
+    text
+}
+
+/// Hyphens belong to words: dates and UUIDs are one word each.
+fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: fn(u64) -> Duration = Duration::from_secs;
+
+    #[test]
+    fn reasons_that_differ_in_ids_have_one_cause() {
+        for (reason, expected) in [
+            ("GET /items/48151 answered 503", "GET /items/… answered 503"),
+            (
+                "no room 7f3a91c2-77aa-4d11-9a2b-0c5f for 12 users",
+                "no room … for 12 users",
+            ),
+            ("127.0.0.1:45231: refused", "127.0.0.1:…: refused"),
+            ("größer als 10000 ms", "größer als … ms"),
+            ("timed out after 10 s", "timed out after 10 s"),
+            ("", ""),
+        ] {
+            assert_eq!(generalized(reason), expected);
+        }
+    }
+
+    #[test]
+    fn a_cause_knows_its_first_and_last_time_wherever_it_was_counted() {
+        let (mut one, mut other) = (Causes::default(), Causes::default());
+        let add = |causes: &mut Causes, example: &str, n, at| causes.add(example, example, n, AT(at));
+        add(&mut one, "item 10001 is gone", 1, 5);
+        add(&mut other, "item 10002 is gone", 2, 3);
+        add(&mut other, "item 10003 is gone", 1, 9);
+        one.merge(&other);
+        let causes: Vec<_> = one.iter().collect();
+        let span = Span {
+            n: 4,
+            first: AT(3),
+            last: AT(9),
+        };
+        assert_eq!(
+            causes,
+            [("item … is gone", &Cause::new("item 10001 is gone", span))]
+        );
+    }
+
+    #[test]
+    fn many_causes_do_not_grow_and_none_is_lost() {
+        let mut causes = Causes::default();
+        for n in 0..900 {
+            let text = format!("cause {n:03}");
+            causes.add(&text, &text, 1, AT(n));
+        }
+        let mut all = Causes::default();
+        all.merge(&causes);
+        all.merge(&causes);
+        let other = all.other().unwrap();
+        assert_eq!(all.iter().count(), MAX_CAUSES);
+        assert_eq!((other.example.as_str(), other.span.n), ("cause 100", 1_600));
+        assert_eq!((other.span.first, other.span.last), (AT(100), AT(899)));
+        let n_causes: u64 = all.iter().map(|(_, cause)| cause.span.n).sum();
+        assert_eq!(n_causes + other.span.n, 1_800);
+    }
+}

@@ -1,0 +1,66 @@
+//! A report as one file: a page that shows a run, or several beside each other, without any network.
+//!
+//! The page is made of what `web/` builds, and of the runs as JSON. What has to be decided or decoded is done here, and
+//! how it looks is the page's business. Its own policy forbids the browser to load anything or to run any other script,
+//! so that nothing a test has said or received can do harm.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sha2::{Digest as _, Sha256};
+
+use crate::{Summary, comparison::Comparison};
+
+mod curve;
+mod data;
+mod escape;
+mod size;
+
+use self::{
+    data::PageData,
+    escape::{in_script, in_text},
+};
+
+/// What `npm run build` in `web/` makes.
+const SCRIPT: &str = include_str!("../assets/report.js");
+const STYLE: &str = include_str!("../assets/report.css");
+
+/// The mark of the page, as a browser's tab shows it.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' \
+    stroke='%230a5fa8' stroke-width='3.5'%3E%3Ccircle cx='16' cy='16' r='9.5'/%3E%3Cpath d='M1.5 16h29'/%3E%3C/svg%3E";
+
+/// A page of these runs, in their order: all about one, or several beside the first. `comparisons` are what statistics say
+/// about each run but the first. Less than 3 MB.
+pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
+    let data = PageData::of(summaries, comparisons);
+    let (title, sentence) = (in_text(&data.title()), in_text(&data.sentence()));
+    let json = in_script(&data.into_json());
+    let (script_hash, style_hash) = (hash(SCRIPT), hash(STYLE));
+    format!(
+        "<!doctype html>\n\
+         <html lang=\"en\">\n\
+         <head>\n\
+         <meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script_hash}; \
+         style-src {style_hash}; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         <title>{title}</title>\n\
+         <meta name=\"description\" content=\"{sentence}\">\n\
+         <link rel=\"icon\" href=\"{ICON}\">\n\
+         <style>{STYLE}</style>\n\
+         </head>\n\
+         <body>\n\
+         <noscript><h1>{sentence}</h1><p>The charts of this report need JavaScript.</p></noscript>\n\
+         <script type=\"application/json\" id=\"data\">{json}</script>\n\
+         <script>{SCRIPT}</script>\n\
+         </body>\n\
+         </html>\n"
+    )
+}
+
+/// What a policy calls the text of an element that it lets pass.
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Pages: what they are given, what they must not let through, and how large they become.
+
+use expect_test::expect;
+use serde_json::Value;
+
+use super::*;
+use crate::{
+    comparison::TOLERANCE,
+    summary::tests::{run, summary},
+    timeline::{MAX_INTERVALS, Series},
+};
+
+/// What is in the element with the data.
+fn data(page: &str) -> Value {
+    let (_, rest) = page
+        .split_once(r#"<script type="application/json" id="data">"#)
+        .unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn the_page_gets_the_summary_and_what_was_decided_about_it() {
+    let summary = summary(&run());
+    let data = data(&page(&[&summary], &[]));
+    let run = &data["runs"][0];
+    assert_eq!(run["summary"]["metrics"]["rtt"]["values"]["p95"], 365);
+    assert_eq!(run["summary"]["metrics"]["rtt"].get("histogram"), None);
+    expect![[r#"
+        {"latency":"rtt","throughput":null,"users":100}
+        {"outcome":"flawed","sentence":"2 failed iterations with 100 users for 45 s: p95 of rtt 365 µs","word":"Errors"}
+        [[0.0,185],[49.830309,336]]
+    "#]]
+    .assert_eq(&format!(
+        "{}\n{}\n{}\n",
+        run["highlights"],
+        run["verdict"],
+        serde_json::json!([run["curves"]["rtt"][0], run["curves"]["rtt"][12]]),
+    ));
+}
+
+#[test]
+fn nothing_of_a_run_is_read_as_html() {
+    let mut summary = summary(&run());
+    let hostile = "</script><img src=x onerror=alert(1)>\u{2028}\"'";
+    summary.metadata.name = hostile.to_owned();
+    summary.notices.push(hostile.to_owned());
+    let page = page(&[&summary], &[]);
+    assert!(!page.contains("<img"), "{}", page.len());
+    assert_eq!(page.matches("</script>").count(), 2);
+    assert_eq!(data(&page)["runs"][0]["summary"]["notices"][0], hostile);
+}
+
+#[test]
+fn the_browser_may_run_nothing_else_and_load_nothing() {
+    let page = page(&[&summary(&run())], &[]);
+    let (_, rest) = page.split_once("Content-Security-Policy\" content=\"").unwrap();
+    let (policy, _) = rest.split_once('"').unwrap();
+    let expected = format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    );
+    assert_eq!(policy, expected);
+    // As `openssl dgst -sha256 -binary | base64` has it of nothing.
+    assert_eq!(hash(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
+    for address in ["http://", "https://"] {
+        let outside = page.replace("http://www.w3.org/", "");
+        let found = outside
+            .find(&format!("src=\"{address}"))
+            .or_else(|| outside.find(&format!("url({address}")));
+        assert_eq!(found, None);
+    }
+}
+
+#[test]
+fn several_runs_are_compared_with_the_first() {
+    let (one, other) = (summary(&run()), summary(&run()));
+    let comparison = Comparison::new(&[&one], &[&other], TOLERANCE).unwrap();
+    let page = page(&[&one, &other], std::slice::from_ref(&comparison));
+    assert!(page.contains("<title>Comparison of 2 runs · Plimsoll</title>"));
+    let data = data(&page);
+    assert_eq!(data["runs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(data["comparisons"][0]["headline"], comparison.headline());
+    assert_eq!(data["comparisons"][0]["verdict"], "cannot_tell");
+}
+
+/// A run of an hour with more metrics than people have.
+fn huge() -> Summary {
+    let mut summary = summary(&run());
+    let filled = |value: u64| vec![Some(value); MAX_INTERVALS];
+    let heat: Vec<u64> = (80..120).flat_map(|bin| [bin, 1_234 * bin]).collect();
+    for n in 0..40 {
+        let series = Series::Trend {
+            counts: vec![123_456; MAX_INTERVALS],
+            means: vec![Some(1_234.567_8); MAX_INTERVALS],
+            p50: filled(1_234),
+            p90: filled(12_345),
+            p95: filled(123_456),
+            p99: filled(1_234_567),
+            max: filled(12_345_678),
+            heat: vec![heat.clone(); MAX_INTERVALS],
+        };
+        let name = if n == 0 {
+            "rtt".to_owned()
+        } else {
+            format!("rtt{{step:{n}}}")
+        };
+        summary.timeline.metrics.insert(name, series);
+    }
+    summary
+}
+
+#[test]
+fn a_page_stays_small_and_says_what_it_leaves_out() {
+    const MOST: usize = 3_000_000;
+    let (huge, small) = (huge(), summary(&run()));
+    assert!(serde_json::to_string(&huge).unwrap().len() > MOST);
+    let page = page(&[&huge, &small], &[]);
+    assert!(page.len() < MOST, "{}", page.len());
+    let data = data(&page);
+    let (cut, whole) = (&data["runs"][0], &data["runs"][1]);
+    assert!(cut["summary"]["timeline"]["metrics"]["rtt"]["heat"].is_array());
+    assert_eq!(
+        cut["omitted"][0],
+        "left out because the page would be too large: heatmaps of other metrics than the first"
+    );
+    assert_eq!(whole["summary"]["metrics"]["rtt"]["values"]["p95"], 365);
+}

@@ -1,0 +1,156 @@
+//! A run as Markdown, for a pull request or a chat: its sentence, its figures, what did not hold, what went wrong.
+
+use std::fmt::Write as _;
+
+use crate::{
+    Distribution, Highlights, Summary, Verdict, readable,
+    summary::{CheckResult, ErrorGroup, Threshold, Values},
+    verdict::{self, Outcome},
+};
+
+/// Errors that are shown. Reason: the rest of a pull request is to be read, too.
+const MOST_ERRORS: usize = 5;
+
+/// The run as a short Markdown document.
+pub fn page(summary: &Summary) -> String {
+    let verdict = Verdict::of(summary);
+    let mark = match verdict.outcome {
+        Outcome::Passed => "✅",
+        Outcome::Failed => "❌",
+        Outcome::Doubtful | Outcome::Interrupted | Outcome::Flawed => "⚠️",
+    };
+    let mut text = format!(
+        "### {mark} {}: {}\n\n{}\n\n",
+        cell(&summary.metadata.name),
+        verdict.word.to_lowercase(),
+        cell(&verdict.sentence)
+    );
+    for reason in &summary.generator.reasons {
+        // Writing to a string cannot fail; so also below.
+        let _ = writeln!(
+            text,
+            "> The load generator was the bottleneck: {}\n",
+            cell(reason)
+        );
+    }
+    rows(&mut text, ["figure", "value"], &figures(summary));
+    let thresholds: Vec<_> = summary.thresholds.iter().map(threshold).collect();
+    rows(&mut text, ["threshold", "value"], &thresholds);
+    let errors: Vec<_> = summary.errors.iter().take(MOST_ERRORS).map(error).collect();
+    rows(&mut text, ["error", "count"], &errors);
+    if let Some(further) = summary.errors.len().checked_sub(MOST_ERRORS).filter(|&n| n > 0) {
+        let _ = writeln!(text, "… and {further} more kinds of errors.\n");
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+/// A table with a column of numbers; nothing without rows.
+fn rows(text: &mut String, [left, right]: [&str; 2], rows: &[(String, String)]) {
+    if rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "| {left} | {right} |\n|---|---:|");
+    for (name, value) in rows {
+        let _ = writeln!(text, "| {} | {} |", cell(name), cell(value));
+    }
+    text.push('\n');
+}
+
+fn figures(summary: &Summary) -> Vec<(String, String)> {
+    let highlights = Highlights::of(summary);
+    let mut figures = vec![
+        ("users at the peak".to_owned(), readable::count(highlights.users)),
+        (
+            "duration".to_owned(),
+            readable::seconds(summary.metadata.duration_seconds),
+        ),
+    ];
+    let mut add = |name: String, value: String| figures.push((name, value));
+    if let Some((name, distribution)) = highlights.latency_of(summary) {
+        add(
+            format!("`{name}` median / p95 / p99 / max"),
+            latency(distribution),
+        );
+    }
+    if let Some((name, rate)) = throughput(summary, &highlights) {
+        add(format!("`{name}`"), rate);
+    }
+    let iterations = &summary.iterations;
+    add(
+        "iterations (failed)".to_owned(),
+        format!(
+            "{} ({})",
+            readable::count(iterations.complete),
+            readable::count(iterations.failed)
+        ),
+    );
+    let (passes, fails) = CheckResult::answers(&summary.checks);
+    if passes + fails > 0 {
+        add(
+            "checks passed".to_owned(),
+            readable::share(passes as f64 / (passes + fails) as f64),
+        );
+    }
+    if let Some(losses) = summary.losses {
+        let of = format!(
+            "{} of {}",
+            readable::count(losses.lost),
+            readable::count(losses.expected)
+        );
+        add("messages lost".to_owned(), of);
+    }
+    for target in &summary.targets {
+        if let Some(usage) = verdict::usage(target) {
+            add(target.name.clone(), usage);
+        }
+    }
+    figures
+}
+
+fn latency(distribution: &Distribution) -> String {
+    let figures = [
+        distribution.p50,
+        distribution.p95,
+        distribution.p99,
+        distribution.max,
+    ];
+    figures.map(|us| readable::duration(us as f64)).join(" / ")
+}
+
+fn throughput<'a>(summary: &Summary, highlights: &'a Highlights) -> Option<(&'a str, String)> {
+    let name = highlights.throughput.as_deref()?;
+    match summary.metrics.get(name)?.values {
+        Values::Counter { rate, .. } => Some((name, readable::per_second(rate))),
+        _ => None,
+    }
+}
+
+fn threshold(threshold: &Threshold) -> (String, String) {
+    let mark = if threshold.passed { "✅" } else { "❌" };
+    let value = threshold.value.map_or_else(|| "–".to_owned(), readable::digits);
+    (
+        format!("{mark} `{}: {}`", threshold.metric, threshold.expression),
+        value,
+    )
+}
+
+fn error(error: &ErrorGroup) -> (String, String) {
+    (error.cause.clone(), readable::count(error.count))
+}
+
+/// Text that stays inside its cell, and that is not read as HTML.
+fn cell(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '|' => escaped.push_str("\\|"),
+            '<' => escaped.push_str("&lt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\n' | '\r' => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
