@@ -110,6 +110,11 @@ impl Trials {
         format!("bench {workload} {}", common.target)
     }
 
+    /// Whether clients say anything.
+    pub fn has_messages(&self) -> bool {
+        matches!(self, Self::Exchange(_))
+    }
+
     /// Whether messages go to everyone, so that some may be lost.
     pub fn is_broadcast(&self) -> bool {
         matches!(self, Self::Exchange(options) if options.workload_name() == "broadcast")

@@ -52,11 +52,12 @@ impl Options {
             start_log(&screen, self.verbose, redaction.clone())?;
             let workload = Workload::read(&self, surroundings, &redaction).await?;
             let talk = Talk::new(screen, is_drawable && !self.quiet, self.format);
+            let watched = Watched::attach(&self.watch)?;
             let setup = Setup {
                 flags: &self.search.hunt,
                 timing: self.search.timing(),
-                watched: Watched::attach(&self.watch)?,
-                n_targets: self.watch.len(),
+                n_targets: watched.n_targets(),
+                watched,
                 name: self.name(),
                 report: &self.report,
                 talk,

@@ -11,8 +11,8 @@ use crate::exit::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll line bench broadcast ws://127.0.0.1:8080/cable --server-type actioncable --sample-size 100 \\
-      --slo 'rtt p(95)<500' --slo lost==0 --start 1000 --watch :8080
+  plimsoll line bench broadcast ws://127.0.0.1:8080/cable --server-type actioncable \\
+      --sample-size 100 --slo 'rtt p(95)<500' --slo lost==0 --start 1000 --watch :8080
   plimsoll line bench connect ws://127.0.0.1:8080/cable --server-type actioncable-connect \\
       --slo 'connect p(95)<1000' --slo errors==0
   plimsoll line bench echo ws://127.0.0.1:9001/ws --server-type echo --slo 'rtt p(99)<50'

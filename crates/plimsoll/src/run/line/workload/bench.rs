@@ -31,13 +31,15 @@ pub(in crate::run::line) struct BenchTest {
 /// What objectives may be about.
 #[derive(Clone, Copy)]
 struct Metrics {
-    /// From a send to the sender's answer.
-    rtt: TrendId,
-    /// From a broadcast to its arrival at the last listener.
-    delivery: TrendId,
+    /// From a send to the sender's answer; of `broadcast` and `echo`.
+    rtt: Option<TrendId>,
+    /// From a broadcast to its arrival at the last listener; of `broadcast`.
+    delivery: Option<TrendId>,
     /// From before the TCP connect until the client was ready.
     connect: TrendId,
-    lost: CounterId,
+    /// Deliveries that were expected and did not come; of `broadcast`.
+    lost: Option<CounterId>,
+    /// Clients and messages that failed.
     errors: CounterId,
 }
 
@@ -45,10 +47,16 @@ impl BenchTest {
     pub(in crate::run::line) fn new(trials: Trials) -> Result<Self, exit::Failure> {
         let mut registry = Registry::new();
         let metrics = Metrics {
-            rtt: registry.trend("rtt")?,
-            delivery: registry.trend("delivery")?,
+            rtt: trials.has_messages().then(|| registry.trend("rtt")).transpose()?,
+            delivery: trials
+                .is_broadcast()
+                .then(|| registry.trend("delivery"))
+                .transpose()?,
             connect: registry.trend("connect")?,
-            lost: registry.counter(LOST, Contains::Default)?,
+            lost: trials
+                .is_broadcast()
+                .then(|| registry.counter(LOST, Contains::Default))
+                .transpose()?,
             errors: registry.counter(ERRORS, Contains::Default)?,
         };
         Ok(Self {
@@ -113,10 +121,12 @@ impl BenchTest {
         let samples = [
             (self.metrics.rtt, &trial.answers),
             (self.metrics.delivery, &trial.deliveries),
-            (self.metrics.connect, &trial.connects),
+            (Some(self.metrics.connect), &trial.connects),
         ];
         for (trend, durations) in samples {
-            durations.iter().for_each(|&it| metrics.record(trend, it));
+            if let Some(trend) = trend {
+                durations.iter().for_each(|&it| metrics.record(trend, it));
+            }
         }
         let failures: Vec<_> = trial
             .failures
@@ -126,7 +136,9 @@ impl BenchTest {
                 count: *count,
             })
             .collect();
-        metrics.count(self.metrics.lost, trial.n_lost);
+        if let Some(lost) = self.metrics.lost {
+            metrics.count(lost, trial.n_lost);
+        }
         metrics.count(self.metrics.errors, failures.iter().map(|it| it.count).sum());
         Step::judge(
             load,
