@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { WebSocketServer } from "ws";
 import { within } from "./support/deadline.mjs";
-import { plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
+import { plimsollIn, Server, startPlimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** Replies to what is beyond the capacity of a server that is slow there, in ms; far from any limit of these tests. */
@@ -185,6 +185,54 @@ scenarios: [{ engine: ws, flow: [{ loop: [{ send: hi }, { think: 0.1 }], count: 
     );
     assertFound(scaled, 5);
     assert.equal(scaled.report.unit, "scale");
+  });
+});
+
+describe("the line of benches", { concurrency: false }, () => {
+  const bench = (t, workload, url, ...args) => line(t, {}, "bench", workload, url, ...args);
+
+  test("clients beyond it are refused", async (t) => {
+    const limiter = await Limiter.start(t, 21, "refuse");
+    const url = `ws://127.0.0.1:${limiter.port}/`;
+    const args = ["--server-type", "echo", "--slo", "errors==0", "--watch", `echo=${process.pid}`];
+    const found = await bench(t, "connect", url, ...args);
+    assertFound(found, 21);
+    assert.equal(found.report.unit, "clients");
+    assert.match(found.report.result.sentence, /^Holds 21 clients .*errors \d+, none allowed \(\d+ × .*503/);
+    assert.ok(found.report.steps.every((step) => step.targets[0].name === "echo"));
+  });
+
+  test("it answers slowly beyond it", async (t) => {
+    const limiter = await Limiter.start(t, 24, "slow");
+    const url = `ws://127.0.0.1:${limiter.port}/`;
+    const args = ["--server-type", "echo", "--slo", "rtt p(95)<350", "--sample-size", "40", "--concurrent", "20"];
+    const found = await bench(t, "echo", url, ...args);
+    assertFound(found, 24);
+    assert.deepEqual(found.report.result.what_broke, ["latency"]);
+  });
+
+  test("broadcasts are counted, up to the greatest load that is allowed", async (t) => {
+    const server = await Server.start("--app", "benchmark");
+    t.after(() => server.stop());
+    const url = `ws://${server.address}/json`;
+    const slo = ["--slo", "delivery p(95)<10000", "--slo", "lost==0", "--slo", "errors==0"];
+    const { code, report, stderr } = await bench(t, "broadcast", url, ...slo, "--max", "30", "--repeat", "1");
+    assert.equal(code, 0, stderr);
+    assert.equal(report.result.end, "max");
+    assert.deepEqual([report.result.holds.load, report.steps.length], [30, 3]);
+    assert.ok(report.steps.every((step) => step.objectives.every((it) => it.held && it.value !== null)));
+  });
+
+  test("nobody listens, and flags that the search decides", async (t) => {
+    const limiter = await Limiter.start(t, 1, "refuse");
+    const url = `ws://127.0.0.1:${limiter.port}/`;
+    limiter.stop();
+    const { code, report } = await bench(t, "echo", url, "--server-type", "echo");
+    assert.equal(code, 3);
+    assert.match(report.result.sentence, /^Not even 1 client holds/);
+    const refused = await bench(t, "echo", url, "--total-steps", "3");
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /--total-steps: a search decides/);
   });
 });
 

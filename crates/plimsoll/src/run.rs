@@ -31,7 +31,7 @@ pub(crate) use self::{
     artillery::QuickOptions,
     check::{Findings, Input, check},
     inspect::Options as InspectOptions,
-    line::Options as LineOptions,
+    line::{Options as LineOptions, line_of_bench},
     options::Options,
     rest::USUAL_ADDRESS,
     unsupported::command as unsupported,

@@ -8,7 +8,7 @@ use crate::{
     outcome::{Outcome, Step, Workload},
     ramp::ramp,
     run::{Run, RunError},
-    sink::Sink,
+    sink::{Readings, Sink},
     worker::Report,
 };
 
@@ -43,7 +43,14 @@ async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Res
     let n_asked = options.steps.n_added(step_idx);
     let ramp = ramp(run, n_asked, options.steps.connect_width).await?;
     let rtt = ramp.samples.clone().rtt(PERCENTILE);
+    let connects = ramp.samples.durations().to_vec();
     let connect = ramp.account(run.meter.lap());
+    run.sink.measured(Readings {
+        answers: Vec::new(),
+        deliveries: Vec::new(),
+        connects,
+        generator: connect.period.evidence().clone(),
+    });
     run.tell_trouble();
     if step_idx == 0 && connect.n_connected == 0 && !run.interrupt.is_requested() {
         return Err(RunError::NobodyReady {

@@ -13,7 +13,7 @@ use crate::{
     ramp::ramp,
     run::{Run, RunError, StepRecord},
     sampling::{Plan, sample},
-    sink::Sink,
+    sink::{Readings, Sink},
     wire::Command,
     worker::Report,
 };
@@ -57,6 +57,7 @@ async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Re
     run.meter.lap();
     let n_asked = options.steps.n_added(step_idx);
     let ramp = ramp(run, n_asked, options.steps.connect_width).await?;
+    let connects = ramp.samples.durations().to_vec();
     let connect = ramp.account(run.meter.lap());
     let n_clients = run.fleet.n_connected();
     let may_sample = n_clients > 0 && !run.interrupt.is_requested();
@@ -83,9 +84,16 @@ async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Re
         let report = run.report(step_idx).await?;
         let record = run.step(step_idx);
         let sampling = account(record, &report, period);
+        let readings = Readings {
+            answers: record.messages.answers().durations().to_vec(),
+            deliveries: record.messages.last_delivery_times(&record.table).collect(),
+            connects,
+            generator: sampling.period.evidence().clone(),
+        };
         step.rtt = record.messages.answers().rtt(options.limit_percentile);
         step.health = sampling.period.health(Some(main_figure(&sampling)));
         step.sampling = Some(sampling);
+        run.sink.measured(readings);
         step.time = SystemTime::now();
     }
     run.tell_trouble();

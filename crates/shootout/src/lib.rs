@@ -34,6 +34,7 @@ mod sampling;
 mod server_type;
 mod sink;
 mod talk;
+mod trial;
 mod watching;
 mod window;
 mod wire;
@@ -49,8 +50,9 @@ pub use self::{
     run::RunError,
     samples::Rtt,
     server_type::{ServerType, ServerTypeError},
-    sink::{Progress, Sink},
+    sink::{Progress, Readings, Sink},
     talk::Columns,
+    trial::{Trial, Trials},
     watching::WatchArgs,
 };
 

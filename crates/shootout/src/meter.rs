@@ -154,6 +154,11 @@ impl Meter {
 }
 
 impl Period {
+    /// How the generator did.
+    pub(crate) fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
     /// Whether the generator held up what this phase reports; `latency` is the figure that matters.
     pub(crate) fn health(&self, latency: Option<Duration>) -> Health {
         judge(&self.evidence, Schedule::default(), latency)

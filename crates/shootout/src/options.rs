@@ -41,6 +41,11 @@ pub enum UsageError {
         /// What to do instead.
         advice: &'static str,
     },
+    /// A flag that says what a search decides.
+    #[error(
+        "{0}: a search decides how many clients there are, in steps of their own; leave it out, and see --start and --max"
+    )]
+    Searched(&'static str),
     /// `--interactive` without anyone to press Enter.
     #[error("--interactive waits for Enter, but standard input is not a terminal; use --steps-delay instead")]
     NoTerminal,
@@ -111,6 +116,16 @@ pub struct Exchange {
 pub struct Connect {
     pub(crate) common: Common,
     pub(crate) steps: Steps,
+}
+
+impl Exchange {
+    /// The workload's name on the command line.
+    pub(crate) fn workload_name(&self) -> &'static str {
+        match self.command {
+            Command::Broadcast => "broadcast",
+            Command::Echo => "echo",
+        }
+    }
 }
 
 impl Steps {

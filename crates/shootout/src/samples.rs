@@ -30,6 +30,11 @@ impl Samples {
         self.durations.push(duration);
     }
 
+    /// All of them.
+    pub(crate) fn durations(&self) -> &[Duration] {
+        &self.durations
+    }
+
     /// The figures of the line; `None` without samples.
     pub(crate) fn rtt(mut self, limit_percentile: u8) -> Option<Rtt> {
         self.durations.sort_unstable();

@@ -1,6 +1,8 @@
 //! Who wants to hear about a run while it goes on.
 
-use std::fmt;
+use std::{fmt, time::Duration};
+
+use plimsoll_load::generator::Evidence;
 
 use crate::outcome::Step;
 
@@ -11,8 +13,23 @@ pub trait Sink {
     fn progress(&mut self, progress: Progress);
     /// A step is over.
     fn step(&mut self, step: &Step);
+    /// Each sample of a step, before [`Self::step`]; most need only its figures.
+    fn measured(&mut self, _: Readings) {}
     /// Something worth knowing.
     fn note(&mut self, text: &str);
+}
+
+/// The samples of a step.
+#[derive(Debug, Clone)]
+pub struct Readings {
+    /// From each send to the sender's answer.
+    pub answers: Vec<Duration>,
+    /// From each broadcast to its arrival at the last listener, for those that reached all.
+    pub deliveries: Vec<Duration>,
+    /// From before each TCP connect until the client was ready.
+    pub connects: Vec<Duration>,
+    /// How the generator did while the messages went, or, without any, the connects.
+    pub generator: Evidence,
 }
 
 /// Where the run stands.

@@ -1,7 +1,7 @@
 //! `plimsoll line`: how much a target carries. Steps of one load test, each with another load, until the greatest one is
 //! found that holds the objectives; `plimsoll_line` decides which.
 
-use std::{io, sync::Arc};
+use std::{ffi::OsString, io, path::PathBuf, sync::Arc};
 
 use plimsoll_line::{
     objective::Objective,
@@ -23,6 +23,7 @@ use crate::{
     terminal,
 };
 
+mod bench;
 mod goals;
 mod options;
 mod recording;
@@ -35,92 +36,145 @@ mod workload;
 pub(crate) use self::options::Options;
 use self::{
     goals::Goals,
+    options::{HuntFlags, Timing},
     step::{Taken, Taker},
-    talk::Talk,
+    talk::{Present, Talk},
     watched::Watched,
-    workload::Workload,
+    workload::{BenchTest, Workload},
 };
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        LocalSet::new().block_on(&runtime, conduct(&self, surroundings))
+        run_local(async {
+            let redaction = Redaction::default();
+            let (screen, is_drawable) = Screen::stderr();
+            let screen = Arc::new(screen);
+            start_log(&screen, self.verbose, redaction.clone())?;
+            let workload = Workload::read(&self, surroundings, &redaction).await?;
+            let talk = Talk::new(screen, is_drawable && !self.quiet, self.format);
+            let watched = Watched::attach(&self.watch)?;
+            let setup = Setup {
+                flags: &self.search.hunt,
+                timing: self.search.timing(),
+                n_targets: watched.n_targets(),
+                watched,
+                name: self.name(),
+                report: &self.report,
+                talk,
+                workload,
+            };
+            setup.conduct().await
+        })
     }
 }
 
-async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    let (screen, is_drawable) = Screen::stderr();
-    let screen = Arc::new(screen);
-    let redaction = Redaction::default();
-    start_log(options, &screen, redaction.clone())?;
-    let workload = Workload::read(options, surroundings, &redaction).await?;
-    let goals = Goals::read(&options.search.slo, &workload)?;
-    let search = Search::new(
-        options
-            .search
-            .settings(workload.least_load())
-            .map_err(Failure::Usage)?,
-    );
-    let watched = Watched::attach(&options.watch)?;
-    let talk = Talk::new(screen, is_drawable && !options.quiet, options.format);
-    let signals = Signals::listen()?;
-    let hunt = Hunt {
-        open_files: preflight::raise_open_file_limit().n_connections(),
-        objectives: &goals.objectives,
-        taker: Taker {
-            objectives: &goals.objectives,
-            timing: options.search.timing(),
-            talk: &talk,
-            signals: &signals,
-        },
-        talk: &talk,
-        workload,
-        watched,
-        search,
-        steps: Vec::new(),
-    };
-    let notices = hunt.workload.notices();
-    let (name, unit) = (options.name(), hunt.workload.unit());
-    for notice in &notices {
-        tracing::warn!("{notice}");
-    }
-    talk.begin(unit, &goals, hunt.watched.n_targets());
-    let found = tokio::select! {
-        found = hunt.run() => found?,
-        () = signals.received(2) => {
-            let message = "a second signal ended the search at once, so there is no result";
-            return Err(TestFailure::Interrupted.because(message));
+/// Searches the line of a bench; the first words of the arguments are the program, `line` and `bench`.
+pub(crate) fn line_of_bench(arguments: &[OsString]) -> Result<Status, Failure> {
+    let bench::BenchSearch {
+        flags,
+        trials,
+        format,
+    } = bench::read(arguments)?;
+    run_local(async {
+        let (screen, is_drawable) = Screen::stderr();
+        let screen = Arc::new(screen);
+        start_log(&screen, false, Redaction::default())?;
+        let setup = Setup {
+            flags: &flags.hunt,
+            timing: Timing::WHOLE,
+            // The bench watches its target itself.
+            watched: Watched::default(),
+            n_targets: usize::from(trials.watched().is_some()),
+            name: trials.name(),
+            report: &flags.report,
+            talk: Talk::new(screen, is_drawable && !flags.quiet, format),
+            workload: Workload::Bench(BenchTest::new(trials)?),
+        };
+        setup.conduct().await
+    })
+}
+
+fn run_local(search: impl Future<Output = Result<Status, Failure>>) -> Result<Status, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    LocalSet::new().block_on(&runtime, search)
+}
+
+/// Everything that a search needs.
+struct Setup<'a> {
+    flags: &'a HuntFlags,
+    timing: Timing,
+    workload: Workload,
+    watched: Watched,
+    n_targets: usize,
+    name: String,
+    report: &'a [PathBuf],
+    talk: Talk,
+}
+
+impl Setup<'_> {
+    async fn conduct(self) -> Result<Status, Failure> {
+        let goals = Goals::read(&self.flags.slo, &self.workload)?;
+        let settings = self.flags.settings(self.workload.least_load());
+        let search = Search::new(settings.map_err(Failure::Usage)?);
+        let signals = Signals::listen()?;
+        let notices = self.workload.notices();
+        for notice in &notices {
+            tracing::warn!("{notice}");
         }
-    };
-    let report = Report {
-        plimsoll: env!("CARGO_PKG_VERSION"),
-        command: arguments::typed(),
-        name,
-        unit,
-        objectives: goals.objectives,
-        are_defaults: goals.are_defaults,
-        line: found.line,
-        steps: found.steps,
-        notices,
-    };
-    talk.finish(&report)?;
-    for path in &options.report {
-        options::write_report(path, &report)?;
+        let unit = self.workload.unit();
+        self.talk.begin(unit, &goals, self.n_targets);
+        let hunt = Hunt {
+            open_files: preflight::raise_open_file_limit().n_connections(),
+            objectives: &goals.objectives,
+            taker: Taker {
+                objectives: &goals.objectives,
+                timing: self.timing,
+                talk: &self.talk,
+                signals: &signals,
+            },
+            talk: &self.talk,
+            workload: self.workload,
+            watched: self.watched,
+            search,
+            steps: Vec::new(),
+        };
+        let found = tokio::select! {
+            found = hunt.run() => found?,
+            () = signals.received(2) => {
+                let message = "a second signal ended the search at once, so there is no result";
+                return Err(TestFailure::Interrupted.because(message));
+            }
+        };
+        let report = Report {
+            plimsoll: env!("CARGO_PKG_VERSION"),
+            command: arguments::typed(),
+            name: self.name,
+            unit,
+            objectives: goals.objectives,
+            are_defaults: goals.are_defaults,
+            line: found.line,
+            steps: found.steps,
+            notices,
+        };
+        self.talk.finish(&report)?;
+        for path in self.report {
+            options::write_report(path, &report)?;
+        }
+        end(&report)
     }
-    end(&report)
 }
 
-fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>, redaction: Redaction) -> io::Result<()> {
+fn start_log(screen: &Arc<Screen<io::Stderr>>, is_verbose: bool, redaction: Redaction) -> io::Result<()> {
     let log = Log {
         output: &LogOutput::Stderr,
         format: LogFormat::Text,
-        is_verbose: options.verbose,
+        is_verbose,
         has_colour: terminal::style(&io::stderr()).color,
         screen: Arc::clone(screen),
         redaction,
-        hides_users: !options.verbose,
+        hides_users: !is_verbose,
     };
     log.start().map(drop)
 }
@@ -166,9 +220,13 @@ impl Hunt<'_> {
         if let Some(reason) = self.workload.shortage(load, self.open_files) {
             return Ok(Some(Step::impossible(load, reason)));
         }
-        let attempt = self.workload.attempt(load, &self.taker).await?;
         let number = self.steps.len() + 1;
-        match self.taker.take(number, load, attempt, &mut self.watched).await? {
+        let present = Present { number, load };
+        let taken = self
+            .workload
+            .take(present, &self.taker, &mut self.watched)
+            .await?;
+        match taken {
             Taken::Interrupted => Ok(None),
             Taken::Unprepared(reason) if self.steps.is_empty() => {
                 Err(TestFailure::ScriptFailed.because(reason))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{
-    CommonArgs,
+    CommonArgs, Format,
     common::{at_least_one, padding},
     delay::{parse_go_duration, parse_seconds},
 };
@@ -55,4 +55,11 @@ pub struct BroadcastArgs {
     /// Give up on the acknowledgement of a broadcast after this long
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
     pub(crate) answer_timeout: Duration,
+}
+
+impl BroadcastArgs {
+    /// Whether the result is for machines.
+    pub fn is_json(&self) -> bool {
+        self.common.format == Format::Json
+    }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CommonArgs, common::at_least_one};
+use super::{CommonArgs, Format, common::at_least_one};
 
 /// The examples under the help text.
 const EXAMPLES: &str = "\
@@ -25,4 +25,11 @@ pub struct ConnectArgs {
     /// How many steps; 0 goes on until Ctrl-C or until a step in which nobody gets ready
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) total_steps: usize,
+}
+
+impl ConnectArgs {
+    /// Whether the result is for machines.
+    pub fn is_json(&self) -> bool {
+        self.common.format == Format::Json
+    }
 }

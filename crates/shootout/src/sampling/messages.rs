@@ -153,11 +153,16 @@ impl Messages {
 
     /// From each send to the arrival at the last listener, for the broadcasts that arrived at all of them.
     pub(crate) fn last_deliveries(&self, sent: &SendTable) -> Histogram {
+        histogram(self.last_delivery_times(sent))
+    }
+
+    /// The same, one by one.
+    pub(crate) fn last_delivery_times(&self, sent: &SendTable) -> impl Iterator<Item = Duration> {
         let whole = self
             .ids()
             .zip(&self.messages)
             .filter(|(_, it)| it.n_shares_missing == 0 && it.n_lost == 0);
-        histogram(whole.filter_map(|(id, it)| Some(it.last_at?.saturating_duration_since(sent.sent(id)?.at))))
+        whole.filter_map(|(id, it)| Some(it.last_at?.saturating_duration_since(sent.sent(id)?.at)))
     }
 
     fn latencies(&self) -> impl Iterator<Item = Duration> {

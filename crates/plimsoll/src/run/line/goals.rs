@@ -1,6 +1,6 @@
 //! The objectives of a search: those that were typed, or else the script's thresholds, or else the usual ones.
 
-use plimsoll_line::objective::{ERRORS, Objective};
+use plimsoll_line::objective::{ERRORS, LOST, Objective};
 use plimsoll_load::metrics::Registry;
 
 use super::workload::Workload;
@@ -60,11 +60,14 @@ impl Goals {
 
 /// The usual objectives, as far as there is what they are about.
 fn usual(registry: &Registry) -> Vec<Objective> {
+    // Where messages are timed, connecting is not what users wait for.
+    let connect = registry.find("rtt").is_none().then_some("connect");
     let texts = LATENCIES
-        .iter()
+        .into_iter()
+        .chain(connect)
         .map(|name| format!("{name} p(95)<500"))
         .chain(["http_req_failed rate<0.01", "checks rate>0.99"].map(str::to_owned))
-        .chain([format!("{ERRORS}==0")]);
+        .chain([LOST, ERRORS].map(|name| format!("{name}==0")));
     let objectives = texts.filter_map(|text| Objective::parse(&text, registry).ok());
     objectives.map(Objective::lenient).collect()
 }

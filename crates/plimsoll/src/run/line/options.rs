@@ -24,6 +24,7 @@ Examples:
   plimsoll line chat.js --slo 'rtt p(95)<500' --watch :8080       and what the server uses meanwhile
   plimsoll line load.yml --url ws://localhost:3334/echo           an Artillery file
   plimsoll line echo.yml --url ws://localhost:3334/cable          a wsdirector file, by its :scale
+  plimsoll line bench broadcast ws://localhost:8080/json          how many clients; see line bench --help
 
 The load doubles until an objective breaks, then the interval is halved, with repeated steps. A step in
 which this program itself was the bottleneck is never taken for the target's limit.
@@ -79,35 +80,43 @@ pub(crate) struct Options {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(super) struct SearchFlags {
-    /// What must hold, a metric and a threshold: 'rtt p(95)<500', 'errors==0'; may be given several times. Default: the
-    /// thresholds of the script; without any, p(95)<500 of what it times, and no failed iterations
-    #[arg(long, value_name = "OBJECTIVE")]
-    pub(super) slo: Vec<String>,
+    #[command(flatten)]
+    pub(super) hunt: HuntFlags,
     /// What a load counts: users at the same time, or iterations that begin per second. Default: what the scenarios
     /// plan
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(super) unit: Option<UnitChoice>,
-    /// The first load that is tried
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = load)]
-    start: u64,
-    /// The greatest load that is tried
-    #[arg(long, value_name = "N", default_value_t = MOST, value_parser = load)]
-    max: u64,
     /// How long each step measures, in full seconds
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = step_duration)]
     step_duration: Duration,
     /// How long before that the load grows; what happens in it does not count
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = warm_up)]
     warm_up: Duration,
+    /// Users of a step with --unit rate, at most
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) max_vus: u32,
+}
+
+/// What is searched, whatever makes the load.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+pub(super) struct HuntFlags {
+    /// What must hold, a metric and a threshold: 'rtt p(95)<500', 'errors==0'; may be given several times. Default: the
+    /// thresholds of the script; without any, p(95)<500 of what it times, and no failed iterations
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub(super) slo: Vec<String>,
+    /// The first load that is tried
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = load)]
+    start: u64,
+    /// The greatest load that is tried
+    #[arg(long, value_name = "N", default_value_t = MOST, value_parser = load)]
+    max: u64,
     /// How often both ends of the line are tried
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     repeat: u32,
     /// How far apart they may be
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = precision)]
     precision: f64,
-    /// Users of a step with --unit rate, at most
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub(super) max_vus: u32,
 }
 
 /// The greatest load: a machine has fewer ports for one target, and nobody makes as many iterations per second.
@@ -158,7 +167,7 @@ impl Options {
     }
 }
 
-impl SearchFlags {
+impl HuntFlags {
     /// The settings of the search.
     ///
     /// # Errors
@@ -184,7 +193,9 @@ impl SearchFlags {
             precision: self.precision,
         })
     }
+}
 
+impl SearchFlags {
     /// The parts of each step.
     pub(super) fn timing(&self) -> Timing {
         Timing {
@@ -212,7 +223,8 @@ pub(super) fn write_report(path: &Path, report: &Report) -> Result<(), Failure> 
     Ok(write_file(path, text.as_bytes())?)
 }
 
-fn report_file(text: &str) -> Result<PathBuf, String> {
+/// A file whose ending says what is written.
+pub(super) fn report_file(text: &str) -> Result<PathBuf, String> {
     match text.rsplit_once('.') {
         Some((_, "json" | "txt")) => Ok(text.into()),
         _ => Err("expected a file that ends with .json or .txt, for example line.json".to_owned()),
@@ -278,7 +290,7 @@ mod tests {
         let options =
             parse("a.js --start 3 --max 70 --repeat 5 --precision 2.5% --warm-up 0 --step-duration 1m")
                 .unwrap();
-        let settings = options.search.settings(1).unwrap();
+        let settings = options.search.hunt.settings(1).unwrap();
         assert_eq!(
             settings,
             Settings {
@@ -316,7 +328,7 @@ mod tests {
             let error = parse(arguments).unwrap_err();
             assert!(error.contains(expected), "{arguments}: {error}");
         }
-        let settings = |arguments, least| parse(arguments).unwrap().search.settings(least).unwrap_err();
+        let settings = |arguments, least| parse(arguments).unwrap().search.hunt.settings(least).unwrap_err();
         assert!(settings("a.js --start 20 --max 10", 1).contains("--max 10 is below --start 20"));
         assert!(settings("a.js --start 1 --max 2", 3).contains("the least load is 3"));
     }

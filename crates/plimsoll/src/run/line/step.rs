@@ -52,8 +52,7 @@ impl Taker<'_> {
     /// When it cannot be run at all.
     pub(super) async fn take(
         &self,
-        number: usize,
-        load: u64,
+        present: Present,
         mut attempt: Attempt,
         watched: &mut Watched,
     ) -> Result<Taken, Failure> {
@@ -64,8 +63,7 @@ impl Taker<'_> {
         let monitor = Monitor::new();
         let timing = attempt.timing.unwrap_or(self.timing);
         let recording = RefCell::new(Recording::new(timing, monitor.clone(), watched));
-        let observe =
-            |progress: &Progress<'_>| self.observe(Present { number, load }, progress, timing, &recording);
+        let observe = |progress: &Progress<'_>| self.observe(present, progress, timing, &recording);
         let config = RunConfig {
             monitor,
             ..RunConfig::new(attempt.plan)
@@ -85,7 +83,7 @@ impl Taker<'_> {
         if let Some(failure) = &result.teardown_failure {
             tracing::warn!("teardown() failed: {failure}");
         }
-        Ok(self.judge(load, recording.into_inner().finish(result), errors))
+        Ok(self.judge(present.load, recording.into_inner().finish(result), errors))
     }
 
     fn observe(

@@ -72,7 +72,6 @@ impl Talk {
         if !self.is_drawn {
             return;
         }
-        let Present { number, load } = present;
         let elapsed = progress.elapsed.as_secs();
         // A scenario that ends by itself has no planned end.
         let end = timing.steady.saturating_add(timing.warm_up).as_secs();
@@ -90,7 +89,16 @@ impl Talk {
                 objectives,
             ),
         };
-        let line = format!("step {number}: load {load}, {elapsed} s{of}, {vus} VUs; {state}");
+        self.present_text(present, &format!("{elapsed} s{of}, {vus} VUs; {state}"));
+    }
+
+    /// The same in words.
+    pub(super) fn present_text(&self, present: Present, state: &str) {
+        if !self.is_drawn {
+            return;
+        }
+        let Present { number, load } = present;
+        let line = format!("step {number}: load {load}, {state}");
         let (columns, _) = terminal::size();
         let line: String = line.chars().take(columns).collect();
         self.screen.draw(format!("{line}\n"));

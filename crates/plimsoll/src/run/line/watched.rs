@@ -11,6 +11,12 @@ use crate::exit::Failure;
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     targets: Vec<Attached>,
+    machine: Machine,
+}
+
+/// What there is on this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Machine {
     n_cores: u32,
     memory_bytes: Option<u64>,
 }
@@ -31,11 +37,9 @@ impl Watched {
     /// # Errors
     /// When one is not there, or cannot be had at any moment.
     pub(super) fn attach(targets: &[Target]) -> Result<Self, Failure> {
-        let n_cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         Ok(Self {
             targets: targets.iter().map(Attached::new).collect::<Result<_, _>>()?,
-            n_cores: u32::try_from(n_cores).unwrap_or(u32::MAX),
-            memory_bytes: memory_bytes(),
+            machine: Machine::read(),
         })
     }
 
@@ -63,15 +67,32 @@ impl Watched {
     pub(super) fn used(&self) -> Vec<TargetUse> {
         let used = self.targets.iter().filter_map(|target| {
             let (begin, end) = (target.begin?, target.end?);
-            Some(TargetUse {
-                name: target.name.clone(),
-                cpu_cores: end.since(&begin).cores(),
-                rss_bytes: end.rss_bytes,
-                cores: self.n_cores,
-                memory_bytes: self.memory_bytes,
-            })
+            let cpu_cores = end.since(&begin).cores();
+            Some(self.machine.target(target.name.clone(), cpu_cores, end.rss_bytes))
         });
         used.collect()
+    }
+}
+
+impl Machine {
+    /// Asks the system.
+    pub(super) fn read() -> Self {
+        let n_cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Self {
+            n_cores: u32::try_from(n_cores).unwrap_or(u32::MAX),
+            memory_bytes: memory_bytes(),
+        }
+    }
+
+    /// What a target on it used.
+    pub(super) fn target(self, name: String, cpu_cores: f64, rss_bytes: u64) -> TargetUse {
+        TargetUse {
+            cores: self.n_cores,
+            memory_bytes: self.memory_bytes,
+            name,
+            cpu_cores,
+            rss_bytes,
+        }
     }
 }
 

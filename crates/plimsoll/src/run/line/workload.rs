@@ -12,13 +12,22 @@ use plimsoll_load::{
 use plimsoll_scenario::dialect::Dialect;
 use plimsoll_script::Redaction;
 
-use super::{super::dialect, Options, options::Timing, step::Taker};
+use super::{
+    super::dialect,
+    Options,
+    options::Timing,
+    step::{Taken, Taker},
+    talk::Present,
+    watched::Watched,
+};
 use crate::{exit::Failure, surroundings::Surroundings};
 
 mod artillery;
+mod bench;
 mod script;
 mod wsdirector;
 
+pub(super) use self::bench::BenchTest;
 use self::{artillery::ArtilleryTest, script::ScriptTest, wsdirector::WsdirectorTest};
 
 /// A load test with any load.
@@ -26,6 +35,7 @@ pub(super) enum Workload {
     Script(ScriptTest),
     Artillery(ArtilleryTest),
     Wsdirector(WsdirectorTest),
+    Bench(BenchTest),
 }
 
 /// A run with one load, ready to go.
@@ -70,6 +80,7 @@ impl Workload {
             Self::Script(test) => test.unit(),
             Self::Artillery(test) => test.unit(),
             Self::Wsdirector(_) => Unit::Scale,
+            Self::Bench(_) => Unit::Clients,
         }
     }
 
@@ -77,7 +88,7 @@ impl Workload {
     pub(super) fn least_load(&self) -> u64 {
         match self {
             Self::Script(test) => test.least_load(),
-            Self::Artillery(_) | Self::Wsdirector(_) => 1,
+            Self::Artillery(_) | Self::Wsdirector(_) | Self::Bench(_) => 1,
         }
     }
 
@@ -87,6 +98,7 @@ impl Workload {
             Self::Script(test) => test.registry(),
             Self::Artillery(test) => test.registry(),
             Self::Wsdirector(test) => test.registry(),
+            Self::Bench(test) => test.registry(),
         }
     }
 
@@ -94,7 +106,7 @@ impl Workload {
     pub(super) fn thresholds(&self) -> impl Iterator<Item = (&str, &[Rule])> {
         let rules = match self {
             Self::Script(test) => Some(test.thresholds()),
-            Self::Artillery(_) | Self::Wsdirector(_) => None,
+            Self::Artillery(_) | Self::Wsdirector(_) | Self::Bench(_) => None,
         };
         let rules = rules.into_iter().flatten();
         rules.map(|(metric, rules)| (metric.as_str(), rules.as_slice()))
@@ -105,7 +117,7 @@ impl Workload {
         match self {
             Self::Script(test) => test.notices(),
             Self::Artillery(test) => test.notices(),
-            Self::Wsdirector(_) => Vec::new(),
+            Self::Wsdirector(_) | Self::Bench(_) => Vec::new(),
         }
     }
 
@@ -115,6 +127,8 @@ impl Workload {
             Self::Script(_) | Self::Artillery(_) if self.unit() == Unit::Rate => return None,
             Self::Script(_) | Self::Artillery(_) => load,
             Self::Wsdirector(test) => test.n_clients(load),
+            // It looks itself, also for ports.
+            Self::Bench(_) => return None,
         };
         (n_users > n_connections).then(|| {
             format!(
@@ -124,16 +138,23 @@ impl Workload {
         })
     }
 
-    /// A run with this load.
+    /// Takes one step.
     ///
     /// # Errors
-    /// When it cannot be.
-    pub(super) async fn attempt(&self, load: u64, taker: &Taker<'_>) -> Result<Attempt, Failure> {
-        match self {
-            Self::Script(test) => test.attempt(load, taker.timing),
-            Self::Artillery(test) => test.attempt(load, taker.timing),
-            Self::Wsdirector(test) => test.attempt(load).await,
-        }
+    /// When it cannot be done at all.
+    pub(super) async fn take(
+        &self,
+        present: Present,
+        taker: &Taker<'_>,
+        watched: &mut Watched,
+    ) -> Result<Taken, Failure> {
+        let attempt = match self {
+            Self::Script(test) => test.attempt(present.load, taker.timing)?,
+            Self::Artillery(test) => test.attempt(present.load, taker.timing)?,
+            Self::Wsdirector(test) => test.attempt(present.load).await?,
+            Self::Bench(test) => return test.take(present, taker).await,
+        };
+        taker.take(present, attempt, watched).await
     }
 
     /// So long did an iteration take at the latest load.

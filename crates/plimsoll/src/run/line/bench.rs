@@ -1,0 +1,123 @@
+//! `plimsoll line bench`: the flags of the bench's own workloads beside those of the search. They have a parser of their own,
+//! as the names of some are those of flags for scripts.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use plimsoll_shootout::{BroadcastArgs, ConnectArgs, EchoArgs, Trials, UsageError};
+
+use super::options::{Format, HuntFlags, report_file};
+use crate::exit::Failure;
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll line bench broadcast ws://127.0.0.1:8080/cable --server-type actioncable \\
+      --sample-size 100 --slo 'rtt p(95)<500' --slo lost==0 --start 1000 --watch :8080
+  plimsoll line bench connect ws://127.0.0.1:8080/cable --server-type actioncable-connect \\
+      --slo 'connect p(95)<1000' --slo errors==0
+  plimsoll line bench echo ws://127.0.0.1:9001/ws --server-type echo --slo 'rtt p(99)<50'
+
+Objectives may be about rtt (a send until its sender's answer), delivery (a broadcast until its last
+listener), connect, lost and errors. Exit codes are those of plimsoll line.";
+
+/// Find the greatest number of clients with which a server holds its objectives.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll line bench", after_help = EXAMPLES, max_term_width = 110)]
+struct Options {
+    #[command(subcommand)]
+    workload: Workload,
+}
+
+#[derive(Debug, Subcommand)]
+enum Workload {
+    /// How fast a message from one client reaches all
+    Broadcast(Box<Searched<BroadcastArgs>>),
+    /// How fast clients get ready
+    Connect(Box<Searched<ConnectArgs>>),
+    /// How fast a message comes back to its sender
+    Echo(Box<Searched<EchoArgs>>),
+}
+
+/// A workload with the flags of the search.
+#[derive(Debug, Args)]
+struct Searched<A: Args> {
+    #[command(flatten)]
+    search: BenchFlags,
+    #[command(flatten)]
+    workload: A,
+}
+
+/// The flags of the search.
+#[derive(Debug, Args)]
+pub(super) struct BenchFlags {
+    #[command(flatten)]
+    pub(super) hunt: HuntFlags,
+    /// Write the result to this file, .json or .txt; may be given several times
+    #[arg(long, value_name = "FILE", value_parser = report_file, value_hint = ValueHint::FilePath)]
+    pub(super) report: Vec<PathBuf>,
+    /// No progress within steps
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+/// A search of a bench.
+pub(super) struct BenchSearch {
+    pub(super) flags: BenchFlags,
+    pub(super) trials: Trials,
+    pub(super) format: Format,
+}
+
+/// Reads the command line, whose first three words are the program, `line` and `bench`.
+///
+/// # Errors
+/// When it asks for what cannot be.
+pub(super) fn read(arguments: &[OsString]) -> Result<BenchSearch, Failure> {
+    let own = arguments.iter().skip(3).cloned();
+    let options = Options::parse_from([OsString::from("plimsoll line bench")].into_iter().chain(own));
+    let wrong = |error: UsageError| Failure::Usage(error.to_string());
+    let (flags, is_json, trials) = match options.workload {
+        Workload::Broadcast(it) => (it.search, it.workload.is_json(), Trials::try_from(it.workload)),
+        Workload::Connect(it) => (it.search, it.workload.is_json(), Trials::try_from(it.workload)),
+        Workload::Echo(it) => (it.search, it.workload.is_json(), Trials::try_from(it.workload)),
+    };
+    Ok(BenchSearch {
+        flags,
+        trials: trials.map_err(wrong)?,
+        format: if is_json { Format::Json } else { Format::Text },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn what_the_search_decides_is_no_flag() {
+        let check = |arguments: &str, expected: Result<(), &str>| {
+            let words = ["plimsoll", "line", "bench"].into_iter();
+            let arguments: Vec<_> = words.chain(arguments.split(' ')).map(OsString::from).collect();
+            match (read(&arguments), expected) {
+                (Ok(_), Ok(())) => {}
+                (Err(failure), Err(expected)) => assert!(failure.message().contains(expected)),
+                (found, expected) => panic!("{:?} instead of {expected:?}", found.err()),
+            }
+        };
+        check("echo ws://127.0.0.1:1/ --server-type echo --slo rtt<5", Ok(()));
+        check(
+            "broadcast ws://127.0.0.1:1/ --total-steps 3",
+            Err("--total-steps: a search decides"),
+        );
+        check(
+            "connect ws://127.0.0.1:1/ --step-size 9",
+            Err("--step-size: a search decides"),
+        );
+        check("echo http://x", Err("ws"));
+    }
+}

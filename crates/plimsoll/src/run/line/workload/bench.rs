@@ -1,0 +1,180 @@
+//! A workload of websocket-bench, with any number of clients: `plimsoll line bench`, which answers the shootout's question.
+
+use std::{cell::Cell, sync::Arc, time::Duration};
+
+use plimsoll_line::{
+    objective::{ERRORS, LOST, Samples},
+    step::{Failure, Measured, Step, TargetUse},
+};
+use plimsoll_load::{
+    generator::{Evidence, Monitor, Schedule},
+    metrics::{Contains, CounterId, MetricSet, Registry, TrendId},
+};
+use plimsoll_shootout::{Error, Interrupt, RunError, Trial, Trials};
+use tokio::sync::mpsc;
+
+use super::super::{
+    step::{Taken, Taker},
+    talk::Present,
+    watched::Machine,
+};
+use crate::exit;
+
+/// A bench that can be tried.
+pub(in crate::run::line) struct BenchTest {
+    trials: Trials,
+    registry: Registry,
+    metrics: Metrics,
+    machine: Machine,
+}
+
+/// What objectives may be about.
+#[derive(Clone, Copy)]
+struct Metrics {
+    /// From a send to the sender's answer; of `broadcast` and `echo`.
+    rtt: Option<TrendId>,
+    /// From a broadcast to its arrival at the last listener; of `broadcast`.
+    delivery: Option<TrendId>,
+    /// From before the TCP connect until the client was ready.
+    connect: TrendId,
+    /// Deliveries that were expected and did not come; of `broadcast`.
+    lost: Option<CounterId>,
+    /// Clients and messages that failed.
+    errors: CounterId,
+}
+
+impl BenchTest {
+    pub(in crate::run::line) fn new(trials: Trials) -> Result<Self, exit::Failure> {
+        let mut registry = Registry::new();
+        let metrics = Metrics {
+            rtt: trials.has_messages().then(|| registry.trend("rtt")).transpose()?,
+            delivery: trials
+                .is_broadcast()
+                .then(|| registry.trend("delivery"))
+                .transpose()?,
+            connect: registry.trend("connect")?,
+            lost: trials
+                .is_broadcast()
+                .then(|| registry.counter(LOST, Contains::Default))
+                .transpose()?,
+            errors: registry.counter(ERRORS, Contains::Default)?,
+        };
+        Ok(Self {
+            trials,
+            registry,
+            metrics,
+            machine: Machine::read(),
+        })
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Takes one step.
+    pub(in crate::run::line) async fn take(
+        &self,
+        present: Present,
+        taker: &Taker<'_>,
+    ) -> Result<Taken, exit::Failure> {
+        let (interrupt, signals) = mpsc::channel(1);
+        let last_drawn = Cell::new(None);
+        let mut observe = |progress: plimsoll_shootout::Progress| {
+            let text = progress.to_string();
+            // Thousands of messages per second need no drawing each.
+            let now = tokio::time::Instant::now();
+            let is_due = last_drawn
+                .get()
+                .is_none_or(|last| now.duration_since(last) >= REDRAW);
+            if is_due {
+                last_drawn.set(Some(now));
+                taker.talk.present_text(present, &text);
+            }
+        };
+        let n_clients = usize::try_from(present.load).unwrap_or(usize::MAX);
+        let trial = self.trials.take(n_clients, Interrupt::new(signals), &mut observe);
+        tokio::pin!(trial);
+        let trial = tokio::select! {
+            trial = &mut trial => trial,
+            () = taker.signals.received(1) => {
+                // The channel is empty: it has room.
+                let _told = interrupt.try_send(());
+                trial.await
+            }
+        };
+        match trial {
+            Ok(trial) if trial.is_interrupted => Ok(Taken::Interrupted),
+            Ok(trial) => Ok(Taken::Over {
+                step: self.judge(present.load, &trial, taker),
+                iteration: None,
+            }),
+            Err(error @ RunError::Preflight(_)) => Ok(Taken::Over {
+                step: Step::impossible(present.load, error.to_string()),
+                iteration: None,
+            }),
+            Err(error) => Err(Error::Run(error).into()),
+        }
+    }
+
+    fn judge(&self, load: u64, trial: &Trial, taker: &Taker<'_>) -> Step {
+        let mut metrics = MetricSet::new(Arc::new(self.registry.clone()));
+        let samples = [
+            (self.metrics.rtt, &trial.answers),
+            (self.metrics.delivery, &trial.deliveries),
+            (Some(self.metrics.connect), &trial.connects),
+        ];
+        for (trend, durations) in samples {
+            if let Some(trend) = trend {
+                durations.iter().for_each(|&it| metrics.record(trend, it));
+            }
+        }
+        let failures: Vec<_> = trial
+            .failures
+            .iter()
+            .map(|(reason, count)| Failure {
+                reason: reason.clone(),
+                count: *count,
+            })
+            .collect();
+        if let Some(lost) = self.metrics.lost {
+            metrics.count(lost, trial.n_lost);
+        }
+        metrics.count(self.metrics.errors, failures.iter().map(|it| it.count).sum());
+        Step::judge(
+            load,
+            taker.objectives,
+            &Measured {
+                samples: Samples {
+                    all: &metrics,
+                    within: &metrics,
+                    elapsed: trial.elapsed,
+                },
+                generator: &trial.generator.clone().unwrap_or_else(idle),
+                schedule: Schedule::default(),
+                failures: &failures,
+                targets: self.used(trial).as_slice(),
+            },
+        )
+    }
+
+    fn used(&self, trial: &Trial) -> Vec<TargetUse> {
+        let seconds = trial.elapsed.as_secs_f64();
+        let used = trial.watched.zip(self.trials.watched()).map(|(watched, name)| {
+            let cpu_cores = if seconds > 0.0 {
+                watched.cpu.as_secs_f64() / seconds
+            } else {
+                0.0
+            };
+            self.machine.target(name, cpu_cores, watched.rss_bytes)
+        });
+        used.into_iter().collect()
+    }
+}
+
+/// Between two drawings of how a step goes.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// A generator that had nothing to do, as nobody got ready.
+fn idle() -> Evidence {
+    Monitor::new().take()
+}

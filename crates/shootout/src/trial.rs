@@ -1,0 +1,270 @@
+//! One load of a search (`plimsoll line bench`): so many clients, who do the same twice, of which the second time counts.
+//!
+//! A trial is a whole run with connections of its own. Each sample of it is handed over, so that who searches may ask for
+//! any percentile.
+
+use std::time::Duration;
+
+use plimsoll_load::generator::Evidence;
+
+use crate::{
+    args::{BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs},
+    connect, exchange,
+    interrupt::Interrupt,
+    meter::Watched,
+    options::{Connect, Exchange, Steps, UsageError},
+    outcome::{Outcome, Step},
+    run::RunError,
+    sink::{Progress, Readings, Sink},
+};
+
+/// A workload with any number of clients.
+#[derive(Debug, Clone)]
+pub enum Trials {
+    /// `broadcast` and `echo`.
+    Exchange(Box<Exchange>),
+    /// `connect`.
+    Connect(Box<Connect>),
+}
+
+/// What a trial came to.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// From each send to the sender's answer.
+    pub answers: Vec<Duration>,
+    /// From each broadcast to its arrival at the last listener, for those that reached all.
+    pub deliveries: Vec<Duration>,
+    /// From before each TCP connect until the client was ready.
+    pub connects: Vec<Duration>,
+    /// Deliveries that were expected and did not come.
+    pub n_lost: u64,
+    /// Clients that did not get ready or lost their connections, and messages without an answer, by cause.
+    pub failures: Vec<(String, u64)>,
+    /// How the generator did; `None` when nobody got ready.
+    pub generator: Option<Evidence>,
+    /// What the first watched target used.
+    pub watched: Option<Watched>,
+    /// Length of the part that counts.
+    pub elapsed: Duration,
+    /// Whether the user ended it.
+    pub is_interrupted: bool,
+}
+
+/// Steps of a trial of `broadcast` and `echo`: the first one warms up.
+const N_STEPS: usize = 2;
+
+/// What clap fills in where nobody says anything; see [`CommonArgs`].
+const DEFAULT_STEP_SIZE: usize = 5000;
+
+impl TryFrom<BroadcastArgs> for Trials {
+    type Error = UsageError;
+
+    fn try_from(args: BroadcastArgs) -> Result<Self, UsageError> {
+        refuse(&args.common, args.total_steps)?;
+        refuse_set("--initial-clients", args.initial_clients > 0)?;
+        Ok(Self::Exchange(Box::new(args.try_into()?)))
+    }
+}
+
+impl TryFrom<EchoArgs> for Trials {
+    type Error = UsageError;
+
+    fn try_from(args: EchoArgs) -> Result<Self, UsageError> {
+        refuse(&args.common, args.total_steps)?;
+        Ok(Self::Exchange(Box::new(args.try_into()?)))
+    }
+}
+
+impl TryFrom<ConnectArgs> for Trials {
+    type Error = UsageError;
+
+    fn try_from(args: ConnectArgs) -> Result<Self, UsageError> {
+        refuse(&args.common, args.total_steps)?;
+        Ok(Self::Connect(Box::new(args.try_into()?)))
+    }
+}
+
+/// Names the first flag that says what the search decides.
+fn refuse(common: &CommonArgs, n_steps: usize) -> Result<(), UsageError> {
+    refuse_set("--total-steps", n_steps > 0)?;
+    refuse_set("--step-size", common.step_size != DEFAULT_STEP_SIZE)?;
+    refuse_set("--interactive", common.interactive)?;
+    refuse_set("--steps-delay", !common.steps_delay.is_zero())?;
+    refuse_set("--filename", common.filename.is_some())
+}
+
+fn refuse_set(flag: &'static str, is_set: bool) -> Result<(), UsageError> {
+    match is_set {
+        true => Err(UsageError::Searched(flag)),
+        false => Ok(()),
+    }
+}
+
+impl Trials {
+    /// The workload, for people.
+    pub fn name(&self) -> String {
+        let (workload, common) = match self {
+            Self::Exchange(options) => (options.workload_name(), &options.common),
+            Self::Connect(options) => ("connect", &options.common),
+        };
+        format!("bench {workload} {}", common.target)
+    }
+
+    /// Whether clients say anything.
+    pub fn has_messages(&self) -> bool {
+        matches!(self, Self::Exchange(_))
+    }
+
+    /// Whether messages go to everyone, so that some may be lost.
+    pub fn is_broadcast(&self) -> bool {
+        matches!(self, Self::Exchange(options) if options.workload_name() == "broadcast")
+    }
+
+    /// The first watched target, as typed.
+    pub fn watched(&self) -> Option<String> {
+        let common = match self {
+            Self::Exchange(options) => &options.common,
+            Self::Connect(options) => &options.common,
+        };
+        let target = common.watch.targets.first()?;
+        Some(target.name.clone().unwrap_or_else(|| target.place.to_string()))
+    }
+
+    /// Takes one load. `observe` is told where it stands.
+    ///
+    /// # Errors
+    /// [`RunError`]; clients of whom nobody got ready are none, but failures of the trial.
+    pub async fn take(
+        &self,
+        n_clients: usize,
+        interrupt: Interrupt,
+        observe: &mut dyn FnMut(Progress),
+    ) -> Result<Trial, RunError> {
+        let mut keeper = Keeper {
+            observe,
+            latest: None,
+        };
+        let outcome = match self {
+            Self::Exchange(options) => {
+                let mut options = options.clone();
+                options.steps = steps(&options.steps, n_clients, N_STEPS);
+                exchange::run(&options, interrupt, &mut keeper).await
+            }
+            Self::Connect(options) => {
+                let mut options = options.clone();
+                options.steps = steps(&options.steps, n_clients, 1);
+                connect::run(&options, interrupt, &mut keeper).await
+            }
+        };
+        match outcome {
+            Ok(outcome) => Ok(keeper.trial(&outcome)),
+            Err(RunError::NobodyReady { causes, .. }) => Ok(Trial {
+                failures: causes.groups(),
+                ..Trial::empty()
+            }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn steps(steps: &Steps, n_clients: usize, n_steps: usize) -> Steps {
+    Steps {
+        n_first: n_clients,
+        n_more: 0,
+        n_steps: Some(n_steps),
+        connect_width: steps.connect_width,
+    }
+}
+
+impl Trial {
+    fn empty() -> Self {
+        Self {
+            answers: Vec::new(),
+            deliveries: Vec::new(),
+            connects: Vec::new(),
+            n_lost: 0,
+            failures: Vec::new(),
+            generator: None,
+            watched: None,
+            elapsed: Duration::ZERO,
+            is_interrupted: false,
+        }
+    }
+}
+
+/// Keeps what was measured last, and who connected in all steps.
+struct Keeper<'a> {
+    observe: &'a mut dyn FnMut(Progress),
+    latest: Option<Readings>,
+}
+
+impl Sink for Keeper<'_> {
+    fn progress(&mut self, progress: Progress) {
+        (self.observe)(progress);
+    }
+
+    fn step(&mut self, _: &Step) {}
+
+    fn note(&mut self, _: &str) {}
+
+    fn measured(&mut self, readings: Readings) {
+        let before = self.latest.take();
+        let connects = before.map_or_else(Vec::new, |before| before.connects);
+        self.latest = Some(Readings {
+            connects: connects.into_iter().chain(readings.connects).collect(),
+            ..readings
+        });
+    }
+}
+
+impl Keeper<'_> {
+    fn trial(self, outcome: &Outcome) -> Trial {
+        let mut trial = Trial {
+            is_interrupted: outcome.is_interrupted,
+            n_lost: outcome.steps.last().map_or(0, n_lost),
+            failures: failures(&outcome.steps),
+            ..Trial::empty()
+        };
+        if let Some(step) = outcome.steps.last() {
+            let period = step
+                .sampling
+                .as_ref()
+                .map_or(&step.connect.period, |it| &it.period);
+            trial.watched = period.watched;
+            trial.elapsed = period.elapsed;
+        }
+        if let Some(latest) = self.latest {
+            trial.answers = latest.answers;
+            trial.deliveries = latest.deliveries;
+            trial.connects = latest.connects;
+            trial.generator = Some(latest.generator);
+        }
+        trial
+    }
+}
+
+fn n_lost(step: &Step) -> u64 {
+    let deliveries = step.sampling.as_ref().and_then(|it| it.deliveries.as_ref());
+    deliveries.map_or(0, |deliveries| deliveries.counts.n_lost())
+}
+
+/// Of all steps: a client that fails while others warm up is missing in what counts.
+fn failures(steps: &[Step]) -> Vec<(String, u64)> {
+    let mut failures: Vec<(String, u64)> = steps
+        .iter()
+        .flat_map(|step| {
+            step.connect
+                .failures
+                .groups()
+                .into_iter()
+                .chain(step.drops.groups())
+        })
+        .collect();
+    let unanswered = steps.iter().filter_map(|step| step.sampling.as_ref());
+    let n_unanswered: u64 = unanswered.map(|it| it.n_unanswered).sum();
+    if n_unanswered > 0 {
+        failures.push(("messages without an answer".to_owned(), n_unanswered));
+    }
+    failures.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    failures
+}
