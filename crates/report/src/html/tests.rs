@@ -82,7 +82,7 @@ fn several_runs_are_compared_with_the_first() {
     let data = data(&page);
     assert_eq!(data["runs"].as_array().map(Vec::len), Some(2));
     assert_eq!(data["comparisons"][0]["headline"], comparison.headline());
-    assert_eq!(data["comparisons"][0]["verdict"], "cannot_tell");
+    assert_eq!(data["comparisons"][0]["verdict"], "no_significant_difference");
 }
 
 /// A run of an hour with more metrics than people have.
