@@ -61,7 +61,7 @@ pub(super) enum Nature {
     Throughput,
     /// CPU time for a piece of work.
     Cpu,
-    /// Memory per user.
+    /// The highest memory.
     Memory,
     /// A share of failures, compared by its difference: a ratio to none says nothing. All others are compared by their
     /// ratio.

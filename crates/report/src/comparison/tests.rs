@@ -144,10 +144,24 @@ fn target(cores: f64) -> Target {
         what: "process 1".to_owned(),
         cpu_seconds: Some(cores * SECONDS as f64),
         cores: Some(cores),
-        rss_per_user_bytes: Some(40_000),
+        rss_max_bytes: Some(40_000_000),
         series: [("cpu_cores".to_owned(), vec![Some(cores); SECONDS])].into(),
         ..Target::default()
     }
+}
+
+/// What a server grows by per user depends on who came before.
+#[test]
+fn a_server_that_had_users_before_is_no_better() {
+    let (mut baseline, mut candidate) = (made_up(1.0, 1), made_up(1.0, 2));
+    let grown_by = |bytes| Target {
+        rss_per_user_bytes: Some(bytes),
+        ..target(0.5)
+    };
+    baseline.targets = vec![grown_by(240_000)];
+    candidate.targets = vec![grown_by(5_000)];
+    let verdict = compare(&baseline, &candidate).verdict;
+    assert_eq!(verdict, Verdict::NoSignificantDifference);
 }
 
 /// Losses are judged whatever else is in the way.
@@ -196,7 +210,7 @@ fn a_comparison_can_be_read() {
           iterations rate              200/s      200/s     0 %      −14 % … +16 %  no significant difference
           iterations failed           0.00 %     0.00 %    0 pt  −0.1 pt … +0.1 pt  no significant difference
           server CPU per iteration     2.5ms      2.5ms     0 %      −22 % … +28 %  no significant difference
-          server memory per user       40 kB      40 kB     0 %      −39 % … +63 %  no significant difference
+          server memory                40 MB      40 MB     0 %      −39 % … +63 %  no significant difference
 
           The true changes lie in these intervals, all together with 95 % confidence; changes of less than 5
           % do not count.
@@ -216,7 +230,7 @@ fn a_comparison_can_be_read() {
         | iterations rate | 200/s | 200/s | 0 % | −14 % … +16 % | no significant difference |
         | iterations failed | 0.00 % | 0.00 % | 0 pt | −0.1 pt … +0.1 pt | no significant difference |
         | server CPU per iteration | 2.5ms | 2.5ms | 0 % | −22 % … +28 % | no significant difference |
-        | server memory per user | 40 kB | 40 kB | 0 % | −39 % … +63 % | no significant difference |
+        | server memory | 40 MB | 40 MB | 0 % | −39 % … +63 % | no significant difference |
 
         Baseline: chat.js (run-1). Candidate: chat.js (run-2). The true changes lie in these intervals, all together with 95 % confidence; changes of less than 5 % do not count.
     "#]].assert_eq(&comparison.markdown());
