@@ -21,7 +21,7 @@
 //! the search says so instead of finding a line at the load of a dead target.
 //!
 //! Loads where the generator was the bottleneck end the search upwards like those that broke, but are never called
-//! the target's limit. Why these rules: decision 7.
+//! the target's limit. Why these rules: decision 8.
 
 use std::collections::BTreeMap;
 
