@@ -85,7 +85,7 @@ impl Comparison {
         let (before, after) = (subjects(baseline), subjects(candidate));
         let mut differences = exact(&before, &after);
         let cases = selection::cases(&before, &after);
-        differences.extend(judge(cases, tolerance));
+        differences.extend(judge(cases, tolerance, conditions::company(baseline, candidate)));
         if !obstacles.is_empty() {
             differences.iter_mut().for_each(Difference::withdraw);
         }

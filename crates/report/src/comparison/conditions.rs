@@ -1,5 +1,6 @@
 //! What has to be the same on both sides before a difference says something about the target.
 
+use super::figure::Company;
 use crate::{
     Summary,
     summary::{End, Environment},
@@ -50,12 +51,6 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
                 "in {id} the generator was the bottleneck, so its figures are not the target's alone"
             ));
         }
-        if let Some(foreign) = foreign_cores(run).filter(|foreign| *foreign > FOREIGN_SHARE * cores(run)) {
-            obstacles.push(format!(
-                "in {id} other programs used {foreign:.1} of {} cores: let nothing else run",
-                run.environment.cores
-            ));
-        }
     }
     obstacles
 }
@@ -79,20 +74,44 @@ pub(super) fn notices(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<Stri
             ));
         }
     }
-    for run in all() {
-        let is_busy = run
-            .generator
-            .machine_idle_share
-            .is_some_and(|idle| idle < NO_IDLE_SHARE);
-        let is_unexplained = foreign_cores(run).is_none() && run.generator.cores < cores(run) / 2.0;
-        if is_busy && is_unexplained {
-            notices.push(format!(
-                "in {} all cores were busy, and the generator used {:.1} of {}: --watch tells whether it was the target",
-                run.metadata.id, run.generator.cores, run.environment.cores
-            ));
-        }
-    }
+    notices.extend(all().filter_map(|run| neighbours(run)));
     notices
+}
+
+/// Whether other programs may have shaped the figures of any run.
+pub(super) fn company(baseline: &[&Summary], candidate: &[&Summary]) -> Company {
+    let is_shared = baseline
+        .iter()
+        .chain(candidate)
+        .any(|run| neighbours(run).is_some());
+    if is_shared {
+        Company::Shared
+    } else {
+        Company::Alone
+    }
+}
+
+/// Who else used the machine, when that is much.
+fn neighbours(run: &Summary) -> Option<String> {
+    let (id, n_cores, generator) = (&run.metadata.id, run.environment.cores, &run.generator);
+    if let Some(foreign) = foreign_cores(run) {
+        return (foreign > FOREIGN_SHARE * cores(run)).then(|| {
+            format!(
+                "in {id} other programs used {foreign:.1} of {n_cores} cores, so only larger differences are told: let \
+                 nothing else run"
+            )
+        });
+    }
+    let is_busy = generator
+        .machine_idle_share
+        .is_some_and(|idle| idle < NO_IDLE_SHARE);
+    (is_busy && generator.cores < cores(run) / 2.0).then(|| {
+        format!(
+            "in {id} all cores were busy, and the generator used {:.1} of {n_cores}, so only larger differences are told: \
+             --watch tells whether it was the target",
+            generator.cores
+        )
+    })
 }
 
 fn cores(run: &Summary) -> f64 {

@@ -46,6 +46,15 @@ pub enum Better {
     Higher,
 }
 
+/// Who else was on the machine, of any run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Company {
+    /// Nobody that matters.
+    Alone,
+    /// Other programs took many of the cores, or somebody did and nobody knows who.
+    Shared,
+}
+
 /// How figures of a kind behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Nature {
@@ -61,7 +70,7 @@ pub(super) enum Nature {
     Throughput,
     /// CPU time for a piece of work.
     Cpu,
-    /// Memory per user.
+    /// The highest memory.
     Memory,
     /// A share of failures, compared by its difference: a ratio to none says nothing. All others are compared by their
     /// ratio.
@@ -69,17 +78,23 @@ pub(super) enum Nature {
 }
 
 impl Nature {
-    /// What differs between runs of the same thing, beside the scatter within them (decision 7). Waking up takes some
-    /// microseconds more in one run than in the next, which short latencies consist of; long ones differ by a share.
-    pub(super) fn experience(self, pooled_value: f64) -> Experience {
-        let latency = |share: f64, us: f64| share.hypot(us / pooled_value);
+    /// What differs between runs of the same thing, beside the scatter within them (decision 7). Waking up takes more in
+    /// one run than in the next, which short latencies consist of; long ones differ by a share.
+    pub(super) fn experience(self, pooled_value: f64, company: Company) -> Experience {
+        let of_company = |alone: f64, shared: f64| match company {
+            Company::Alone => alone,
+            Company::Shared => shared,
+        };
+        let latency = |share: f64, alone_us: f64, shared_us: f64| {
+            share.hypot(of_company(alone_us, shared_us) / pooled_value)
+        };
         let deviation = match self {
-            Self::Mean => latency(0.04, 20.0),
-            Self::Median => latency(0.03, 20.0),
-            Self::P95 => latency(0.05, 40.0),
-            Self::P99 => latency(0.10, 300.0),
-            Self::Throughput => 0.03,
-            Self::Cpu => 0.05,
+            Self::Mean => latency(0.04, 20.0, 400.0),
+            Self::Median => latency(0.03, 20.0, 300.0),
+            Self::P95 => latency(0.05, 40.0, 1_000.0),
+            Self::P99 => latency(0.10, 300.0, 3_000.0),
+            Self::Throughput => of_company(0.03, 0.05),
+            Self::Cpu => of_company(0.08, 0.12),
             Self::Memory => 0.10,
             // Failures under overload come and go by a fifth of their number.
             Self::Share => 0.2 * pooled_value,

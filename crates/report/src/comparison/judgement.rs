@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     estimate::Estimate,
-    figure::{Better, Figure, Nature},
+    figure::{Better, Company, Figure, Nature},
     measurement::{Measurement, Parts},
 };
 
@@ -71,8 +71,11 @@ pub(super) struct Case {
 }
 
 /// Judges figures that are tested together. `tolerance` is the least ratio that matters, less one.
-pub(super) fn judge(cases: Vec<Case>, tolerance: f64) -> Vec<Difference> {
-    let estimates: Vec<_> = cases.into_iter().map(|case| (case.estimate(), case)).collect();
+pub(super) fn judge(cases: Vec<Case>, tolerance: f64, company: Company) -> Vec<Difference> {
+    let estimates: Vec<_> = cases
+        .into_iter()
+        .map(|case| (case.estimate(company), case))
+        .collect();
     let n_tests = estimates
         .iter()
         .filter(|(estimate, _)| estimate.is_some())
@@ -86,7 +89,7 @@ pub(super) fn judge(cases: Vec<Case>, tolerance: f64) -> Vec<Difference> {
 }
 
 impl Case {
-    fn estimate(&self) -> Option<Estimate> {
+    fn estimate(&self, company: Company) -> Option<Estimate> {
         let nature = self.figure.nature;
         let pooled = (mean(&self.baseline, |value| value) + mean(&self.candidate, |value| value)) / 2.0;
         let least_variance = match nature {
@@ -97,7 +100,7 @@ impl Case {
             &self.baseline,
             &self.candidate,
             |value| nature.on_scale(value),
-            nature.experience(pooled),
+            nature.experience(pooled, company),
             least_variance,
         )
     }
@@ -113,7 +116,7 @@ impl Case {
                 let ends = [estimate.effect - margin, estimate.effect + margin];
                 let verdict = verdict(&self.figure, estimate.effect, margin, tolerance);
                 let reason = (verdict == Verdict::CannotTell).then(|| {
-                    "it scatters so much that even a doubling could be chance: run longer".to_owned()
+                    "even a doubling could be chance: compare several runs, or run where nothing else does".to_owned()
                 });
                 (Some(ends.map(|end| nature.change(end))), verdict, reason)
             }

@@ -349,9 +349,10 @@ fn costs(summary: &Summary, target: &Target) -> Vec<(Figure, Measurement)> {
             },
         ));
     }
-    if let Some(bytes) = target.rss_per_user_bytes.filter(|bytes| *bytes > 0) {
+    // Not its growth per user: a server that had users before grows little, and is no better for it.
+    if let Some(bytes) = target.rss_max_bytes.filter(|bytes| *bytes > 0) {
         costs.push((
-            figure("memory per user".to_owned(), Unit::Bytes, Nature::Memory),
+            figure("memory".to_owned(), Unit::Bytes, Nature::Memory),
             Measurement {
                 value: bytes as f64,
                 parts: Parts::Whole,

@@ -124,18 +124,29 @@ fn nothing_but_the_target_may_differ() {
         CannotTell,
         "the generator was the bottleneck",
     );
-    let busy = |run: &mut Summary| {
+}
+
+/// Of a machine that others use, less is told.
+#[test]
+fn neighbours_are_named() {
+    let busy = |mut run: Summary, of_target: f64| {
         run.generator.machine_idle_share = Some(0.1);
         run.generator.cores = 0.4;
-        run.targets = vec![target(0.5)];
+        run.targets = vec![target(of_target)];
+        run
     };
-    check(busy, CannotTell, "other programs used 0.9 of 2 cores");
-    let own = |run: &mut Summary| {
-        run.generator.machine_idle_share = Some(0.1);
-        run.generator.cores = 0.4;
-        run.targets = vec![target(1.3)];
+    let notices = |of_target| {
+        let (baseline, candidate) = (busy(made_up(1.0, 1), of_target), busy(made_up(1.3, 2), of_target));
+        let found = compare(&baseline, &candidate);
+        (found.verdict, found.notices)
     };
-    check(own, Regressed, "");
+    let (verdict, named) = notices(0.5);
+    assert_eq!(verdict, Verdict::NoSignificantDifference);
+    assert_eq!(
+        named[0],
+        "in run-1 other programs used 0.9 of 2 cores, so only larger differences are told: let nothing else run"
+    );
+    assert_eq!(notices(1.3), (Verdict::Regressed, Vec::new()));
 }
 
 fn target(cores: f64) -> Target {
@@ -144,10 +155,24 @@ fn target(cores: f64) -> Target {
         what: "process 1".to_owned(),
         cpu_seconds: Some(cores * SECONDS as f64),
         cores: Some(cores),
-        rss_per_user_bytes: Some(40_000),
+        rss_max_bytes: Some(40_000_000),
         series: [("cpu_cores".to_owned(), vec![Some(cores); SECONDS])].into(),
         ..Target::default()
     }
+}
+
+/// What a server grows by per user depends on who came before.
+#[test]
+fn a_server_that_had_users_before_is_no_better() {
+    let (mut baseline, mut candidate) = (made_up(1.0, 1), made_up(1.0, 2));
+    let grown_by = |bytes| Target {
+        rss_per_user_bytes: Some(bytes),
+        ..target(0.5)
+    };
+    baseline.targets = vec![grown_by(240_000)];
+    candidate.targets = vec![grown_by(5_000)];
+    let verdict = compare(&baseline, &candidate).verdict;
+    assert_eq!(verdict, Verdict::NoSignificantDifference);
 }
 
 /// Losses are judged whatever else is in the way.
@@ -195,8 +220,8 @@ fn a_comparison_can_be_read() {
           http_req_duration p99       4.19ms     5.45ms   +30 %     −27 % … +132 %  no significant difference
           iterations rate              200/s      200/s     0 %      −14 % … +16 %  no significant difference
           iterations failed           0.00 %     0.00 %    0 pt  −0.1 pt … +0.1 pt  no significant difference
-          server CPU per iteration     2.5ms      2.5ms     0 %      −22 % … +28 %  no significant difference
-          server memory per user       40 kB      40 kB     0 %      −39 % … +63 %  no significant difference
+          server CPU per iteration     2.5ms      2.5ms     0 %      −32 % … +48 %  no significant difference
+          server memory                40 MB      40 MB     0 %      −39 % … +63 %  no significant difference
 
           The true changes lie in these intervals, all together with 95 % confidence; changes of less than 5
           % do not count.
@@ -215,8 +240,8 @@ fn a_comparison_can_be_read() {
         | http\_req\_duration p99 | 4.19ms | 5.45ms | +30 % | −27 % … +132 % | no significant difference |
         | iterations rate | 200/s | 200/s | 0 % | −14 % … +16 % | no significant difference |
         | iterations failed | 0.00 % | 0.00 % | 0 pt | −0.1 pt … +0.1 pt | no significant difference |
-        | server CPU per iteration | 2.5ms | 2.5ms | 0 % | −22 % … +28 % | no significant difference |
-        | server memory per user | 40 kB | 40 kB | 0 % | −39 % … +63 % | no significant difference |
+        | server CPU per iteration | 2.5ms | 2.5ms | 0 % | −32 % … +48 % | no significant difference |
+        | server memory | 40 MB | 40 MB | 0 % | −39 % … +63 % | no significant difference |
 
         Baseline: chat.js (run-1). Candidate: chat.js (run-2). The true changes lie in these intervals, all together with 95 % confidence; changes of less than 5 % do not count.
     "#]].assert_eq(&comparison.markdown());

@@ -104,7 +104,7 @@ impl World {
     fn compare(&self, slowdown: f64, n_runs: usize, rng: &mut Rng) -> Vec<Difference> {
         let baseline: Vec<_> = (0..n_runs).map(|_| self.run(1.0, rng)).collect();
         let candidate: Vec<_> = (0..n_runs).map(|_| self.run(slowdown, rng)).collect();
-        judge(cases(&baseline, &candidate), TOLERANCE)
+        judge(cases(&baseline, &candidate), TOLERANCE, Company::Alone)
     }
 
     /// In how many of `n` comparisons any figure regressed, and in how many any improved.
@@ -172,6 +172,32 @@ fn a_slowdown_of_a_third_is_found() {
     }
 }
 
+/// A neighbour costs short latencies more than long ones.
+#[test]
+fn only_larger_differences_are_told_of_a_shared_machine() {
+    for (latency_us, expected) in [(500.0, Verdict::CannotTell), (50_000.0, Verdict::Regressed)] {
+        let median = |value: f64| {
+            vec![Measurement {
+                value,
+                parts: Parts::Ratio(vec![(value, 1.0); 20]),
+            }]
+        };
+        let case = Case {
+            figure: Figure {
+                metric: "latency".to_owned(),
+                figure: "p50".to_owned(),
+                unit: Unit::Microseconds,
+                better: Better::Lower,
+                nature: Nature::Median,
+            },
+            baseline: median(latency_us),
+            candidate: median(1.3 * latency_us),
+        };
+        let found = judge(vec![case], TOLERANCE, Company::Shared);
+        assert_eq!(found[0].verdict, expected, "{found:?}");
+    }
+}
+
 #[test]
 fn faster_is_better() {
     use Verdict::{Improved, NoSignificantDifference};
@@ -194,7 +220,11 @@ fn more_failures_are_found() {
     let mut rng = Rng::with_seed(3);
     let check = |failing: f64, expected: Verdict, rng: &mut Rng| {
         let worse = World { failing, ..QUIET };
-        let found = judge(cases(&[QUIET.run(1.0, rng)], &[worse.run(1.0, rng)]), TOLERANCE);
+        let found = judge(
+            cases(&[QUIET.run(1.0, rng)], &[worse.run(1.0, rng)]),
+            TOLERANCE,
+            Company::Alone,
+        );
         assert_eq!(found[5].verdict, expected, "{:?}", found[5]);
     };
     check(0.001, Verdict::NoSignificantDifference, &mut rng);
@@ -265,7 +295,7 @@ mod properties {
             baseline in proptest::collection::vec(any_run(), 1..3),
             candidate in proptest::collection::vec(any_run(), 1..3),
         ) {
-            let [found] = judge(vec![case(baseline, candidate, Better::Lower)], TOLERANCE).try_into().unwrap();
+            let [found] = judge(vec![case(baseline, candidate, Better::Lower)], TOLERANCE, Company::Alone).try_into().unwrap();
             if let (Some([low, high]), Some(change)) = (found.interval, found.change) {
                 prop_assert!(low <= change && change <= high, "{found:?}");
             }
@@ -279,7 +309,7 @@ mod properties {
             let runs = [short.run(1.0, &mut rng), short.run(slowdown, &mut rng)];
             let verdict = |one: &MadeUp, other: &MadeUp, better| {
                 let side = |MadeUp(figures): &MadeUp| vec![figures[3].clone()];
-                judge(vec![case(side(one), side(other), better)], TOLERANCE)[0].verdict
+                judge(vec![case(side(one), side(other), better)], TOLERANCE, Company::Alone)[0].verdict
             };
             let forth = verdict(&runs[0], &runs[1], Better::Lower);
             let opposite = match forth {
