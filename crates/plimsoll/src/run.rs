@@ -32,7 +32,7 @@ pub(crate) use self::{
     check::{Findings, Input, check},
     inspect::Options as InspectOptions,
     line::{Options as LineOptions, line_of_bench},
-    options::Options,
+    options::{Format, Options},
     rest::USUAL_ADDRESS,
     unsupported::command as unsupported,
     variables::with_variables,

@@ -135,9 +135,9 @@ pub(super) struct ResultFlags {
     pub(super) no_thresholds: bool,
 }
 
-/// Forms of the result.
+/// Forms of a run's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// For people.
     Text,
     /// One JSON object, with everything that is known about the run.

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use plimsoll_report::{Layout, Style, Summary, json, summary::Kind};
 
 use super::{history, one, summary};
 use crate::{
     exit::{Failure, Status},
+    run::Format,
     surroundings::Surroundings,
     terminal,
 };
@@ -21,15 +22,6 @@ pub(super) struct Options {
     /// How to print it.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     format: Format,
-}
-
-/// Forms of the summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people.
-    Text,
-    /// One JSON object, with everything that is known about the run.
-    Json,
 }
 
 impl Options {
