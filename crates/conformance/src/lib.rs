@@ -7,8 +7,10 @@
 //! Nothing here shares a codec with the servers and clients under test: a defect of a shared codec would agree with itself.
 
 mod case;
+mod expectation;
 mod outcome;
 mod pattern;
+mod results;
 mod run;
 mod selection;
 mod verdict;
@@ -16,8 +18,10 @@ mod wire;
 
 pub use self::{
     case::{Case, CaseId},
+    expectation::{Change, Comparison, Expectation, Expectations, Mistake, Mistakes, Verdicts},
     outcome::{Judgement, Outcome},
     pattern::Pattern,
+    results::{Counts, Family, ReadError, Results, Target, VERSION, matrix},
     run::{Suite, judge, run},
     selection::{NoSuchCase, Selection},
     verdict::Verdict,

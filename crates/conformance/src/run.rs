@@ -17,6 +17,14 @@ pub trait Suite {
         &[]
     }
 
+    /// Called once before the first case: what the suite itself needs is started, and the target has to answer. By default,
+    /// there is nothing to prepare.
+    ///
+    /// The error is in words for people: what could not be done, where, and what to do about it.
+    fn prepare(&self) -> impl Future<Output = Result<(), String>> {
+        async { Ok(()) }
+    }
+
     /// Whether a case may run while other independent ones do. The others run alone, after those.
     fn is_independent(&self, case: &CaseId) -> bool;
 

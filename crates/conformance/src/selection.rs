@@ -53,15 +53,21 @@ impl Selection {
     }
 }
 
-/// The id that looks most like `text`.
+/// The id that looks most like `text`, as a whole or in one of its words.
 fn nearest(text: &str, cases: &[Case]) -> Option<CaseId> {
-    let ids = cases.iter().map(|case| &case.id);
-    ids.max_by(|a, b| {
-        let likeness = |id: &CaseId| strsim::jaro_winkler(text, id.as_str());
-        // Of several, the first.
-        likeness(a).total_cmp(&likeness(b)).then_with(|| b.cmp(a))
-    })
-    .cloned()
+    let likeness = |id: &CaseId| {
+        let words = id.as_str().split('/').chain([id.as_str()]);
+        let likenesses = words.map(|word| strsim::normalized_damerau_levenshtein(text, word));
+        let n_alike = id.as_str().bytes().zip(text.bytes()).take_while(|(a, b)| a == b);
+        // Of several that are as like, one that begins alike.
+        (likenesses.fold(0.0, f64::max), n_alike.count())
+    };
+    let ids = cases.iter().map(|case| &case.id).rev();
+    let nearest = ids.max_by(|a, b| {
+        let ((a, a_beginning), (b, b_beginning)) = (likeness(a), likeness(b));
+        a.total_cmp(&b).then(a_beginning.cmp(&b_beginning))
+    });
+    nearest.cloned()
 }
 
 #[cfg(test)]

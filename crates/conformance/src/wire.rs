@@ -26,7 +26,7 @@ pub struct WireLog {
     last: VecDeque<Entry>,
     /// When the case began; none before the first entry, and of logs that were read from a file.
     #[serde(skip)]
-    began: Option<Began>,
+    began: Began,
 }
 
 /// One thing that happened.
@@ -57,8 +57,8 @@ pub enum Side {
 pub struct Octets<'a>(pub &'a [u8]);
 
 /// The beginning of a log. All are alike, so that logs are compared by what they hold.
-#[derive(Clone, Copy, Debug)]
-struct Began(Instant);
+#[derive(Clone, Copy, Debug, Default)]
+struct Began(Option<Instant>);
 
 impl PartialEq for Began {
     fn eq(&self, _: &Self) -> bool {
@@ -70,7 +70,7 @@ impl WireLog {
     /// A log that counts its seconds from now.
     pub fn begin() -> Self {
         Self {
-            began: Some(Began(Instant::now())),
+            began: Began(Some(Instant::now())),
             ..Self::default()
         }
     }
@@ -111,9 +111,9 @@ impl WireLog {
     }
 
     fn add(&mut self, side: Side, what: &dyn Display) {
-        let began = self.began.get_or_insert_with(|| Began(Instant::now()));
+        let began = self.began.0.get_or_insert_with(Instant::now);
         let entry = Entry {
-            at: began.0.elapsed().as_secs_f64(),
+            at: began.elapsed().as_secs_f64(),
             side,
             what: beginning(what),
         };
