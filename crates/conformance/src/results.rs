@@ -1,0 +1,123 @@
+//! What a run of a suite came to: written as JSON, a table for terminals, JUnit's XML, and a page.
+
+use std::{collections::BTreeMap, time::SystemTime};
+
+use plimsoll_report::rfc3339_secs;
+use serde::{Deserialize, Serialize};
+
+use crate::{Outcome, Suite, Verdict};
+
+mod counts;
+mod html;
+mod json;
+mod junit;
+mod markup;
+mod text;
+
+pub use self::{
+    counts::Counts,
+    html::matrix,
+    json::{ReadError, VERSION},
+};
+
+/// What a run of a suite came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// Which suite: `websocket server`, `websocket client`, `cable`.
+    pub suite: String,
+    /// What was tested.
+    pub target: Target,
+    /// Which program tested it, with its version.
+    pub tester: String,
+    /// When the run began: RFC 3339, in UTC.
+    pub started: String,
+    /// How long the run took.
+    pub seconds: f64,
+    /// Titles of families, by their names.
+    pub families: BTreeMap<String, String>,
+    /// How each case ended, in the suite's order.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What was tested.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The name that people know it by.
+    pub name: String,
+    /// Where it was.
+    pub url: String,
+    /// Its version, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+/// The outcomes of one family of cases.
+#[derive(Clone, Debug)]
+pub struct Family<'a> {
+    /// Its name, as ids have it.
+    pub name: &'a str,
+    /// What people call it; empty if it has no other name.
+    pub title: &'a str,
+    /// In the suite's order.
+    pub outcomes: Vec<&'a Outcome>,
+}
+
+impl Results {
+    /// Results of a run of `suite` that began at `started`, and took `seconds`.
+    pub fn new(
+        suite_name: impl Into<String>,
+        suite: &impl Suite,
+        target: Target,
+        started: SystemTime,
+        seconds: f64,
+        outcomes: Vec<Outcome>,
+    ) -> Self {
+        let families = suite.families().iter();
+        Self {
+            suite: suite_name.into(),
+            target,
+            tester: concat!("plimsoll ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started: rfc3339_secs(started),
+            seconds,
+            families: families
+                .map(|&(name, title)| (name.to_owned(), title.to_owned()))
+                .collect(),
+            outcomes,
+        }
+    }
+
+    /// Outcomes by family, in the order in which families first appear.
+    pub fn by_family(&self) -> Vec<Family<'_>> {
+        let mut families: Vec<Family<'_>> = Vec::new();
+        let mut places = BTreeMap::new();
+        for outcome in &self.outcomes {
+            let name = outcome.case.id.family();
+            let at = *places.entry(name).or_insert_with(|| {
+                let title = self.families.get(name).map_or("", String::as_str);
+                families.push(Family {
+                    name,
+                    title,
+                    outcomes: Vec::new(),
+                });
+                families.len() - 1
+            });
+            families[at].outcomes.push(outcome);
+        }
+        families
+    }
+
+    /// How many outcomes have which verdict.
+    pub fn counts(&self) -> Counts {
+        Counts::of(&self.outcomes)
+    }
+
+    /// Whether a case has failed, or its connection ended against the specification.
+    pub fn has_failures(&self) -> bool {
+        self.outcomes
+            .iter()
+            .any(|outcome| outcome.worst() == Verdict::Fail)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,100 @@
+//! Results that every form is tested with: all verdicts, and a target that writes what it should not.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::*;
+use crate::{Case, CaseId, Judgement, WireLog};
+
+/// A suite that is never run.
+struct Named;
+
+impl Suite for Named {
+    fn cases(&self) -> Vec<Case> {
+        Vec::new()
+    }
+
+    fn families(&self) -> &'static [(&'static str, &'static str)] {
+        &[("1", "Framing"), ("2", "Pings & pongs")]
+    }
+
+    fn is_independent(&self, _: &CaseId) -> bool {
+        true
+    }
+
+    async fn run(&self, _: &CaseId, _: &mut WireLog) -> Judgement {
+        Judgement::pass("")
+    }
+}
+
+pub(crate) fn outcome(id: &'static str, verdict: Verdict, explanation: &str) -> Outcome {
+    // Read from a file, so that its times are the same every time.
+    let wire = r#"{"first": [{"at": 0, "side": "sent", "what": "ping"},
+                             {"at": 0.0123, "side": "received", "what": "<b>\u001b[31m"},
+                             {"at": 0.5, "side": "note", "what": "the time is over"}]}"#;
+    Outcome {
+        case: Case {
+            id: CaseId::new(id),
+            title: format!("does what {id} says").into(),
+            clause: "RFC 6455 §5.5.1".into(),
+        },
+        verdict,
+        closing: None,
+        explanation: explanation.to_owned(),
+        seconds: 0.25,
+        wire: serde_json::from_str(wire).unwrap(),
+    }
+}
+
+/// One of each verdict.
+pub(crate) fn sample() -> Results {
+    let mut outcomes = vec![
+        outcome("1.1", Verdict::Pass, "echoed"),
+        outcome(
+            "1.2",
+            Verdict::Fail,
+            "expected the same back, got \"<script>\" & nothing else",
+        ),
+        outcome("1.10", Verdict::NonStrict, "failed late"),
+        outcome("2.1", Verdict::Informational, "closed with 1000"),
+        outcome("2.2", Verdict::Unimplemented, "the server does not compress"),
+        outcome("2.3", Verdict::Skipped, "there is no TLS here"),
+        outcome("2.4", Verdict::Pass, "the connection was dropped"),
+        outcome("other/a", Verdict::Pass, "fine"),
+    ];
+    outcomes[6].closing = Some(Verdict::Fail);
+    let target = Target {
+        name: "echo <em>".to_owned(),
+        url: "ws://127.0.0.1:9001/?a&b".to_owned(),
+        version: Some("1.0".to_owned()),
+    };
+    let started = UNIX_EPOCH + Duration::from_secs(1_795_290_543);
+    let mut results = Results::new("websocket server", &Named, target, started, 2.5, outcomes);
+    results.tester = "plimsoll 0.0.0".to_owned();
+    results
+}
+
+#[test]
+fn families_have_their_titles_and_counts() {
+    let results = sample();
+    let families: Vec<_> = results
+        .by_family()
+        .into_iter()
+        .map(|family| (family.name, family.title, Counts::of(family.outcomes).in_words()))
+        .collect();
+    let expected = [
+        ("1", "Framing", "1 pass, 1 non-strict, 1 fail"),
+        (
+            "2",
+            "Pings & pongs",
+            "1 informational, 1 unimplemented, 1 skipped, 1 fail",
+        ),
+        ("other", "", "1 pass"),
+    ];
+    assert_eq!(
+        families,
+        expected.map(|(name, title, counts)| (name, title, counts.to_owned()))
+    );
+    assert!(results.has_failures());
+    assert_eq!(results.counts().total(), 8);
+    assert_eq!(Counts::of([]).in_words(), "nothing");
+}
