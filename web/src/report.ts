@@ -1,13 +1,19 @@
-// The page of one run, or of several that are compared. Its data is in the page itself.
+// The page of one run, or of several that are compared, whose data is in the page itself; of a run that goes on;
+// or the list of runs that were kept.
 
 import "uplot/dist/uPlot.min.css";
 import "./style/tokens.css";
 import "./style/page.css";
 import "./style/chart.css";
+import "./style/live.css";
+import "./style/history.css";
 
 import { sections, top } from "./comparison/page.ts";
 import { named } from "./comparison/runs.ts";
 import { frame } from "./frame.ts";
+import { history } from "./history/page.ts";
+import type { Kept } from "./history/kept.ts";
+import { live } from "./live/page.ts";
 import type { PageData, RunData } from "./summary.ts";
 import { checks } from "./section/checks.ts";
 import { environment } from "./section/environment.ts";
@@ -35,7 +41,17 @@ function comparison(data: PageData): void {
     frame("comparison", top(runs, comparisons), sections(runs, comparisons));
 }
 
-const data = JSON.parse(document.getElementById("data")?.textContent ?? "null") as PageData;
-const [run] = data.runs;
-if (data.runs.length > 1) comparison(data);
-else if (run) page(run);
+function finished(data: PageData): void {
+    const [run] = data.runs;
+    if (data.runs.length > 1) comparison(data);
+    else if (run) page(run);
+}
+
+function json(element: HTMLElement | null): unknown {
+    return JSON.parse(element?.textContent ?? "null");
+}
+
+const [running, kept] = [document.getElementById("live"), document.getElementById("kept")];
+if (running) live(running.dataset);
+else if (kept) history(json(kept) as Kept);
+else finished(json(document.getElementById("data")) as PageData);

@@ -14,14 +14,13 @@ mod data;
 mod escape;
 mod size;
 
-use self::{
-    data::PageData,
-    escape::{in_script, in_text},
-};
+use self::data::PageData;
+pub use self::escape::{in_script, in_text};
 
 /// What `npm run build` in `web/` makes.
-const SCRIPT: &str = include_str!("../assets/report.js");
-const STYLE: &str = include_str!("../assets/report.css");
+pub const SCRIPT: &str = include_str!("../assets/report.js");
+/// How all pages look.
+pub const STYLE: &str = include_str!("../assets/report.css");
 
 /// The mark of the page, as a browser's tab shows it.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' \
@@ -52,6 +51,35 @@ pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
          <noscript><h1>{sentence}</h1><p>The charts of this report need JavaScript.</p></noscript>\n\
          <script type=\"application/json\" id=\"data\">{json}</script>\n\
          <script>{SCRIPT}</script>\n\
+         </body>\n\
+         </html>\n"
+    )
+}
+
+/// What the page is given of one run, as JSON on one line, for pages that show it while it goes on.
+pub fn data(summary: &Summary) -> String {
+    PageData::of(&[summary], &[]).into_json()
+}
+
+/// A page that is served: `page.js` beside it is [`SCRIPT`], and `page.css` is [`STYLE`]. `about` is the HTML element that
+/// tells the script what to show; what of it comes from elsewhere was escaped by [`in_text`] or [`in_script`].
+pub fn served(name: &str, about: &str) -> String {
+    let name = in_text(name);
+    format!(
+        "<!doctype html>\n\
+         <html lang=\"en\">\n\
+         <head>\n\
+         <meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{name} · Plimsoll</title>\n\
+         <link rel=\"icon\" href=\"{ICON}\">\n\
+         <link rel=\"stylesheet\" href=\"page.css\">\n\
+         </head>\n\
+         <body>\n\
+         {about}\n\
+         <noscript><p>This page needs JavaScript.</p></noscript>\n\
+         <script src=\"page.js\"></script>\n\
          </body>\n\
          </html>\n"
     )

@@ -32,6 +32,16 @@ function part(summary: Summary, timeline: Timeline, target: Target): HTMLElement
     );
 }
 
+/** All charts, for a page that shows them while they grow. */
+export function resourceSpecs(summary: Summary): Spec[] {
+    const { targets, timeline } = summary;
+    return targets.flatMap((target) =>
+        [usage, rest]
+            .flatMap((make) => make(summary, timeline, target))
+            .map((spec) => (targets.length === 1 ? spec : { ...spec, title: `${target.name}: ${spec.title}` })),
+    );
+}
+
 function totals(target: Target): string[] {
     const found: [number | null | undefined, Unit, string][] = [
         [target.cores, "cores", "on average"],
@@ -207,9 +217,9 @@ function loadOf(fit: Fit, timeline: Timeline, summary: Summary): Values | null {
     }
 }
 
-/** What one more user costs, with the standard error. */
+/** What one more user costs, with the standard error, of which two digits say all. */
 function slope(fit: Fit, unit: Unit, one: string): string {
-    const [each, error] = [fit.slope, fit.slope_error];
+    const [each, error] = [fit.slope, Number(fit.slope_error.toPrecision(2))];
     return unit === "cores"
         ? `${format(each * 100, "plain")} % ± ${format(error * 100, "plain")} % of a core per ${one}`
         : `${format(each, unit)} ± ${format(error, unit)} per ${one}`;
