@@ -117,5 +117,8 @@ ActionCable.server.config.connection_class = -> { Connection }
 ActionCable.server.config.logger = Logger.new($stderr, level: :fatal)
 CableApplication.initialize!
 
+# Requests do this when they come, and two of the first ones at the same time start two timers, which both ping everybody.
+ActionCable.server.setup_heartbeat_timer
+
 map("/_broadcast") { run BroadcastDoor.new }
 map("/cable") { run ActionCable.server }

@@ -41,7 +41,7 @@ use self::{
     scenario::{FAMILIES, SCENARIOS, Scenario},
     stage::{LentLog, Stage},
 };
-use crate::{Case, CaseId, Judgement, Suite, WireLog};
+use crate::{Case, CaseId, Judgement, Suite, Verdict, WireLog};
 
 /// Scenarios with many clients or several pings take longer than others, on a slow machine.
 const LONGEST: Duration = Duration::from_secs(90);
@@ -134,11 +134,6 @@ impl Cable {
             ready: OnceCell::new(),
         }
     }
-
-    /// The last that the server under test wrote, if the suite started it.
-    pub async fn output(&self) -> Option<String> {
-        Some(self.ready.get()?.process.as_ref()?.lock().await.output())
-    }
 }
 
 impl Ready {
@@ -220,7 +215,13 @@ impl Suite for Cable {
         let stage = Stage::new(&self.options, ready, log.log());
         match (scenario.run)(&stage).await {
             Ok(()) => Judgement::pass("as expected"),
-            Err(stop) => stop.judgement(),
+            Err(stop) => {
+                let judgement = stop.judgement();
+                if judgement.verdict == Verdict::Fail {
+                    stage.note_output().await;
+                }
+                judgement
+            }
         }
     }
 }

@@ -136,30 +136,31 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(bytes: &[u8], expected: Result<Option<(bool, Opcode, &[u8])>, FrameError>) {
+    fn check(bytes: &[u8], expected: &Result<Option<Frame>, FrameError>) {
         let mut received = BytesMut::from(bytes);
-        let expected = expected.map(|frame| {
-            frame.map(|(is_final, opcode, payload)| Frame {
-                is_final,
-                opcode,
-                payload: payload.into(),
-            })
-        });
-        assert_eq!(take(&mut received), expected, "{bytes:02x?}");
+        assert_eq!(&take(&mut received), expected, "{bytes:02x?}");
+    }
+
+    fn frame(is_final: bool, opcode: Opcode, payload: &[u8]) -> Result<Option<Frame>, FrameError> {
+        Ok(Some(Frame {
+            is_final,
+            opcode,
+            payload: payload.into(),
+        }))
     }
 
     #[test]
     fn frames_of_a_server() {
         // RFC 6455 §5.7: its examples.
-        check(b"\x81\x05Hello", Ok(Some((true, Opcode::Text, b"Hello"))));
-        check(b"\x01\x03Hel", Ok(Some((false, Opcode::Text, b"Hel"))));
-        check(b"\x80\x02lo", Ok(Some((true, Opcode::Continuation, b"lo"))));
-        check(b"\x89\x05Hello", Ok(Some((true, Opcode::Ping, b"Hello"))));
-        check(b"\x88\x00", Ok(Some((true, Opcode::Close, b""))));
+        check(b"\x81\x05Hello", &frame(true, Opcode::Text, b"Hello"));
+        check(b"\x01\x03Hel", &frame(false, Opcode::Text, b"Hel"));
+        check(b"\x80\x02lo", &frame(true, Opcode::Continuation, b"lo"));
+        check(b"\x89\x05Hello", &frame(true, Opcode::Ping, b"Hello"));
+        check(b"\x88\x00", &frame(true, Opcode::Close, b""));
         let long = [&[0x82, 126, 1, 0][..], &[7; 256]].concat();
-        check(&long, Ok(Some((true, Opcode::Binary, &[7; 256]))));
+        check(&long, &frame(true, Opcode::Binary, &[7; 256]));
         let longer = [&[0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0][..], &[7; 65_536]].concat();
-        check(&longer, Ok(Some((true, Opcode::Binary, &[7; 65_536]))));
+        check(&longer, &frame(true, Opcode::Binary, &[7; 65_536]));
     }
 
     #[test]
@@ -171,14 +172,14 @@ mod tests {
             b"\x81\x7e\x01",
             b"\x81\x7f\0\0\0\0\0\0\0",
         ] {
-            check(bytes, Ok(None));
+            check(bytes, &Ok(None));
         }
-        check(b"\xc1\x00", Err(FrameError::ReservedBits(0x40)));
-        check(b"\x83\x00", Err(FrameError::Opcode(3)));
-        check(b"\x81\x85abcdHello", Err(FrameError::Masked));
+        check(b"\xc1\x00", &Err(FrameError::ReservedBits(0x40)));
+        check(b"\x83\x00", &Err(FrameError::Opcode(3)));
+        check(b"\x81\x85abcdHello", &Err(FrameError::Masked));
         check(
             b"\x82\x7f\0\0\0\0\x01\0\0\x01",
-            Err(FrameError::TooLong((16 << 20) + 1)),
+            &Err(FrameError::TooLong((16 << 20) + 1)),
         );
     }
 
@@ -186,16 +187,16 @@ mod tests {
     fn frames_of_a_client_are_masked_and_say_their_length() {
         for n_bytes in [0, 1, 125, 126, 65_535, 65_536] {
             let payload = vec![b'x'; n_bytes];
-            let mut frame = encode(Opcode::Text, &payload);
-            assert_eq!(frame[1] & 0x80, 0x80, "{n_bytes} bytes are masked");
-            let n_head_bytes = frame.len() - n_bytes;
-            let key: [u8; 4] = frame[n_head_bytes - 4..n_head_bytes].try_into().unwrap();
-            let unmasked = frame[n_head_bytes..].iter().zip(key.iter().cycle());
+            let mut masked = encode(Opcode::Text, &payload);
+            assert_eq!(masked[1] & 0x80, 0x80, "{n_bytes} bytes are masked");
+            let n_head_bytes = masked.len() - n_bytes;
+            let key: [u8; 4] = masked[n_head_bytes - 4..n_head_bytes].try_into().unwrap();
+            let unmasked = masked[n_head_bytes..].iter().zip(key.iter().cycle());
             assert!(unmasked.map(|(byte, key)| byte ^ key).eq(payload.iter().copied()));
             // Without the mask a server's frame is the same.
-            frame[1] &= 0x7f;
-            let unmasked = [&frame[..n_head_bytes - 4], &payload].concat();
-            check(&unmasked, Ok(Some((true, Opcode::Text, &payload))));
+            masked[1] &= 0x7f;
+            let unmasked = [&masked[..n_head_bytes - 4], &payload].concat();
+            check(&unmasked, &frame(true, Opcode::Text, &payload));
         }
     }
 }

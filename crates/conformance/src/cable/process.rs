@@ -13,6 +13,7 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt},
     net::TcpStream,
     process::{Child, Command},
+    task::JoinHandle,
     time::{Instant, sleep, timeout},
 };
 
@@ -86,6 +87,7 @@ pub(super) struct Process {
     target: Endpoint,
     child: Child,
     output: Output,
+    readers: [JoinHandle<()>; 2],
 }
 
 impl Process {
@@ -93,12 +95,13 @@ impl Process {
     pub(super) async fn start(command: &str, target: Endpoint) -> Result<Self, ProcessError> {
         let words = words::split(command)?;
         let output = Output::default();
-        let child = spawn(&words, &output)?;
+        let (child, readers) = spawn(&words, &output)?;
         let mut process = Self {
             words,
             target,
             child,
             output,
+            readers,
         };
         process.listens().await?;
         Ok(process)
@@ -117,7 +120,7 @@ impl Process {
 
     /// Starts the command once more, after [`stop`](Self::stop).
     pub(super) async fn start_again(&mut self) -> Result<(), ProcessError> {
-        self.child = spawn(&self.words, &self.output)?;
+        (self.child, self.readers) = spawn(&self.words, &self.output)?;
         self.listens().await
     }
 
@@ -129,6 +132,9 @@ impl Process {
                 return Ok(());
             }
             if let Some(status) = self.child.try_wait()? {
+                // What it wrote last says why, unless a child of it keeps the streams open.
+                let [stdout, stderr] = &mut self.readers;
+                let _kept_open = timeout(STOP_PATIENCE, async { tokio::join!(stdout, stderr) }).await;
                 return Err(ProcessError::Ended {
                     status: status.to_string(),
                     target: authority,
@@ -166,7 +172,7 @@ impl Drop for Process {
     }
 }
 
-fn spawn(words: &[String], output: &Output) -> Result<Child, ProcessError> {
+fn spawn(words: &[String], output: &Output) -> Result<(Child, [JoinHandle<()>; 2]), ProcessError> {
     let (program, arguments) = words.split_first().ok_or(ProcessError::Empty)?;
     let mut child = Command::new(program)
         .args(arguments)
@@ -180,17 +186,16 @@ fn spawn(words: &[String], output: &Output) -> Result<Child, ProcessError> {
             program: program.clone(),
             error,
         })?;
-    if let Some(stdout) = child.stdout.take() {
-        tokio::spawn(keep(stdout, Arc::clone(output)));
-    }
-    if let Some(stderr) = child.stderr.take() {
-        tokio::spawn(keep(stderr, Arc::clone(output)));
-    }
-    Ok(child)
+    let readers = [
+        tokio::spawn(keep(child.stdout.take(), Arc::clone(output))),
+        tokio::spawn(keep(child.stderr.take(), Arc::clone(output))),
+    ];
+    Ok((child, readers))
 }
 
 /// Reads to the end, so that the process never waits for room, and keeps the last of it.
-async fn keep(mut stream: impl AsyncRead + Unpin, output: Output) {
+async fn keep(stream: Option<impl AsyncRead + Unpin>, output: Output) {
+    let Some(mut stream) = stream else { return };
     let mut buffer = vec![0; 4096];
     while let Ok(n_bytes @ 1..) = stream.read(&mut buffer).await {
         let mut kept = output.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,10 +218,10 @@ mod tests {
         let error = Process::start("sh -c 'echo port taken >&2; exit 3'", nowhere())
             .await
             .unwrap_err();
-        let ProcessError::Ended { status, .. } = &error else {
+        let ProcessError::Ended { status, output, .. } = &error else {
             panic!("{error}");
         };
-        assert_eq!(status, "exit status: 3");
+        assert_eq!((&**status, &**output), ("exit status: 3", "port taken\n"));
     }
 
     #[tokio::test]

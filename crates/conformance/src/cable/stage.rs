@@ -5,6 +5,8 @@ use std::{
     rc::Rc,
 };
 
+use tokio::sync::Mutex;
+
 use super::{
     Options, Ready, Rpc,
     broadcast::{disconnect, to_stream},
@@ -12,6 +14,7 @@ use super::{
     endpoint::Endpoint,
     handshake::Handshake,
     message::quoted,
+    process::Process,
     stop::{Checked, Stop},
 };
 use crate::WireLog;
@@ -135,12 +138,7 @@ impl<'a> Stage<'a> {
 
     /// Stops the server under test, with `meanwhile` going on, and starts it again.
     pub(super) async fn restart<T>(&self, meanwhile: impl Future<Output = Checked<T>>) -> Checked<T> {
-        let Some(process) = &self.ready.process else {
-            return Err(Stop::skip(
-                "the suite did not start the server, so it cannot restart it: give --command",
-            ));
-        };
-        let mut process = process.lock().await;
+        let mut process = self.process()?.lock().await;
         self.log.borrow_mut().note("SIGTERM to the server");
         let (stopped, outcome) = tokio::join!(process.stop(), meanwhile);
         let took = stopped.map_err(|error| Stop::fail(error.to_string()))?;
@@ -154,14 +152,28 @@ impl<'a> Stage<'a> {
         outcome
     }
 
+    /// Notes the last line that the server under test wrote, which may say why a case failed.
+    pub(super) async fn note_output(&self) {
+        let Some(process) = &self.ready.process else {
+            return;
+        };
+        let output = process.lock().await.output();
+        if let Some(line) = output.lines().last() {
+            self.log
+                .borrow_mut()
+                .note(format_args!("the server's last line: {line}"));
+        }
+    }
+
     /// Whether the suite may restart the server; a scenario that would have to do much first asks before.
     pub(super) fn can_restart(&self) -> Checked {
-        match &self.ready.process {
-            Some(_) => Ok(()),
-            None => Err(Stop::skip(
-                "the suite did not start the server, so it cannot restart it: give --command",
-            )),
-        }
+        self.process().map(|_process| ())
+    }
+
+    fn process(&self) -> Checked<&Mutex<Process>> {
+        self.ready.process.as_ref().ok_or_else(|| {
+            Stop::skip("the suite did not start the server, so it cannot restart it: give --command")
+        })
     }
 
     /// What only AnyCable's contract has needs an application with that contract.

@@ -10,7 +10,7 @@
 //! | CounterChannel | `name`, `stream` | counts in its state with `tick`; says on its stream who left |
 //! | FarewellChannel | `name`, `stream` | says on its stream who left |
 //! | WhisperChannel | `stream` | lets its clients whisper |
-//! | PresenceChannel | `stream`, `id`, `joins` | who is there; actions `join`, `leave` |
+//! | PresenceChannel | `stream`, `user`, `joins` | who is there; actions `join`, `leave` |
 //!
 //! Any other name is refused, `RefusedChannel` too.
 
@@ -57,7 +57,7 @@ struct Params {
     streams: Vec<String>,
     stream: String,
     name: String,
-    id: String,
+    user: String,
     ms: u64,
     joins: bool,
 }
@@ -72,7 +72,7 @@ struct Action<'a> {
     #[serde(borrow, default)]
     stream: Cow<'a, str>,
     #[serde(borrow, default)]
-    id: Cow<'a, str>,
+    user: Cow<'a, str>,
     #[serde(default)]
     to_others: bool,
     #[serde(default)]
@@ -150,7 +150,7 @@ fn subscribed(params: &Params, identifier: &str, env: &Env) -> CommandResponse {
         "PresenceChannel" => {
             response.streams.push(params.stream.clone());
             response.env = Some(remembering(PRESENCE_STATE, &params.stream));
-            response.presence = params.joins.then(|| presence("join", &params.id));
+            response.presence = params.joins.then(|| presence("join", &params.user));
         }
         _ => return refusal(identifier),
     }
@@ -195,7 +195,7 @@ fn performed(
             response.transmissions.push(transmit(&encoded(&counter)));
         }
         ("PresenceChannel", what @ ("join" | "leave")) => {
-            response.presence = Some(presence(what, &action.id))
+            response.presence = Some(presence(what, &action.user));
         }
         (_, "tick") => response.transmissions.push(transmit(r#""tock""#)),
         (_, "say") => response.transmissions.push(transmit(payload)),

@@ -58,18 +58,14 @@ pub(super) async fn protocol(stage: &Stage<'_>) -> Checked {
 }
 
 pub(super) async fn protocol_among_others(stage: &Stage<'_>) -> Checked {
-    agrees(
-        stage,
-        &[BASE_PROTOCOL, "actioncable-unsupported"],
-        Some(BASE_PROTOCOL),
-    )
-    .await?;
-    agrees(
-        stage,
-        &["actioncable-unsupported", BASE_PROTOCOL],
-        Some(BASE_PROTOCOL),
-    )
-    .await
+    // The first offer is that of @rails/actioncable.
+    for offered in [
+        [BASE_PROTOCOL, "actioncable-unsupported"],
+        ["graphql-ws", BASE_PROTOCOL],
+    ] {
+        agrees(stage, &offered, Some(BASE_PROTOCOL)).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn protocol_unknown(stage: &Stage<'_>) -> Checked {

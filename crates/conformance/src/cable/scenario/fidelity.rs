@@ -101,6 +101,7 @@ pub(super) async fn transmitted(stage: &Stage<'_>) -> Checked {
 }
 
 pub(super) async fn not_json(stage: &Stage<'_>) -> Checked {
+    stage.needs_rpc("data that is no JSON")?;
     let stream = stage.name("a");
     let mut client = stage.client().await?;
     let identifier = streams_channel(&[&stream], 1);

@@ -4,6 +4,7 @@
 use super::{
     super::{
         client::{self, Client},
+        message::Message,
         stage::Stage,
         stop::{Checked, Stop},
     },
@@ -17,77 +18,142 @@ fn slow_channel(stream: &str) -> String {
     format!(r#"{{"channel":"SlowChannel","streams":["{stream}"],"ms":{SLOW_MS}}}"#)
 }
 
-/// Confirmations of a subscription among what came; anything else is wrong.
-async fn confirmations(client: &mut Client, identifier: &str) -> Checked<usize> {
-    let came = client.settle().await?;
-    for message in &came {
-        let is_confirmation =
-            message.is("confirm_subscription") && message.identifier.as_deref() == Some(identifier);
-        if !is_confirmation {
-            return Err(client.unexpected("nothing but confirmations", message));
+/// A client and the confirmations that it has heard. Servers may confirm from another thread than the one that carries out
+/// commands, so a confirmation may come at any time, and only their number is judged.
+struct Hearing {
+    client: Client,
+    identifier: String,
+    n_confirmations: usize,
+}
+
+impl Hearing {
+    /// Connects and sends commands in one packet.
+    async fn of(stage: &Stage<'_>, identifier: &str, commands: &[String]) -> Checked<Self> {
+        let mut client = stage.client().await?;
+        client.send_together(commands).await?;
+        Ok(Self {
+            client,
+            identifier: identifier.to_owned(),
+            n_confirmations: 0,
+        })
+    }
+
+    /// The next message that is no confirmation.
+    async fn message(&mut self, expected: &str) -> Checked<Message> {
+        loop {
+            let message = self.client.message(expected).await?;
+            if !self.is_confirmation(&message) {
+                return Ok(message);
+            }
         }
     }
-    Ok(came.len())
-}
 
-/// A message to the stream arrives exactly once.
-async fn hears_once(stage: &Stage<'_>, client: &mut Client, identifier: &str, stream: &str) -> Checked {
-    for message in [r#""once""#, r#""next""#] {
-        stage.publish(stream, message).await?;
-        client.hears(identifier, message).await?;
+    /// Counts a message if it confirms the subscription.
+    fn is_confirmation(&mut self, message: &Message) -> bool {
+        let is_it =
+            message.is("confirm_subscription") && message.identifier.as_ref() == Some(&self.identifier);
+        self.n_confirmations += usize::from(is_it);
+        is_it
     }
-    client.settles_silently().await
-}
 
-/// One confirmation is enough, more do no harm.
-fn one_is_enough(n_confirmations: usize, n_subscribes: usize) -> Checked {
-    match n_confirmations {
-        0 => Err(Stop::fail("expected a confirmation; none came")),
-        1 => Ok(()),
-        n => Err(Stop::non_strict(format!(
-            "expected one confirmation for {n_subscribes} subscribes; {n} came"
-        ))),
+    /// The subscription is live: an action is answered, and a confirmation has come.
+    async fn is_live(&mut self) -> Checked {
+        let identifier = self.identifier.clone();
+        self.client.perform(&identifier, r#"{"action":"tick"}"#).await?;
+        self.hears(&identifier, r#""tock""#).await?;
+        if self.n_confirmations == 0 {
+            self.client.is_confirmed(&identifier).await?;
+            self.n_confirmations = 1;
+        }
+        Ok(())
+    }
+
+    async fn hears(&mut self, identifier: &str, payload: &str) -> Checked {
+        let expected = format!("{payload} on {identifier}");
+        let message = self.message(&expected).await?;
+        match message.is_for(identifier) && message.payload() == payload {
+            true => Ok(()),
+            false => Err(self.client.unexpected(&expected, &message)),
+        }
+    }
+
+    /// Messages to the stream arrive exactly once, at the subscription `identifier`.
+    async fn hears_once(&mut self, stage: &Stage<'_>, identifier: &str, stream: &str) -> Checked {
+        for message in [r#""once""#, r#""next""#] {
+            stage.publish(stream, message).await?;
+            self.hears(identifier, message).await?;
+        }
+        for message in self.client.settle().await? {
+            if !self.is_confirmation(&message) {
+                return Err(self.client.unexpected("each message once", &message));
+            }
+        }
+        Ok(())
+    }
+
+    /// One confirmation is enough; more do no harm.
+    fn one_is_enough(&self) -> Checked {
+        match self.n_confirmations {
+            1 => Ok(()),
+            n => Err(Stop::non_strict(format!(
+                "expected one confirmation for repeated subscribes; {n} came"
+            ))),
+        }
     }
 }
 
 pub(super) async fn duplicate(stage: &Stage<'_>) -> Checked {
     let stream = stage.name("a");
-    let identifier = streams_channel(&[&stream], 1);
-    let mut client = stage.client().await?;
-    client.subscribe(&identifier).await?;
-    client.send(&client::subscribe(&identifier)).await?;
-    let n_more = confirmations(&mut client, &identifier).await?;
-    hears_once(stage, &mut client, &identifier, &stream).await?;
-    one_is_enough(1 + n_more, 2)
+    is_one_subscription(stage, &streams_channel(&[&stream], 1), &stream, 2).await
 }
 
 pub(super) async fn duplicate_in_flight(stage: &Stage<'_>) -> Checked {
     let stream = stage.name("a");
-    let identifier = slow_channel(&stream);
-    let mut client = stage.client().await?;
-    client
-        .send_together(&vec![client::subscribe(&identifier); 3])
-        .await?;
-    let n_confirmations = confirmations(&mut client, &identifier).await?;
-    hears_once(stage, &mut client, &identifier, &stream).await?;
-    one_is_enough(n_confirmations, 3)
+    is_one_subscription(stage, &slow_channel(&stream), &stream, 3).await
+}
+
+async fn is_one_subscription(
+    stage: &Stage<'_>,
+    identifier: &str,
+    stream: &str,
+    n_subscribes: usize,
+) -> Checked {
+    let commands = vec![client::subscribe(identifier); n_subscribes];
+    let mut hearing = Hearing::of(stage, identifier, &commands).await?;
+    hearing.is_live().await?;
+    hearing.hears_once(stage, identifier, stream).await?;
+    hearing.one_is_enough()
 }
 
 pub(super) async fn subscribe_again(stage: &Stage<'_>) -> Checked {
     let stream = stage.name("a");
     let identifier = slow_channel(&stream);
-    let mut client = stage.client().await?;
-    let (subscribe, unsubscribe) = (client::subscribe(&identifier), client::unsubscribe(&identifier));
-    client
-        .send_together(&[subscribe.clone(), unsubscribe, subscribe])
+    let subscribe = client::subscribe(&identifier);
+    let commands = [subscribe.clone(), client::unsubscribe(&identifier), subscribe];
+    let mut hearing = Hearing::of(stage, &identifier, &commands).await?;
+    hearing.is_live().await?;
+    hearing.hears_once(stage, &identifier, &stream).await
+}
+
+pub(super) async fn unsubscribe_in_flight(stage: &Stage<'_>) -> Checked {
+    let stream = stage.name("a");
+    let identifier = slow_channel(&stream);
+    let witness = streams_channel(&[&stream], 1);
+    let commands = [
+        client::subscribe(&identifier),
+        client::unsubscribe(&identifier),
+        client::subscribe(&witness),
+    ];
+    let mut hearing = Hearing::of(stage, &identifier, &commands).await?;
+    let message = hearing
+        .message("the confirmation of the other subscription")
         .await?;
-    let n_confirmations = confirmations(&mut client, &identifier).await?;
-    if n_confirmations == 0 {
-        return Err(Stop::fail(
-            "expected the second subscribe to be confirmed; no confirmation came",
-        ));
+    if !(message.is("confirm_subscription") && message.identifier.as_ref() == Some(&witness)) {
+        return Err(hearing
+            .client
+            .unexpected("the confirmation of the other subscription", &message));
     }
-    hears_once(stage, &mut client, &identifier, &stream).await
+    hearing.hears_once(stage, &witness, &stream).await
 }
 
 pub(super) async fn resubscribe(stage: &Stage<'_>) -> Checked {
@@ -100,17 +166,9 @@ pub(super) async fn resubscribe(stage: &Stage<'_>) -> Checked {
         client.send_together(&commands).await?;
         client.is_confirmed(&identifier).await?;
     }
-    hears_once(stage, &mut client, &identifier, &stream).await
-}
-
-pub(super) async fn unsubscribe_in_flight(stage: &Stage<'_>) -> Checked {
-    let stream = stage.name("a");
-    let identifier = slow_channel(&stream);
-    let mut client = stage.client().await?;
-    let commands = [client::subscribe(&identifier), client::unsubscribe(&identifier)];
-    client.send_together(&commands).await?;
-    confirmations(&mut client, &identifier).await?;
-    let witness = streams_channel(&[&stream], 1);
-    client.subscribe(&witness).await?;
-    hears_once(stage, &mut client, &witness, &stream).await
+    for message in [r#""once""#, r#""next""#] {
+        stage.publish(&stream, message).await?;
+        client.hears(&identifier, message).await?;
+    }
+    client.settles_silently().await
 }

@@ -2,7 +2,8 @@
 
 use super::{
     super::{
-        client::{self, Event},
+        client::{self, Client, Event},
+        message::Message,
         stage::Stage,
         stop::Checked,
     },
@@ -80,20 +81,30 @@ pub(super) async fn many_channels(stage: &Stage<'_>) -> Checked {
         .map(|identifier| client::subscribe(identifier))
         .collect();
     client.send_together(&subscribes).await?;
-    for identifier in &identifiers {
-        client.is_confirmed(identifier).await?;
-    }
+    hear_each_once(&mut client, &identifiers, |message, identifier| {
+        message.is("confirm_subscription") && message.identifier.as_deref() == Some(identifier)
+    })
+    .await?;
     stage.publish(&stream, r#""all""#).await?;
-    let mut missing = identifiers.clone();
-    while !missing.is_empty() {
-        let message = client.message("a copy for each subscription").await?;
-        let at = missing.iter().position(|identifier| message.is_for(identifier));
-        match at {
-            Some(at) => missing.swap_remove(at),
-            None => return Err(client.unexpected("one copy for each subscription", &message)),
-        };
-    }
+    hear_each_once(&mut client, &identifiers, Message::is_for).await?;
     client.settles_silently().await
+}
+
+/// One message for each subscription, in any order.
+async fn hear_each_once(
+    client: &mut Client,
+    identifiers: &[String],
+    is_for: impl Fn(&Message, &str) -> bool,
+) -> Checked {
+    let mut missing: Vec<_> = identifiers.iter().collect();
+    while !missing.is_empty() {
+        let message = client.message("one message for each subscription").await?;
+        let Some(at) = missing.iter().position(|identifier| is_for(&message, identifier)) else {
+            return Err(client.unexpected("one message for each subscription", &message));
+        };
+        missing.swap_remove(at);
+    }
+    Ok(())
 }
 
 pub(super) async fn slow_reader(stage: &Stage<'_>) -> Checked {
