@@ -96,8 +96,8 @@ fn execute(
 ) -> Result<Status, Failure> {
     match command_line.command {
         Command::Demo(options) => options.execute(surroundings),
-        Command::Bench(options) => options.execute(),
-        Command::Ab(options) => options.execute(),
+        Command::Bench(options) => options.execute(surroundings),
+        Command::Ab(options) => options.execute(surroundings),
         Command::Serve(options) => options.execute(warnings),
         Command::Run(options) => options.execute(surroundings),
         Command::Line(options) => options.execute(surroundings),

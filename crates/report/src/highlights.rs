@@ -44,7 +44,7 @@ const BUILT_IN: [&str; 7] = [
 ];
 
 /// Counters that say how much there was to do; the one that counted most is shown.
-const THROUGHPUTS: [&str; 2] = ["ws_msgs_received", "http_reqs"];
+const THROUGHPUTS: [&str; 3] = ["ws_msgs_received", "http_reqs", "deliveries"];
 
 impl Highlights {
     /// Those of a run.

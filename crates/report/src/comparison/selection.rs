@@ -21,7 +21,7 @@ const MAX_TRENDS: usize = 2;
 const MAX_COUNTERS: usize = 1;
 
 /// Trends that are parts of others, or that are made by the test itself: pauses, schedules, sessions.
-const PARTS_OF_OTHERS: [&str; 14] = [
+const PARTS_OF_OTHERS: [&str; 19] = [
     "iteration_duration",
     "iteration_duration_scheduled",
     "iteration_lateness",
@@ -33,13 +33,18 @@ const PARTS_OF_OTHERS: [&str; 14] = [
     "http_req_sending",
     "http_req_waiting",
     "http_req_receiving",
+    "http_req_queueing",
+    "ws_tcp_connecting",
+    "ws_upgrading",
+    "ws_welcome",
+    "ws_subscribing",
     "ws_session_duration",
     "vusers.session_length",
     "vusers.lateness",
 ];
 
 /// Counters of work that was done.
-const WORK: [&str; 10] = [
+const WORK: [&str; 11] = [
     "http_reqs",
     "ws_msgs_received",
     "ws_msgs_sent",
@@ -50,6 +55,7 @@ const WORK: [&str; 10] = [
     "messages_received",
     "messages_sent",
     "requests",
+    "deliveries",
 ];
 
 /// The figures of one run.
