@@ -1,13 +1,15 @@
-// The page of one run, or of several that are compared. Its data is in the page itself.
+// The page of one run, or of several that are compared, whose data is in the page itself; or of a run that goes on.
 
 import "uplot/dist/uPlot.min.css";
 import "./style/tokens.css";
 import "./style/page.css";
 import "./style/chart.css";
+import "./style/live.css";
 
 import { sections, top } from "./comparison/page.ts";
 import { named } from "./comparison/runs.ts";
 import { frame } from "./frame.ts";
+import { live } from "./live/page.ts";
 import type { PageData, RunData } from "./summary.ts";
 import { checks } from "./section/checks.ts";
 import { environment } from "./section/environment.ts";
@@ -35,7 +37,12 @@ function comparison(data: PageData): void {
     frame("comparison", top(runs, comparisons), sections(runs, comparisons));
 }
 
-const data = JSON.parse(document.getElementById("data")?.textContent ?? "null") as PageData;
-const [run] = data.runs;
-if (data.runs.length > 1) comparison(data);
-else if (run) page(run);
+function finished(data: PageData): void {
+    const [run] = data.runs;
+    if (data.runs.length > 1) comparison(data);
+    else if (run) page(run);
+}
+
+const running = document.getElementById("live");
+if (running) live(running.dataset);
+else finished(JSON.parse(document.getElementById("data")?.textContent ?? "null") as PageData);

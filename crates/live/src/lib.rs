@@ -7,6 +7,7 @@
 
 mod board;
 mod draw;
+pub mod page;
 mod view;
 
 pub use self::{

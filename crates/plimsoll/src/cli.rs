@@ -8,7 +8,7 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    bench, check, completion, controller, demo,
+    bench, check, completion, conform, controller, demo,
     exit::{Failure, Status},
     new, report, run, runs, schema,
     serve::{
@@ -38,6 +38,7 @@ enum Command {
     Inspect(run::InspectOptions),
     Report(report::Options),
     Check(check::Options),
+    Conform(Box<conform::Options>),
     Runs(Box<runs::Options>),
     Schema(schema::Options),
     New(new::Options),
@@ -104,6 +105,7 @@ fn execute(
         Command::Inspect(options) => options.execute(surroundings),
         Command::Report(options) => options.execute(surroundings),
         Command::Check(options) => options.execute(surroundings),
+        Command::Conform(options) => options.execute(surroundings),
         Command::Runs(options) => options.execute(surroundings),
         Command::Schema(options) => options.execute(),
         Command::New(options) => options.execute(),

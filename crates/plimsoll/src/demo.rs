@@ -35,7 +35,7 @@ use tokio::task::LocalSet;
 
 use crate::{
     exit::{Failure, Status},
-    live::{self, Live, LiveFlags},
+    live::{self, Live, LiveFlags, LivePage, PageFlags},
     origin::origin,
     report::{self, ReportFlags},
     runs::{Keeper, SaveFlags},
@@ -56,6 +56,7 @@ Examples:
   plimsoll demo                          200 users for 20 seconds
   plimsoll demo --users 1000 --time 60   more of them, for longer
   plimsoll demo --keep                   and leave the server up, to look at it with other tools
+  plimsoll demo --ui                     a page with charts while it goes on; the chat is a click away
   plimsoll demo --report demo.html       the page with charts in a file of your choice
   plimsoll demo --format json            the figures for programs";
 
@@ -84,6 +85,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     live: LiveFlags,
     #[command(flatten)]
+    page: PageFlags,
+    #[command(flatten)]
     save: SaveFlags,
 }
 
@@ -103,6 +106,7 @@ struct Loaded {
     /// Has observed them.
     recorder: Recorder,
     n_workers: usize,
+    page: Option<LivePage>,
 }
 
 impl Options {
@@ -129,7 +133,8 @@ impl Options {
         )?;
 
         let sampling = self.targets(&server).attach()?;
-        let loaded = self.load(&url, &server, sampling.clone()).await?;
+        let mut loaded = self.load(&url, &server, sampling.clone()).await?;
+        let page = loaded.page.take();
         let accounts: Vec<_> = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
         let summary = self.summary(loaded, &accounts)?;
         watching::tell_ended(&summary.targets);
@@ -145,6 +150,9 @@ impl Options {
         match (self.report.is_empty(), self.format) {
             (true, Format::Text) => report::write_unasked(&summary),
             _ => self.report.write(&summary),
+        }
+        if let Some(page) = page {
+            page.finish(&summary).await;
         }
         printed?;
         Ok(verdict(&summary))
@@ -189,7 +197,9 @@ impl Options {
             ..RunConfig::new(self.plan()?)
         };
         let signals = Signals::listen()?;
-        let view = self.view(&config, &signals)?;
+        let (screen, is_drawable) = Screen::stderr();
+        let page = self.page(&config, &signals, server, &screen)?;
+        let view = self.view(&config, &signals, screen, is_drawable)?;
         let n_workers = config.n_workers.get();
         let mut recorder = Recorder::new();
         let mut line = ProgressLine::new(io::stderr().is_terminal());
@@ -201,6 +211,9 @@ impl Options {
             &mut no_stages,
             |progress| {
                 recorder.observe(progress);
+                if let Some(page) = &page {
+                    page.observe(progress, &recorder);
+                }
                 match &view {
                     Some(view) => view.observe(progress),
                     None => line.show(progress, metrics.broadcast_duration()),
@@ -218,11 +231,41 @@ impl Options {
             metrics,
             recorder,
             n_workers,
+            page,
         })
     }
 
-    fn view(&self, config: &RunConfig, signals: &Signals) -> Result<Option<Live>, Failure> {
-        let (screen, is_drawable) = Screen::stderr();
+    fn page(
+        &self,
+        config: &RunConfig,
+        signals: &Signals,
+        server: &ServerProcess,
+        screen: &Screen<io::Stderr>,
+    ) -> Result<Option<LivePage>, Failure> {
+        let setting = live::PageSetting {
+            kind: Kind::Demo,
+            name: "demo",
+            plan: &config.plan,
+            control: config.control.clone(),
+            signals: signals.clone(),
+            sampling: config.sampling.clone(),
+            link: Some((
+                format!("http://{}/", server.address()),
+                "Join the chat".to_owned(),
+            )),
+            // Nothing in it is secret.
+            redact: Box::new(str::to_owned),
+        };
+        self.page.serve(setting, screen)
+    }
+
+    fn view(
+        &self,
+        config: &RunConfig,
+        signals: &Signals,
+        screen: Screen<io::Stderr>,
+        is_drawable: bool,
+    ) -> Result<Option<Live>, Failure> {
         self.live.start(live::Setting {
             name: "demo",
             plan: &config.plan,
@@ -260,6 +303,7 @@ impl Options {
             metrics,
             recorder,
             n_workers,
+            page: _,
         } = loaded;
         let account = metrics.account(&result.metrics);
         let latency = result.metrics.trend(metrics.broadcast_duration()).map(p95);

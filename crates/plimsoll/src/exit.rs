@@ -13,7 +13,7 @@ pub(crate) enum Status {
     /// Exit code 0.
     Success,
     /// Exit code 3: the run is complete, and something was lost, failed or below its threshold; or a comparison found a
-    /// regression.
+    /// regression; or a case of a conformance suite failed, or changed.
     BadResult,
     /// Exit code 4: a comparison does not know, or the load line is above what this program can put on the target.
     CannotTell,

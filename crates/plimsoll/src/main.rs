@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod cli;
 mod completion;
+mod conform;
 mod controller;
 mod demo;
 mod exit;

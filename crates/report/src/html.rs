@@ -20,11 +20,12 @@ use self::{
 };
 
 /// What `npm run build` in `web/` makes.
-const SCRIPT: &str = include_str!("../assets/report.js");
-const STYLE: &str = include_str!("../assets/report.css");
+pub const SCRIPT: &str = include_str!("../assets/report.js");
+/// How it looks.
+pub const STYLE: &str = include_str!("../assets/report.css");
 
 /// The mark of the page, as a browser's tab shows it.
-const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' \
+pub const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' \
     stroke='%230a5fa8' stroke-width='3.5'%3E%3Ccircle cx='16' cy='16' r='9.5'/%3E%3Cpath d='M1.5 16h29'/%3E%3C/svg%3E";
 
 /// A page of these runs, in their order: all about one, or several beside the first. `comparisons` are what statistics say
@@ -55,6 +56,11 @@ pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
          </body>\n\
          </html>\n"
     )
+}
+
+/// What the page is given of one run, as JSON on one line, for pages that show it while it goes on.
+pub fn data(summary: &Summary) -> String {
+    PageData::of(&[summary], &[]).into_json()
 }
 
 /// What a policy calls the text of an element that it lets pass.

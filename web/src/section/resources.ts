@@ -32,6 +32,16 @@ function part(summary: Summary, timeline: Timeline, target: Target): HTMLElement
     );
 }
 
+/** All charts, for a page that shows them while they grow. */
+export function resourceSpecs(summary: Summary): Spec[] {
+    const { targets, timeline } = summary;
+    return targets.flatMap((target) =>
+        [usage, rest]
+            .flatMap((make) => make(summary, timeline, target))
+            .map((spec) => (targets.length === 1 ? spec : { ...spec, title: `${target.name}: ${spec.title}` })),
+    );
+}
+
 function totals(target: Target): string[] {
     const found: [number | null | undefined, Unit, string][] = [
         [target.cores, "cores", "on average"],

@@ -27,8 +27,8 @@ fn cases(ids: &[&'static str]) -> Vec<Case> {
 /// Outcomes that are as the file says.
 fn usual() -> Vec<Outcome> {
     let mut outcomes = vec![
-        outcome("1.1", Verdict::Pass, ""),
-        outcome("1.2", Verdict::NonStrict, ""),
+        outcome("1.1", Verdict::Pass, "echoed"),
+        outcome("1.2", Verdict::NonStrict, "failed late"),
         outcome("1.3", Verdict::Pass, ""),
         outcome("2.1", Verdict::Pass, "echoed"),
     ];
@@ -91,8 +91,8 @@ fn changes_are_seen_in_both_directions() {
         },
         expect![[r#"
             4 changes against the expectations; as expected: 0 verdicts
-              worse   1.1: expected pass, got pass/non-strict: 
-              better  1.2: expected non-strict (fails late), got pass: 
+              worse   1.1: expected pass, got pass/non-strict: echoed
+              better  1.2: expected non-strict (fails late), got pass: failed late
               worse   1.3: expected pass, got fail: expected an echo, got nothing
               better  2.1: expected pass/fail (drops the connection without a close frame), got pass: echoed
         "#]],

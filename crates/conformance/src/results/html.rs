@@ -91,10 +91,11 @@ impl Page {
         let open = if all_pass { "" } else { " open" };
         let n = rows.len();
         let noun = if n == 1 { "case" } else { "cases" };
+        let many = if results.len() > 3 { " class=\"many\"" } else { "" };
         let state = if all_pass { ", all passed" } else { "" };
         self.add(format_args!(
             "<details class=\"surface\"{open}><summary>{} {} <span class=\"muted\">{n} {noun}{state}</span></summary>\n\
-             <table><colgroup><col>{}</colgroup><thead><tr><th>Case</th>",
+             <table{many}><colgroup><col>{}</colgroup><thead><tr><th>Case</th>",
             escaped(name),
             escaped(title),
             "<col class=\"target\">".repeat(results.len()),
@@ -137,15 +138,14 @@ impl Page {
     }
 }
 
-/// One suite's name, where all are of one.
+/// One target by its name, several by their suite.
 fn title(results: &[Results]) -> String {
-    let Some(first) = results.first() else {
-        return "Conformance".to_owned();
-    };
-    let names: Vec<_> = results.iter().map(|result| result.target.name.as_str()).collect();
-    match results.iter().all(|result| result.suite == first.suite) {
-        true => format!("Conformance, {}: {}", first.suite, names.join(", ")),
-        false => format!("Conformance: {}", names.join(", ")),
+    match results {
+        [one] => format!("Conformance, {}: {}", one.suite, one.target.name),
+        [first, others @ ..] if others.iter().all(|other| other.suite == first.suite) => {
+            format!("Conformance, {}", first.suite)
+        }
+        _ => "Conformance".to_owned(),
     }
 }
 

@@ -58,6 +58,8 @@ pub(super) enum Order {
     Prepare(SyncSender<()>),
     /// The load began then.
     Start(Instant),
+    /// Give the account up to now.
+    Tell(SyncSender<Account>),
     /// Read a last time, and give the account.
     Finish(SyncSender<Account>),
 }
@@ -138,6 +140,9 @@ impl Sampler {
                     let _ = done.try_send(());
                 }
                 Ok(Order::Start(at)) => self.start(at),
+                Ok(Order::Tell(reply)) => {
+                    let _ = reply.try_send(self.account());
+                }
                 Ok(Order::Finish(reply)) => {
                     let _ = reply.try_send(self.finish());
                     return;
@@ -205,22 +210,26 @@ impl Sampler {
 
     fn finish(mut self) -> Account {
         if self.ended.is_none() {
-            self.source.hurry();
             let second = self.elapsed().as_secs();
             self.look(second);
         }
-        let gone = self
-            .missing
+        self.account()
+    }
+
+    /// What there is to say up to now.
+    fn account(&self) -> Account {
+        let missing = self.missing.as_ref();
+        let gone = missing
             .filter(|missing| missing.n >= MISSED_IN_A_ROW)
             .map(|missing| Ended {
                 after: missing.since,
-                reason: missing.reason,
+                reason: missing.reason.clone(),
             });
         Account {
-            name: self.name,
-            what: self.what,
-            record: self.record,
-            ended: self.ended.or(gone),
+            name: self.name.clone(),
+            what: self.what.clone(),
+            record: self.record.clone(),
+            ended: self.ended.clone().or(gone),
             cpu: cpu_clock::this_thread(),
             n_missed: self.n_missed,
             n_left_out: match &self.source {

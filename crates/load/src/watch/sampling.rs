@@ -29,6 +29,9 @@ pub const MAX_TARGETS: usize = 8;
 /// takes longer has the one of the moment when it was found.
 const PREPARE_WITHIN: Duration = Duration::from_secs(1);
 
+/// So long is waited for the account of a target while the load goes on. Reason: nobody misses what comes a second later.
+const TELL_WITHIN: Duration = Duration::from_millis(50);
+
 /// So long is waited for the account of a target. Reason: a page may be under way and is fetched once more, within
 /// seconds each.
 const FINISH_WITHIN: Duration = Duration::from_secs(15);
@@ -44,7 +47,7 @@ struct Attached {
     name: String,
     what: String,
     latest: LatestCell,
-    /// Holds at most the three orders of a run.
+    /// Holds the three orders of a run, and those to tell, of which there is one per second.
     orders: Sender<Order>,
 }
 
@@ -105,9 +108,19 @@ impl Sampling {
         }
     }
 
+    /// What each target did up to now, in the order in which they were given; those that are just looked at, and take long,
+    /// are left out.
+    pub fn so_far(&self) -> Vec<Account> {
+        self.accounts(TELL_WITHIN, Order::Tell)
+    }
+
     /// Looks a last time, and says what each target did, in the order in which they were given.
     pub fn finish(&self) -> Vec<Account> {
-        let accounts = self.ask(FINISH_WITHIN, Order::Finish).zip(&self.targets);
+        self.accounts(FINISH_WITHIN, Order::Finish)
+    }
+
+    fn accounts(&self, within: Duration, order: fn(SyncSender<Account>) -> Order) -> Vec<Account> {
+        let accounts = self.ask(within, order).zip(&self.targets);
         let accounts = accounts.filter_map(|(account, target)| {
             let name = target.name.clone();
             account.map(|account| Account { name, ..account })

@@ -211,6 +211,20 @@ async fn run_test(
         // Only scripts read secrets.
         redact: Box::new(str::to_owned),
     })?;
+    let page = options.page.serve(
+        live::PageSetting {
+            kind: Kind::Artillery,
+            name: &options.file.display().to_string(),
+            plan: &plan,
+            control: config.control.clone(),
+            signals: signals.clone(),
+            sampling: sampling.clone(),
+            link: None,
+            // Only scripts read secrets.
+            redact: Box::new(str::to_owned),
+        },
+        &screen,
+    )?;
     let mut reports = Reports::new(options, test, screen);
     let guard = Guard::new(test.ensure());
     let mut recorder = Recorder::new();
@@ -218,6 +232,9 @@ async fn run_test(
         recorder.observe(progress);
         if let Some(view) = &view {
             view.observe(progress);
+        }
+        if let Some(page) = &page {
+            page.observe(progress, &recorder);
         }
         reports.observe(progress);
         guard.observe(progress);
@@ -271,6 +288,9 @@ async fn run_test(
     let told = tell(options, test, &outcome, &reports, &activity);
     keeper.keep(&outcome.summary);
     options.report.write(&outcome.summary);
+    if let Some(page) = page {
+        page.finish(&outcome.summary).await;
+    }
     told
 }
 

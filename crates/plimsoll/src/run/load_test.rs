@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
-    live::{self, Live},
+    live::{self, Live, LivePage},
     runs::Keeper,
     screen::Screen,
     signals::Signals,
@@ -218,6 +218,26 @@ impl LoadTest<'_> {
         })
     }
 
+    fn page(
+        &self,
+        control: &Control,
+        signals: &Signals,
+        sampling: Option<&Arc<Sampling>>,
+    ) -> Result<Option<LivePage>, Failure> {
+        let redaction = self.redaction.clone();
+        let setting = live::PageSetting {
+            kind: Kind::K6,
+            name: &self.name,
+            plan: &self.plan,
+            control: control.clone(),
+            signals: signals.clone(),
+            sampling: sampling.cloned(),
+            link: None,
+            redact: Box::new(move |text| redaction.redact(text).into_owned()),
+        };
+        self.flags.talk.page.serve(setting, &self.screen)
+    }
+
     async fn rest(&self, orders: &Orders) -> Result<Option<Rest>, Failure> {
         let Some(address) = &self.flags.talk.address else {
             return match self.plan.paused {
@@ -249,6 +269,7 @@ impl LoadTest<'_> {
         let sampling = self.flags.watch.attach()?;
         let display = Display::new(Arc::clone(&self.screen), self.audience);
         let display = RefCell::new(display.with_view(self.view(&control, signals, sampling.as_ref())?));
+        let page = self.page(&control, signals, sampling.as_ref())?;
         let n_vus = run::max_vus(&self.plan);
         display
             .borrow()
@@ -278,6 +299,9 @@ impl LoadTest<'_> {
         let observe = |progress: &Progress<'_>| {
             recorder.observe(progress);
             display.borrow_mut().show(progress, terminal::size());
+            if let Some(page) = &page {
+                page.observe(progress, &recorder);
+            }
             watch(progress);
         };
         let result = run::run(config, registry, factory, &mut stages, observe, shutdown).await;
@@ -309,6 +333,9 @@ impl LoadTest<'_> {
         // A closed standard output is no reason to lose the run.
         self.keeper.keep(&summary);
         self.flags.results.report.write(&summary);
+        if let Some(page) = page {
+            page.finish(&summary).await;
+        }
         told?;
         if self.lingers && self.flags.talk.address.is_some() {
             tracing::info!("The run is over; waiting for a signal because of --linger.");

@@ -11,7 +11,11 @@ use super::{
     log::{LogFormat, LogOutput},
     unsupported::UnsupportedFlags,
 };
-use crate::{live::LiveFlags, report::ReportFlags, runs::SaveFlags};
+use crate::{
+    live::{LiveFlags, PageFlags},
+    report::ReportFlags,
+    runs::SaveFlags,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +26,7 @@ Examples:
   plimsoll run --out json=samples.json.gz --summary-export summary.json api.js
   plimsoll run broadcast.yml --url ws://localhost:3334/cable --scale 100
   plimsoll run --watch :3000 --watch db=cgroup:system.slice/postgresql.service chat.js
+  plimsoll run --ui chat.js                           a page with charts while it goes on
   plimsoll run --address localhost:6565 -p api.js     then: plimsoll resume, status, scale, stats
 
 A script to start from: plimsoll new. The flags are k6's. Options are also keys of a script's
@@ -153,6 +158,8 @@ pub(super) struct TalkFlags {
     pub(super) quiet: bool,
     #[command(flatten)]
     pub(super) live: LiveFlags,
+    #[command(flatten)]
+    pub(super) page: PageFlags,
     /// Log what helps to find mistakes, too.
     #[arg(long, short)]
     pub(super) verbose: bool,

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
-    live,
+    live::{self, LivePage},
     runs::Keeper,
     screen::Screen,
     signals::Signals,
@@ -97,6 +97,20 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
         // Only scripts read secrets.
         redact: Box::new(str::to_owned),
     })?;
+    let page = options.page.serve(
+        live::PageSetting {
+            kind: Kind::Wsdirector,
+            name: &source.name(),
+            plan: &plan,
+            control: control.clone(),
+            signals: signals.clone(),
+            sampling: sampling.clone(),
+            link: None,
+            // Only scripts read secrets.
+            redact: Box::new(str::to_owned),
+        },
+        &screen,
+    )?;
     let run = ScenarioRun {
         options,
         name: source.name(),
@@ -104,6 +118,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
         plan,
         control,
         sampling,
+        page,
         users,
         outputs,
         display: Display::new(screen, audience).with_view(view),
@@ -184,6 +199,7 @@ struct ScenarioRun<'a> {
     plan: Plan,
     control: Control,
     sampling: Option<Arc<Sampling>>,
+    page: Option<LivePage>,
     users: Users,
     report: Report,
     outputs: Outputs,
@@ -207,6 +223,9 @@ impl ScenarioRun<'_> {
         let observe = |progress: &Progress<'_>| {
             recorder.observe(progress);
             display.borrow_mut().show(progress, terminal::size());
+            if let Some(page) = &self.page {
+                page.observe(progress, &recorder);
+            }
         };
         let factory = self.users.factory();
         let shutdown = signals.received(1);
@@ -231,6 +250,9 @@ impl ScenarioRun<'_> {
         let told = tell(self.options, &summary, &outcome);
         self.keeper.keep(&summary);
         self.options.report.write(&summary);
+        if let Some(page) = self.page {
+            page.finish(&summary).await;
+        }
         told?;
         end(&result, &outcome)
     }

@@ -13,6 +13,9 @@ const IDENTIFIER = JSON.stringify({ channel: "ChatChannel", id: "demo" });
 
 const byId = (id) => document.getElementById(id);
 
+// Beside the charts of a load run the room is enough.
+document.documentElement.classList.toggle("framed", window !== window.top);
+
 // ---- The room ----------------------------------------------------------------------------------------------------------
 
 /** Newest first; those of people also apart, where the crowd does not wash them away. */

@@ -18,7 +18,11 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{Answer, answer_of, body, pages, text, with_header};
+use super::{
+    Answer, answer_of, body,
+    pages::{self, Frames},
+    text, with_header,
+};
 use crate::{
     accept::Purpose,
     admin::{Admin, Facts, SESSION_LIFETIME, State, Verdict},
@@ -71,7 +75,7 @@ pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incomi
             .and_then(pages::shared_part)
             .unwrap_or_else(|| text(StatusCode::NOT_FOUND, "The admin page has no such part.")),
     };
-    pages::guarded(answer)
+    pages::guarded(answer, Frames::Nobody)
 }
 
 fn page<B>(admin: &Admin, request: &Request<B>) -> Answer {

@@ -3,7 +3,10 @@
 
 use hyper::{Method, Request, StatusCode};
 
-use super::{Answer, pages};
+use super::{
+    Answer,
+    pages::{self, Frames},
+};
 use crate::Config;
 
 const PAGE: &str = include_str!("../../assets/demo/page.html");
@@ -21,5 +24,5 @@ pub(super) fn answer<B>(config: &Config, request: &Request<B>) -> Option<Answer>
         "/demo/demo.js" => pages::script(SCRIPT),
         path => pages::shared_part(path.strip_prefix("/demo/")?)?,
     };
-    Some(pages::guarded(answer))
+    Some(pages::guarded(answer, Frames::ThisMachine))
 }

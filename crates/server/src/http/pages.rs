@@ -14,8 +14,32 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Only this server's own files, so that nothing that a client or an application called itself can do anything.
 /// WebSockets are named because not every browser counts them among what is the page's own.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' \
-     ws: wss:; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+macro_rules! policy {
+    ($frame_ancestors:literal) => {
+        concat!(
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws: wss:; img-src data:; \
+             form-action 'self'; base-uri 'none'; frame-ancestors ",
+            $frame_ancestors
+        )
+    };
+}
+
+/// Who may show a page as a part of theirs (`frame-ancestors`, CSP Level 3 §6.4.2).
+#[derive(Clone, Copy)]
+pub(super) enum Frames {
+    Nobody,
+    /// Pages of this machine, such as that of a load run.
+    ThisMachine,
+}
+
+impl Frames {
+    const fn policy(self) -> &'static str {
+        match self {
+            Self::Nobody => policy!("'none'"),
+            Self::ThisMachine => policy!("http://127.0.0.1:* http://localhost:*"),
+        }
+    }
+}
 
 /// A file that all pages share; each folder of pages has it under its own path.
 pub(super) fn shared_part(name: &str) -> Option<Answer> {
@@ -38,16 +62,20 @@ pub(super) fn script(text: &'static str) -> Answer {
     answer_of(StatusCode::OK, JAVASCRIPT, text)
 }
 
-/// What browsers are told about all of it: keep nothing, load nothing else, show it in no frame.
-pub(super) fn guarded(answer: Answer) -> Answer {
-    const GUARDS: [(HeaderName, &str); 5] = [
+/// What browsers are told about all of it: keep nothing, load nothing else, and who may show it in a frame.
+pub(super) fn guarded(answer: Answer, frames: Frames) -> Answer {
+    let guards: [(HeaderName, &str); 4] = [
         (header::CACHE_CONTROL, "no-store"),
-        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+        (header::CONTENT_SECURITY_POLICY, frames.policy()),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
     ];
-    GUARDS
+    let answer = guards
         .into_iter()
-        .fold(answer, |answer, (name, value)| with_header(answer, name, value))
+        .fold(answer, |answer, (name, value)| with_header(answer, name, value));
+    match frames {
+        Frames::Nobody => with_header(answer, header::X_FRAME_OPTIONS, "DENY"),
+        // The older header knows no list of names.
+        Frames::ThisMachine => answer,
+    }
 }

@@ -7,7 +7,12 @@ use plimsoll_load::plan::parse_duration;
 use plimsoll_shootout::WatchArgs;
 use serde_json::Value;
 
-use crate::{exit::Failure, live::LiveFlags, report::ReportFlags, runs::SaveFlags};
+use crate::{
+    exit::Failure,
+    live::{LiveFlags, PageFlags},
+    report::ReportFlags,
+    runs::SaveFlags,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,6 +73,8 @@ pub(in crate::run) struct Options {
     pub(super) save: SaveFlags,
     #[command(flatten)]
     pub(super) live: LiveFlags,
+    #[command(flatten)]
+    pub(super) page: PageFlags,
     /// Log what helps to find mistakes, too.
     #[arg(long)]
     pub(super) verbose: bool,

@@ -7,7 +7,10 @@ use clap::{Args, Parser, ValueEnum, ValueHint};
 use crate::report::ReportFlags;
 use plimsoll_shootout::WatchArgs;
 
-use crate::{live::LiveFlags, runs::SaveFlags};
+use crate::{
+    live::{LiveFlags, PageFlags},
+    runs::SaveFlags,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,6 +58,8 @@ pub(in crate::run) struct Options {
     pub(super) quiet: bool,
     #[command(flatten)]
     pub(super) live: LiveFlags,
+    #[command(flatten)]
+    pub(super) page: PageFlags,
     #[command(flatten)]
     pub(super) save: SaveFlags,
     /// Log each step of each client.

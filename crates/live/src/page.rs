@@ -1,0 +1,168 @@
+//! The run in a browser: a page of this machine alone, with charts that grow, buttons, and the report at the end.
+//!
+//! Its address holds a secret, so that no other user of this machine and no web page can guess it; it answers only under
+//! the names of this machine, so that no other name can be pointed to it; and it obeys only itself. It is served by a thread
+//! of its own. Each tab is given the newest state of the run, whole: a tab that comes late has all of it, and a slow one
+//! misses states between, not the newest. Nothing is made or sent while there is no tab.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::{sync::watch, time::timeout};
+
+use crate::{draw::Mood, view::Orders};
+
+mod address;
+mod answers;
+mod guard;
+mod serving;
+
+pub use self::address::PageError;
+
+/// How long open tabs have to take the report when the run is over.
+const REPORT_WITHIN: Duration = Duration::from_secs(5);
+
+/// What a page is about.
+pub struct Subject {
+    /// For people.
+    pub name: String,
+    /// Whether the run can be paused while it goes on.
+    pub can_pause: bool,
+    /// Another page of this machine that belongs to the run, with its name: the chat of the demo. It is shown in a frame.
+    pub link: Option<(String, String)>,
+}
+
+/// A page that is served until it is dropped.
+pub struct Page {
+    url: String,
+    shared: Arc<Shared>,
+    /// The thread ends when this is dropped.
+    _stop: tokio::sync::oneshot::Sender<()>,
+}
+
+/// What the page and its connections share.
+struct Shared {
+    address: SocketAddr,
+    /// The first part of every path.
+    secret: String,
+    subject: Subject,
+    orders: Box<dyn Orders + Sync>,
+    /// The newest state as an event; none before the first.
+    state: watch::Sender<Bytes>,
+    report: Mutex<Option<Bytes>>,
+    n_tabs: AtomicUsize,
+    /// How many tabs have the report.
+    n_reports: watch::Sender<usize>,
+}
+
+impl Page {
+    /// Listens on `address`, `host:port` of this machine, and serves the page from now on.
+    ///
+    /// # Errors
+    /// When the address is not one of this machine alone, or is taken.
+    pub fn serve(
+        address: &str,
+        subject: Subject,
+        orders: impl Orders + Sync + 'static,
+    ) -> Result<Self, PageError> {
+        let listener = address::listen(address)?;
+        let address = listener.local_addr()?;
+        let secret = address::secret()?;
+        let shared = Arc::new(Shared {
+            address,
+            subject,
+            orders: Box::new(orders),
+            state: watch::Sender::new(Bytes::new()),
+            report: Mutex::default(),
+            n_tabs: AtomicUsize::new(0),
+            n_reports: watch::Sender::new(0),
+            secret,
+        });
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        start(listener, Arc::clone(&shared), stopped)?;
+        Ok(Self {
+            url: format!("http://{address}/{}/", shared.secret),
+            shared,
+            _stop: stop,
+        })
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Whether anybody looks at it.
+    pub fn has_tabs(&self) -> bool {
+        self.shared.n_tabs.load(Relaxed) > 0
+    }
+
+    /// Shows the state of the run: `run` is JSON as reports have it.
+    pub fn show(&self, run: &str) {
+        let mood = self.shared.mood();
+        self.shared.publish(&format!("{{\"mood\":{mood},\"run\":{run}}}"));
+    }
+
+    /// The run is over: shows its report, a page, and waits until all tabs have it, up to five seconds.
+    pub async fn finish(self, report: String) {
+        let n_tabs = self.shared.n_tabs.load(Relaxed);
+        *lock(&self.shared.report) = Some(report.into());
+        self.shared.publish("{\"over\":true}");
+        let mut n_reports = self.shared.n_reports.subscribe();
+        let all = n_reports.wait_for(|n_reports| *n_reports >= n_tabs);
+        // Who has not taken it by then has gone, or does not read.
+        drop(timeout(REPORT_WITHIN, all).await);
+    }
+}
+
+impl Shared {
+    /// Gives all tabs a new state, which is one line of JSON.
+    fn publish(&self, json: &str) {
+        self.state.send_replace(Bytes::from(format!("data: {json}\n\n")));
+    }
+
+    /// As JSON.
+    fn mood(&self) -> String {
+        let Mood { is_paused, is_ending } = self.orders.mood();
+        format!("{{\"isPaused\":{is_paused},\"isEnding\":{is_ending}}}")
+    }
+}
+
+/// Serves on a thread with an event loop of its own.
+fn start(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    stopped: tokio::sync::oneshot::Receiver<()>,
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let listener = {
+        let _inside = runtime.enter();
+        tokio::net::TcpListener::from_std(listener)?
+    };
+    let serve = move || {
+        let tasks = tokio::task::LocalSet::new();
+        tasks.block_on(&runtime, async {
+            tokio::select! {
+                () = serving::serve(listener, shared) => {}
+                _ = stopped => {}
+            }
+        });
+    };
+    thread::Builder::new().name("page".to_owned()).spawn(serve)?;
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,99 @@
+//! Whether a request comes from the page itself.
+
+use std::net::{IpAddr, SocketAddr};
+
+use hyper::http::uri::Authority;
+
+/// The port that browsers leave out (RFC 9110 §4.2.1).
+const HTTP_PORT: u16 = 80;
+
+/// What a request says of where it comes from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Origin<'a> {
+    /// `Host`.
+    pub(super) host: Option<&'a str>,
+    /// `Origin`: browsers send it with every POST.
+    pub(super) origin: Option<&'a str>,
+    /// `Sec-Fetch-Site`.
+    pub(super) site: Option<&'a str>,
+}
+
+impl Origin<'_> {
+    /// Whether it was sent to this machine under one of its own names. A web page whose name was pointed to this machine
+    /// asks under that name.
+    pub(super) fn is_local(&self, address: SocketAddr) -> bool {
+        let Some(authority) = self.host.and_then(|host| host.parse::<Authority>().ok()) else {
+            return false;
+        };
+        let name = authority.host();
+        let number = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+        let is_loopback = name.eq_ignore_ascii_case("localhost")
+            || number
+                .unwrap_or(name)
+                .parse()
+                .is_ok_and(|address: IpAddr| address.is_loopback());
+        is_loopback && authority.port_u16().unwrap_or(HTTP_PORT) == address.port()
+    }
+
+    /// Whether an order comes from the page, as far as browsers tell.
+    pub(super) fn is_own(&self) -> bool {
+        let is_own_origin = self.origin.is_none_or(|origin| {
+            let host = origin.strip_prefix("http://");
+            host.is_some() && host == self.host
+        });
+        is_own_origin && self.site.is_none_or(|site| site == "same-origin")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_this_machine() {
+        let address = "127.0.0.1:5665".parse().unwrap();
+        for (host, expected) in [
+            (Some("127.0.0.1:5665"), true),
+            (Some("localhost:5665"), true),
+            (Some("LOCALHOST:5665"), true),
+            (Some("[::1]:5665"), true),
+            (Some("127.0.0.1:80"), false),
+            (Some("127.0.0.1"), false),
+            (Some("127.0.0.1:"), false),
+            (Some("evil.example:5665"), false),
+            (Some("localhost.evil.example:5665"), false),
+            (Some("10.0.0.1:5665"), false),
+            (None, false),
+        ] {
+            let origin = Origin {
+                host,
+                ..Origin::default()
+            };
+            assert_eq!(origin.is_local(address), expected, "{host:?}");
+        }
+        let usual = Origin {
+            host: Some("localhost"),
+            ..Origin::default()
+        };
+        assert!(usual.is_local("127.0.0.1:80".parse().unwrap()));
+    }
+
+    #[test]
+    fn orders_of_other_pages() {
+        let host = Some("localhost:5665");
+        for (origin, site, expected) in [
+            (Some("http://localhost:5665"), Some("same-origin"), true),
+            (Some("http://localhost:5665"), None, true),
+            (None, None, true),
+            (Some("http://evil.example"), None, false),
+            (Some("null"), None, false),
+            (Some("https://localhost:5665"), None, false),
+            (Some("http://localhost:3000"), None, false),
+            (None, Some("cross-site"), false),
+            (None, Some("same-site"), false),
+        ] {
+            let origin = Origin { host, origin, site };
+            assert_eq!(origin.is_own(), expected, "{origin:?}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Connections of the page: HTTP/1.1, and streams of states as Server-Sent Events (HTML Standard §9.2).
+
+use std::{
+    cell::Cell,
+    convert::Infallible,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body_util::{
+    Either, Full,
+    channel::{Channel, Sender},
+};
+use hyper::{
+    Request, Response, body::Incoming, header, header::HeaderValue, server::conn::http1, service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, watch},
+    task::JoinSet,
+    time::timeout,
+};
+
+use super::{
+    Shared,
+    answers::{Answer, answer},
+    guard::Origin,
+};
+
+/// Connections at the same time; further ones wait to be accepted. Reason: a browser has up to six to one place.
+const MAX_CONNECTIONS: usize = 32;
+
+/// How long a client may take to send a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A tab that takes nothing for so long is dropped; it comes again by itself when it can.
+const SLOW: Duration = Duration::from_secs(10);
+
+type Body = Either<Full<Bytes>, Channel<Bytes>>;
+
+/// Serves for ever. To be polled on a `LocalSet`.
+pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        // The semaphore is never closed.
+        let place = Arc::clone(&places).acquire_owned().await;
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let shared = Arc::clone(&shared);
+                connections.spawn_local(async move {
+                    converse(stream, shared).await;
+                    drop(place);
+                });
+            }
+            // There may be too many open files at this moment.
+            Err(_) => tokio::time::sleep(REQUEST_TIMEOUT / 10).await,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+    let has_report = Cell::new(false);
+    let service = service_fn(|request| {
+        let response = respond(&request, &shared);
+        has_report.set(has_report.get() || is_report(&request, &response));
+        async move { Ok::<_, Infallible>(response) }
+    });
+    // A connection that ends early is a tab that was closed.
+    let _closed = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+    // The connection ends with it, so by now all of it has been given to the system.
+    if has_report.get() {
+        shared.n_reports.send_modify(|n_reports| *n_reports += 1);
+    }
+}
+
+fn is_report(request: &Request<Incoming>, response: &Response<Body>) -> bool {
+    request.uri().path().ends_with("/report") && response.status().is_success()
+}
+
+fn respond(request: &Request<Incoming>, shared: &Arc<Shared>) -> Response<Body> {
+    let header = |name: header::HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let origin = Origin {
+        host: header(header::HOST),
+        origin: header(header::ORIGIN),
+        site: header(header::HeaderName::from_static("sec-fetch-site")),
+    };
+    let path = request.uri().path();
+    let (status, content_type, body) = match answer(request.method(), path, &origin, shared) {
+        Answer::Whole {
+            status,
+            content_type,
+            body,
+        } => (status, content_type, Either::Left(Full::new(body))),
+        Answer::Stream => (
+            hyper::StatusCode::OK,
+            "text/event-stream",
+            Either::Right(stream(shared)),
+        ),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    for (name, value) in FIXED_HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if is_report(request, &response) {
+        // It has a policy of its own.
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    } else {
+        let policy = HeaderValue::from_static(POLICY);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+/// Nothing of the page goes elsewhere, and nobody else shows it as a part of theirs.
+const FIXED_HEADERS: [(header::HeaderName, &str); 4] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+];
+
+/// Only its own script, style and states; and in a frame the page of this machine that belongs to the run.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
+                      frame-src http://127.0.0.1:* http://localhost:*; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+fn stream(shared: &Arc<Shared>) -> Channel<Bytes> {
+    // One state waits here at the most, and one in the connection.
+    let (sender, body) = Channel::new(1);
+    tokio::task::spawn_local(feed(Arc::clone(shared), sender));
+    body
+}
+
+/// Gives a tab the newest state whenever it can take one.
+async fn feed(shared: Arc<Shared>, mut tab: Sender<Bytes>) {
+    let mut states = shared.state.subscribe();
+    let _counted = Tab::of(&shared);
+    loop {
+        let state = states.borrow_and_update().clone();
+        let sent = match state.is_empty() {
+            // So that the browser knows that it is connected.
+            true => timeout(SLOW, tab.send_data(Bytes::from_static(b": welcome\n\n"))).await,
+            false => timeout(SLOW, tab.send_data(state)).await,
+        };
+        if !matches!(sent, Ok(Ok(()))) || next(&mut states).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn next(states: &mut watch::Receiver<Bytes>) -> Result<(), watch::error::RecvError> {
+    states.changed().await
+}
+
+/// Counts a tab while it is open.
+struct Tab<'a>(&'a Shared);
+
+impl<'a> Tab<'a> {
+    fn of(shared: &'a Shared) -> Self {
+        shared.n_tabs.fetch_add(1, Relaxed);
+        Self(shared)
+    }
+}
+
+impl Drop for Tab<'_> {
+    fn drop(&mut self) {
+        self.0.n_tabs.fetch_sub(1, Relaxed);
+    }
+}

@@ -1,0 +1,44 @@
+//! `plimsoll conform`: proves cable servers, WebSocket servers and WebSocket clients right or wrong, case by case.
+#![expect(dead_code, reason = "the first suite takes this line away")]
+
+mod cases;
+mod conduct;
+mod expecting;
+mod flags;
+mod matrix;
+mod progress;
+mod report_file;
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    exit::{Failure, Status},
+    surroundings::Surroundings,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll conform matrix ours.json theirs.json -o matrix.html
+
+Exit codes: 0 no case failed, or all verdicts are as expected; 3 a case failed, or a verdict changed.";
+
+/// Test whether servers and clients do what the protocols demand, case by case.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Matrix(matrix::Options),
+}
+
+impl Options {
+    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        match self.command {
+            Command::Matrix(options) => options.execute(surroundings),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+// The page of a run that goes on: charts that grow, buttons, the report at its end; and nobody else's business.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import { after, before, describe, test } from "node:test";
+import { Browser } from "./support/browser.mjs";
+import { within } from "./support/deadline.mjs";
+import { plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
+import { eventually } from "./support/processes.mjs";
+import { folderOf } from "./support/scripts.mjs";
+
+/** Goes on until it is told to end. */
+const SCRIPT = `
+import { sleep } from "k6";
+import { Counter, Trend } from "k6/metrics";
+const rtt = new Trend("rtt", true);
+const said = new Counter("said");
+export const options = {
+  scenarios: { all: { executor: "externally-controlled", vus: 3, maxVUs: 5, duration: "10m" } },
+  thresholds: { rtt: ["p(95)<1000", "p(99)<2"] },
+};
+export default function () {
+  rtt.add(1 + (__ITER % 7) * 3);
+  said.add(1);
+  sleep(0.05);
+  if (__ITER === 20) throw new Error("no luck at <b>all</b>");
+}`;
+
+/** A run with its page. */
+class Run {
+  #child;
+  #said = "";
+
+  static async start(t, ...args) {
+    const run = new Run();
+    run.#child = startPlimsollIn({ cwd: folderOf(t, { "chat.js": SCRIPT }) }, ...args);
+    t.after(() => run.#child.kill("SIGKILL"));
+    run.#child.stdout.resume();
+    run.#child.stderr.setEncoding("utf8").on("data", (text) => (run.#said += text));
+    [, run.url] = await eventually(() => /Live page: (http:\S+)\n/.exec(run.#said), "the page's address");
+    return run;
+  }
+
+  get said() {
+    return this.#said;
+  }
+
+  async code() {
+    const { code } = await within(this.#child.exited, `the run to end, which said: ${this.#said}`);
+    return code;
+  }
+}
+
+/** What a request is answered whose headers a browser would not let a page choose. */
+function ask(url, { method = "GET", headers = {} } = {}) {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+/** The numbers of a chart, by its title. */
+const drawn = (page, title) =>
+  page.evaluate(
+    (title) =>
+      [...document.querySelectorAll("figure.chart")]
+        .find((figure) => figure.querySelector(".chart-title").textContent === title)
+        ?.chart.data()
+        .lines.map(({ label, values }) => ({ label, values })),
+    title,
+  );
+
+describe("the page of a run that goes on", () => {
+  let browser;
+  before(async () => (browser = await Browser.launch()));
+  after(() => browser?.close());
+
+  /** A page that may not complain, nor ask anybody else. */
+  async function open(t, url, look) {
+    const page = await browser.newPage(t, look);
+    const [errors, requests] = [[], []];
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("request", (request) => requests.push(request.url()));
+    await page.goto(url);
+    const check = (...others) => {
+      assert.deepEqual(errors, []);
+      const known = [url, "data:", ...others];
+      assert.deepEqual(requests.filter((request) => !known.some((begin) => request.startsWith(begin))), []);
+    };
+    return { page, check };
+  }
+
+  test("shows the run in several tabs, pauses and stops it, and becomes its report", async (t) => {
+    const run = await Run.start(t, "run", "--quiet", "--ui", "chat.js");
+    const first = await open(t, run.url, { viewport: { width: 1280, height: 900 } });
+    await first.page.waitForSelector(".badge:text-is('running')");
+    const counted = async (page) => (await drawn(page, "said per second"))?.[0].values.length ?? 0;
+    const before = await eventually(async () => await counted(first.page), "a chart");
+    await eventually(async () => (await counted(first.page)) >= before + 2, "the chart to grow");
+    const [latency] = await drawn(first.page, "rtt over time");
+    assert.equal(latency.label, "median");
+    assert.ok(latency.values.some((value) => value >= 1_000 && value <= 19_000), JSON.stringify(latency));
+
+    // Who comes late has it all, on a telephone, too.
+    const late = await open(t, run.url, { viewport: { width: 390, height: 800 } });
+    await eventually(async () => (await counted(late.page)) >= before + 2, "the whole history");
+    assert.equal(await late.page.evaluate(() => document.documentElement.scrollWidth), 390);
+    await late.page.waitForSelector("#thresholds:has-text('rtt: p(99)<2')");
+    await eventually(async () => (await late.page.textContent("#errors")).includes("<b>all</b>"), "the error, as text");
+
+    await first.page.click("button:text-is('Pause')");
+    await late.page.waitForSelector(".badge:text-is('paused')");
+    await late.page.click("button:text-is('Resume')");
+    await first.page.waitForSelector(".badge:text-is('running')");
+
+    await first.page.click("button:text-is('Stop')");
+    assert.equal(await run.code(), 105, run.said);
+    for (const { page, check } of [first, late]) {
+      await page.waitForURL(`${run.url}report`);
+      await page.waitForSelector("#environment");
+      assert.match(await page.textContent(".headline h1"), /Did not hold rtt p\(99\)<2|bottleneck/);
+      check();
+    }
+  });
+
+  test("is nobody else's", async (t) => {
+    const run = await Run.start(t, "run", "--quiet", "--ui=localhost:0", "chat.js");
+    const { origin, host, port } = new URL(run.url);
+    assert.equal(await ask(run.url), 200);
+    for (const path of ["/", "/states", "/00000000000000000000000000000000/"]) {
+      assert.equal(await ask(`${origin}${path}`), 404, path);
+    }
+    // A name that was pointed to this machine, and orders of other pages.
+    assert.equal(await ask(run.url, { headers: { host: `evil.example:${port}` } }), 403);
+    for (const headers of [{ origin: "http://evil.example" }, { "sec-fetch-site": "cross-site" }]) {
+      assert.equal(await ask(`${run.url}stop`, { method: "POST", headers }), 403, JSON.stringify(headers));
+    }
+    assert.equal(await ask(`${run.url}stop`), 404);
+    // The page itself.
+    const own = { origin, host, "sec-fetch-site": "same-origin" };
+    assert.equal(await ask(`${run.url}stop`, { method: "POST", headers: own }), 200);
+    assert.equal(await run.code(), 105);
+  });
+
+  test("a tab that reads nothing holds up nobody", async (t) => {
+    const run = await Run.start(t, "run", "--quiet", "--ui", "chat.js");
+    const stuck = request(`${run.url}states`, { agent: false });
+    stuck.on("error", () => {});
+    stuck.on("response", (response) => response.pause());
+    stuck.end();
+    t.after(() => stuck.destroy());
+    const { page } = await open(t, run.url);
+    await eventually(async () => (await drawn(page, "said per second"))?.[0].values.length >= 4, "the chart to grow");
+    await page.click("button:text-is('Stop')");
+    assert.equal(await run.code(), 105);
+  });
+
+  test("plimsoll demo has it beside its chat", async (t) => {
+    const run = await Run.start(t, "demo", "--users", "5", "--time", "15", "--ui");
+    const { page, check } = await open(t, run.url);
+    await page.waitForSelector("a:text-is('Join the chat')");
+    const chat = /in a browser: (http:\S+)/.exec(run.said)[1];
+    assert.equal(await page.getAttribute("a:text-is('Join the chat')", "href"), chat);
+    await eventually(async () => await drawn(page, "CPU"), "the server's CPU");
+    const room = page.frameLocator("iframe.beside");
+    await room.locator("#name").fill("visitor");
+    await room.locator("#join button").click();
+    await room.locator("#messages li").first().waitFor();
+    await page.waitForURL(`${run.url}report`);
+    await page.waitForSelector("#environment");
+    check(chat);
+    assert.equal(await run.code(), 0, run.said);
+  });
+});
+
+test("an address that cannot be is told before the run", async (t) => {
+  const cwd = folderOf(t, { "chat.js": SCRIPT });
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  t.after(() => taken.close());
+  for (const [address, expected] of [
+    [`127.0.0.1:${taken.address().port}`, /--ui=127\.0\.0\.1:\d+: cannot listen: .*in use.*; --ui alone takes a free port/],
+    ["0.0.0.0:0", /reachable from other machines/],
+    ["nonsense", /expected a host and a port, for example --ui=localhost:5665/],
+  ]) {
+    const refused = await plimsollIn({ cwd }, "run", `--ui=${address}`, "chat.js");
+    assert.equal(refused.code, 2, refused.stderr);
+    assert.match(refused.stderr, expected);
+  }
+});

@@ -1,0 +1,85 @@
+// A run that goes on: the charts of its report, which grow, and at its end the report itself.
+
+import { h } from "../dom.ts";
+import { frame } from "../frame.ts";
+import { errors } from "../section/errors.ts";
+import { tiles } from "../section/headline.ts";
+import { overTime } from "../section/latency.ts";
+import { loadSpecs } from "../section/load.ts";
+import { resourceSpecs } from "../section/resources.ts";
+import { grid, type Section, section, smallGrid } from "../section/section.ts";
+import { thresholds } from "../section/thresholds.ts";
+import type { RunData } from "../summary.ts";
+import { Charts } from "./charts.ts";
+import { about, Controls, type Link } from "./controls.ts";
+import type { State } from "./state.ts";
+
+export function live(data: DOMStringMap): void {
+    const subject = about(data);
+    const controls = new Controls(subject);
+    const figures = h("div", {});
+    const boxes = { latency: h("div", {}), load: smallGrid(), resources: smallGrid() };
+    const texts = { thresholds: h("div", {}), errors: h("div", {}) };
+    const sections = {
+        latency: section("latency", "Latency", grid(boxes.latency, subject.link && beside(subject.link))),
+        load: section("load", "Load", boxes.load),
+        resources: section("resources", "Resources", boxes.resources),
+        thresholds: section("thresholds", "Thresholds", texts.thresholds),
+        errors: section("errors", "Errors", texts.errors),
+    };
+    const charts = {
+        latency: new Charts(boxes.latency),
+        load: new Charts(boxes.load),
+        resources: new Charts(boxes.resources),
+    };
+    frame(subject.name, [controls.element, figures], Object.values(sections));
+    for (const section of Object.values(sections)) reveal(section, false);
+
+    function draw(run: RunData): void {
+        const { summary, highlights } = run;
+        figures.replaceChildren(tiles(run));
+        const main = highlights.latency === null ? null : overTime(run, highlights.latency);
+        reveal(sections.latency, charts.latency.show(main ? [main] : []));
+        reveal(sections.load, charts.load.show(loadSpecs(summary)));
+        reveal(sections.resources, charts.resources.show(resourceSpecs(summary)));
+        reveal(sections.thresholds, fill(texts.thresholds, thresholds(run)));
+        reveal(sections.errors, fill(texts.errors, errors(run)));
+    }
+
+    const source = new EventSource("states");
+    source.addEventListener("open", () => controls.connected(true));
+    // The browser tries again by itself.
+    source.addEventListener("error", () => controls.connected(false));
+    source.addEventListener("message", ({ data }) => {
+        const state = JSON.parse(data as string) as State;
+        if (state.over) {
+            source.close();
+            location.replace("report");
+            return;
+        }
+        const [run] = state.run?.runs ?? [];
+        if (run) draw(run);
+        if (state.mood) controls.show(state.mood, run?.summary.metadata.duration_seconds ?? null);
+    });
+}
+
+/** Another page that belongs to the run, in a frame. */
+function beside({ url, name }: Link): HTMLElement {
+    const address = new URL(url);
+    // Under another name of this machine it would be a page of others, whose cookies browsers keep out of frames.
+    if (location.hostname === "localhost") address.hostname = location.hostname;
+    return h("iframe", { class: "beside", src: address.href, title: name });
+}
+
+/** A section that has nothing to show is not there, and nothing leads to it. */
+function reveal({ id, element }: Section, isShown: boolean): void {
+    element.hidden = !isShown;
+    document.querySelector(`nav a[href="#${id}"]`)?.parentElement?.toggleAttribute("hidden", !isShown);
+}
+
+/** What a section of the report shows, without its heading, which is there already. Whether there is any. */
+function fill(box: HTMLElement, made: Section | null): boolean {
+    const [, ...content] = [...(made?.element.children ?? [])];
+    box.replaceChildren(...content);
+    return made !== null;
+}
