@@ -1,5 +1,4 @@
 //! `plimsoll conform`: proves cable servers, WebSocket servers and WebSocket clients right or wrong, case by case.
-#![expect(dead_code, reason = "the first suite takes this line away")]
 
 mod cases;
 mod conduct;
@@ -8,6 +7,7 @@ mod flags;
 mod matrix;
 mod progress;
 mod report_file;
+mod websocket;
 
 use clap::{Parser, Subcommand};
 
@@ -18,6 +18,8 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
+  plimsoll conform websocket ws://localhost:9001/
+  plimsoll conform websocket --listen 127.0.0.1:9001
   plimsoll conform matrix ours.json theirs.json -o matrix.html
 
 Exit codes: 0 no case failed, or all verdicts are as expected; 3 a case failed, or a verdict changed.";
@@ -33,12 +35,14 @@ pub(crate) struct Options {
 #[derive(Debug, Subcommand)]
 enum Command {
     Matrix(matrix::Options),
+    Websocket(websocket::Options),
 }
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         match self.command {
             Command::Matrix(options) => options.execute(surroundings),
+            Command::Websocket(options) => options.execute(surroundings),
         }
     }
 }

@@ -81,7 +81,9 @@ pub(super) fn check(request: &Head) -> Result<(), String> {
     let key = request.only("Sec-WebSocket-Key")?;
     match BASE64.decode(key) {
         Ok(bytes) if bytes.len() == 16 => Ok(()),
-        _ => Err(format!("Sec-WebSocket-Key is {key:?}, which is not 16 bytes in base64")),
+        _ => Err(format!(
+            "Sec-WebSocket-Key is {key:?}, which is not 16 bytes in base64"
+        )),
     }
 }
 
@@ -130,7 +132,9 @@ pub(super) async fn refuse(mut opened: Opened) {
 pub(super) async fn reply(mut opened: Opened, replied: &Replied, wire: &mut WireLog) -> Judgement {
     let offers = Terms::answering(&opened.request).is_some();
     match replied.reaction {
-        Reaction::FailIfOffered if !offers => return Judgement::skipped("the client does not offer compression"),
+        Reaction::FailIfOffered if !offers => {
+            return Judgement::skipped("the client does not offer compression");
+        }
         Reaction::FailUnlessOffered if offers => return Judgement::skipped("the client offers compression"),
         _ => {}
     }
@@ -164,7 +168,10 @@ fn judge(reaction: Reaction, came: Option<Result<Heard, End>>) -> Judgement {
     let (verdict, got) = match came {
         Some(Err(End::Finished | End::Broken(_))) => (Verdict::Pass, "the end of the connection".to_owned()),
         // A Close frame on what is no WebSocket: nobody asked for it, and it does no harm.
-        Some(Ok(Heard::Close(_))) => (Verdict::NonStrict, "a Close frame, where no WebSocket was open".to_owned()),
+        Some(Ok(Heard::Close(_))) => (
+            Verdict::NonStrict,
+            "a Close frame, where no WebSocket was open".to_owned(),
+        ),
         Some(Ok(heard)) => (Verdict::Fail, format!("{heard}: the client opened a WebSocket")),
         Some(Err(End::Violated(violation))) => (Verdict::Fail, violation.0),
         None => (Verdict::Fail, format!("neither in {} s", PATIENCE.as_secs())),

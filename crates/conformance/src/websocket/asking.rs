@@ -52,7 +52,10 @@ async fn ask_on(mut stream: Box<dyn Duplex>, asked: &Asked, server: &Server, wir
     if asked.text_at_once {
         text(GREETING).encode(Some([1, 2, 3, 4]), &mut bytes);
     }
-    let asking = timeout(PATIENCE, ask(&mut *stream, &bytes, asked.n_at_once.min(bytes.len()), wire));
+    let asking = timeout(
+        PATIENCE,
+        ask(&mut *stream, &bytes, asked.n_at_once.min(bytes.len()), wire),
+    );
     let (head, early) = match asking.await {
         Ok(Answer::Head(head, early)) => (head, early),
         Ok(Answer::Nonsense(what)) => return Outcome::Wrong(what),
@@ -88,9 +91,9 @@ async fn greet(connection: &mut Connection<'_>, agreed: Agreed, is_sent: bool) -
             agreed,
             closing: closing.unwrap_or(Verdict::Pass),
         },
-        _ if explanation.contains(SMUGGLED) => {
-            Outcome::Wrong(format!("the body of the request was taken for a frame ({explanation})"))
-        }
+        _ if explanation.contains(SMUGGLED) => Outcome::Wrong(format!(
+            "the body of the request was taken for a frame ({explanation})"
+        )),
         _ => Outcome::Wrong(format!("a 101, and then: {explanation}")),
     }
 }
@@ -126,7 +129,9 @@ fn verdict(reaction: Reaction, outcome: &Outcome) -> Verdict {
         (Reaction::Either | Reaction::RefuseBetter, _) => Verdict::Pass,
         (Reaction::OpenBetter | Reaction::OpenPlain, _) => Verdict::NonStrict,
         (Reaction::Open | Reaction::OpenDeflated, _) => Verdict::Fail,
-        (Reaction::Refuse(statuses), Outcome::Refused(_, Some(status))) if statuses.contains(status) => Verdict::Pass,
+        (Reaction::Refuse(statuses), Outcome::Refused(_, Some(status))) if statuses.contains(status) => {
+            Verdict::Pass
+        }
         (Reaction::Refuse(_), _) => Verdict::NonStrict,
         (Reaction::RefuseWith(expected, name, value), Outcome::Refused(head, status)) => {
             match (head.lists(name, value), *status == Some(expected)) {
@@ -181,6 +186,8 @@ impl Reaction {
 /// What a request offers of permessage-deflate, as far as it is in order.
 fn offers_in(request: &[u8]) -> Vec<Terms> {
     let text = String::from_utf8_lossy(request);
-    let lines = text.lines().filter_map(|line| line.strip_prefix("Sec-WebSocket-Extensions:"));
+    let lines = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("Sec-WebSocket-Extensions:"));
     lines.flat_map(Terms::read).filter_map(Result::ok).collect()
 }

@@ -9,8 +9,8 @@ use crate::{Case, CaseId};
 mod closing;
 mod compression;
 mod deflate;
-mod framing;
 mod fragmentation;
+mod framing;
 mod limits;
 mod pings;
 pub(super) mod replies;
@@ -88,7 +88,13 @@ pub(super) fn all(side: Side, n_messages: usize) -> Vec<Planned> {
 pub(super) struct List(Vec<Planned>);
 
 impl List {
-    fn add(&mut self, id: impl Into<Cow<'static, str>>, title: impl Into<Cow<'static, str>>, clause: &'static str, script: Script) {
+    fn add(
+        &mut self,
+        id: impl Into<Cow<'static, str>>,
+        title: impl Into<Cow<'static, str>>,
+        clause: &'static str,
+        script: Script,
+    ) {
         let case = Case {
             id: CaseId::new(id),
             title: title.into(),

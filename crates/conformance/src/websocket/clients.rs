@@ -23,7 +23,7 @@ use super::{
     payloads::Corpora,
     servers::deadline,
 };
-use crate::{Case, CaseId, Judgement, Outcome, Suite, WireLog, judge};
+use crate::{Case, Outcome, Verdict, WireLog, judge};
 
 mod visit;
 
@@ -103,7 +103,7 @@ impl ClientSuite {
         run.serve(listener, &mut on_progress).await;
         let skipped = |case: &Case| Outcome {
             case: case.clone(),
-            verdict: crate::Verdict::Skipped,
+            verdict: Verdict::Skipped,
             closing: None,
             explanation: "the client did not ask for this case".to_owned(),
             seconds: 0.0,
@@ -112,7 +112,9 @@ impl ClientSuite {
         let outcomes = run.outcomes.into_inner().into_iter().zip(cases);
         ClientRun {
             agent: run.agent.into_inner(),
-            outcomes: outcomes.map(|(outcome, case)| outcome.unwrap_or_else(|| skipped(case))).collect(),
+            outcomes: outcomes
+                .map(|(outcome, case)| outcome.unwrap_or_else(|| skipped(case)))
+                .collect(),
         }
     }
 }
@@ -167,7 +169,11 @@ impl Run<'_> {
 
     async fn run_case(&self, at: usize, opened: Opened) -> Option<(usize, Outcome)> {
         let case = self.cases.get(at)?;
-        let planned = self.suite.cases.iter().find(|planned| planned.case.id == case.id)?;
+        let planned = self
+            .suite
+            .cases
+            .iter()
+            .find(|planned| planned.case.id == case.id)?;
         let visit = Visit::new(planned, opened, &self.suite.corpora);
         let outcome = judge(&visit, case.clone(), deadline(&case.id, self.usual_deadline)).await;
         Some((at, outcome))
@@ -194,8 +200,7 @@ impl Run<'_> {
 }
 
 /// What Autobahn says for a verdict.
-fn autobahn_word(verdict: crate::Verdict) -> &'static str {
-    use crate::Verdict;
+fn autobahn_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "OK",
         Verdict::NonStrict => "NON-STRICT",

@@ -80,7 +80,9 @@ pub(super) async fn conduct(exchange: &Exchange, connection: &mut Connection<'_>
 pub(super) async fn close_in_order(connection: &mut Connection<'_>) -> (Verdict, String) {
     let exchange = Exchange::of(Vec::new());
     let judgement = conduct(&exchange, connection).await;
-    let worst = judgement.closing.map_or(judgement.verdict, |closing| closing.max(judgement.verdict));
+    let worst = judgement
+        .closing
+        .map_or(judgement.verdict, |closing| closing.max(judgement.verdict));
     (worst, judgement.explanation)
 }
 
@@ -101,7 +103,9 @@ impl Conduct<'_, '_> {
             Action::AwaitFailure(patience) => {
                 while !self.is_over() {
                     if !self.step(*patience).await {
-                        self.connection.wire.note(format_args!("{patience:?} have passed"));
+                        self.connection
+                            .wire
+                            .note(format_args!("{patience:?} have passed"));
                         return self.course.events.push(Event::Waited);
                     }
                 }
@@ -114,7 +118,10 @@ impl Conduct<'_, '_> {
         // A great many look the same in the log.
         if frames.len() > 300 {
             let first = &frames[0];
-            self.connection.wire.sent(format_args!("{} frames, the first of them: {first}", frames.len()));
+            self.connection.wire.sent(format_args!(
+                "{} frames, the first of them: {first}",
+                frames.len()
+            ));
             self.connection.send_silently(frames, cut).await;
         } else {
             self.connection.send(frames, cut).await;

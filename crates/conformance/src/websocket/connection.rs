@@ -141,7 +141,8 @@ impl<'w> Connection<'w> {
 
     /// Sends these bytes of a frame's payload; the first ones come with the head.
     pub(super) async fn send_part(&mut self, frame: &Frame, part: Range<usize>) {
-        self.wire.sent(format_args!("bytes {} to {} of {frame}", part.start, part.end));
+        self.wire
+            .sent(format_args!("bytes {} to {} of {frame}", part.start, part.end));
         let mut bytes = Vec::new();
         let key = self.key(frame.masking);
         frame.encode(key, &mut bytes);
@@ -212,7 +213,9 @@ impl<'w> Connection<'w> {
                     Poll::Pending => return Poll::Pending,
                 }
             }
-            Pin::new(&mut self.stream).poll_flush(cx).map(|flushed| flushed.is_ok())
+            Pin::new(&mut self.stream)
+                .poll_flush(cx)
+                .map(|flushed| flushed.is_ok())
         });
         if !written.await {
             self.wire.note("the target takes no more");

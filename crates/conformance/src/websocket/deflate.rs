@@ -6,18 +6,18 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use super::reader::Violation;
 
+mod reach;
+
+use reach::reach;
+
 /// What is left out at the end of a message and put back by the receiver (RFC 7692 §7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xFF, 0xFF];
 
 /// The largest message that is inflated. Reason: as for frames; a few bytes could become gigabytes.
 const MOST_MESSAGE_BYTES: usize = 64 << 20;
 
-/// How much is inflated at once when the target's window is limited. Reason: zlib looks back into its own output of one
-/// call however far that is, so a reference beyond the window is noticed only if it reaches this much further.
-const STEP_BYTES: usize = 64;
-
-/// How much is inflated at once otherwise, where there is nothing beyond the window.
-const LARGE_STEP_BYTES: usize = 16 << 10;
+/// How much is inflated at once.
+const STEP_BYTES: usize = 16 << 10;
 
 /// How one end compresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub(super) struct Direction {
 
 impl Direction {
     /// What holds when nothing was negotiated.
+    #[cfg(test)]
     pub(super) const UNLIMITED: Self = Self {
         takes_over: true,
         window_bits: 15,
@@ -54,7 +55,7 @@ impl Deflate {
             sending,
             compress: Compress::new_with_window_bits(Compression::default(), false, window_bits),
             receiving,
-            decompress: Decompress::new_with_window_bits(false, receiving.window_bits.clamp(9, 15)),
+            decompress: Decompress::new(false),
         }
     }
 
@@ -93,6 +94,13 @@ impl Deflate {
     /// # Errors
     /// It is no DEFLATE data, or reaches back further than was agreed.
     pub(super) fn inflate(&mut self, compressed: &[u8]) -> Result<Vec<u8>, Violation> {
+        if self.receiving.window_bits < 15 {
+            let whole = [compressed, &TAIL].concat();
+            let window = 1 << self.receiving.window_bits;
+            reach(&whole)
+                .filter(|reach| *reach <= window)
+                .ok_or_else(|| self.violation())?;
+        }
         let mut message = Vec::new();
         self.inflate_some(compressed, &mut message)?;
         self.inflate_some(&TAIL, &mut message)?;
@@ -103,16 +111,12 @@ impl Deflate {
     }
 
     fn inflate_some(&mut self, mut compressed: &[u8], message: &mut Vec<u8>) -> Result<(), Violation> {
-        let step = match self.receiving.window_bits {
-            15 => LARGE_STEP_BYTES,
-            _ => STEP_BYTES,
-        };
-        let mut output = [0; LARGE_STEP_BYTES];
+        let mut output = [0; STEP_BYTES];
         loop {
             let (start_in, start_out) = (self.decompress.total_in(), self.decompress.total_out());
             let status = self
                 .decompress
-                .decompress(compressed, &mut output[..step], FlushDecompress::Sync)
+                .decompress(compressed, &mut output, FlushDecompress::Sync)
                 .map_err(|_| self.violation())?;
             let n_in = (self.decompress.total_in() - start_in) as usize;
             let n_out = (self.decompress.total_out() - start_out) as usize;
@@ -128,7 +132,7 @@ impl Deflate {
                 _ if n_in == 0 && n_out == 0 && !compressed.is_empty() => return Err(self.violation()),
                 Status::Ok | Status::BufError => {}
             }
-            if compressed.is_empty() && n_out < step {
+            if compressed.is_empty() && n_out < STEP_BYTES {
                 return Ok(());
             }
         }
@@ -149,7 +153,11 @@ impl Deflate {
 
 impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let over = if self.takes_over { "context takeover" } else { "no context takeover" };
+        let over = if self.takes_over {
+            "context takeover"
+        } else {
+            "no context takeover"
+        };
         write!(f, "{over}, window of {} bits", self.window_bits)
     }
 }
@@ -178,9 +186,19 @@ mod tests {
                     takes_over,
                     window_bits,
                 });
-                for message in [repeating(1000), Vec::new(), b"Hello".to_vec(), b"Hello".to_vec(), vec![0; 100_000]] {
+                for message in [
+                    repeating(1000),
+                    Vec::new(),
+                    b"Hello".to_vec(),
+                    b"Hello".to_vec(),
+                    vec![0; 100_000],
+                ] {
                     let compressed = here.compress(&message);
-                    assert_eq!(there.inflate(&compressed), Ok(message), "{window_bits} {takes_over}");
+                    assert_eq!(
+                        there.inflate(&compressed),
+                        Ok(message),
+                        "{window_bits} {takes_over}"
+                    );
                 }
             }
         }
@@ -205,7 +223,9 @@ mod tests {
     fn is_taken(sent: Direction, agreed: Direction, messages: &[&[u8]]) -> bool {
         let mut target = Deflate::new(sent, sent);
         let mut tester = Deflate::new(agreed, agreed);
-        messages.iter().all(|message| tester.inflate(&target.compress(message)).is_ok())
+        messages
+            .iter()
+            .all(|message| tester.inflate(&target.compress(message)).is_ok())
     }
 
     #[test]

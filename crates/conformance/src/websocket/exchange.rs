@@ -175,10 +175,7 @@ pub(super) fn close(code: u16, reason: &str) -> Frame {
 
 /// A message in fragments of `n_bytes`; `rsv` is of the first.
 pub(super) fn fragments(opcode: u8, rsv: u8, payload: &[u8], n_bytes: usize) -> Vec<Frame> {
-    let mut frames: Vec<Frame> = payload
-        .chunks(n_bytes.max(1))
-        .map(|piece| goes_on(piece))
-        .collect();
+    let mut frames: Vec<Frame> = payload.chunks(n_bytes.max(1)).map(goes_on).collect();
     if frames.is_empty() {
         frames.push(goes_on(""));
     }

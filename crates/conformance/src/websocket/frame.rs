@@ -190,20 +190,40 @@ mod tests {
     fn the_examples_of_rfc_6455_5_7() {
         check(&Frame::new(TEXT, "Hello"), None, b"\x81\x05Hello");
         let key = Some([0x37, 0xfa, 0x21, 0x3d]);
-        check(&Frame::new(TEXT, "Hello"), key, b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58");
+        check(
+            &Frame::new(TEXT, "Hello"),
+            key,
+            b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58",
+        );
         check(&Frame::new(TEXT, "Hel").unfinished(), None, b"\x01\x03Hel");
         check(&Frame::new(CONTINUATION, "lo"), None, b"\x80\x02lo");
         check(&Frame::new(BINARY, [0; 256]), None, b"\x82\x7e\x01\x00\0");
-        check(&Frame::new(BINARY, [0; 65_536]), None, b"\x82\x7f\0\0\0\0\0\x01\0\0\0");
+        check(
+            &Frame::new(BINARY, [0; 65_536]),
+            None,
+            b"\x82\x7f\0\0\0\0\0\x01\0\0\0",
+        );
     }
 
     #[test]
     fn what_is_wrong_is_written_too() {
         check(&Frame::new(PING, "a").with_rsv(RSV1), None, b"\xc9\x01a");
-        check(&Frame::new(TEXT, "a").with_length(Length::Bits16), None, b"\x81\x7e\0\x01a");
-        check(&Frame::new(TEXT, "a").with_length(Length::Bits64), None, b"\x81\x7f\0\0\0\0\0\0\0\x01a");
+        check(
+            &Frame::new(TEXT, "a").with_length(Length::Bits16),
+            None,
+            b"\x81\x7e\0\x01a",
+        );
+        check(
+            &Frame::new(TEXT, "a").with_length(Length::Bits64),
+            None,
+            b"\x81\x7f\0\0\0\0\0\0\0\x01a",
+        );
         let lie = Length::Announced(1 << 63);
-        check(&Frame::new(TEXT, "a").with_length(lie), None, b"\x81\x7f\x80\0\0\0\0\0\0\0a");
+        check(
+            &Frame::new(TEXT, "a").with_length(lie),
+            None,
+            b"\x81\x7f\x80\0\0\0\0\0\0\0a",
+        );
     }
 
     #[test]
@@ -212,7 +232,13 @@ mod tests {
             let payload: Vec<u8> = (0..n_bytes).collect();
             let mut masked = payload.clone();
             mask(&mut masked, [1, 2, 3, 0]);
-            assert!(masked.iter().zip(&payload).take(3).all(|(masked, byte)| masked != byte));
+            assert!(
+                masked
+                    .iter()
+                    .zip(&payload)
+                    .take(3)
+                    .all(|(masked, byte)| masked != byte)
+            );
             mask(&mut masked, [1, 2, 3, 0]);
             assert_eq!(masked, payload);
         }

@@ -33,7 +33,10 @@ impl Head {
 
     /// The values of all fields with this name.
     pub(super) fn values<'h>(&'h self, name: &'h str) -> impl Iterator<Item = &'h str> {
-        let fields = self.fields.iter().filter(move |(found, _)| found.eq_ignore_ascii_case(name));
+        let fields = self
+            .fields
+            .iter()
+            .filter(move |(found, _)| found.eq_ignore_ascii_case(name));
         fields.map(|(_, value)| value.as_str())
     }
 
@@ -67,10 +70,15 @@ impl Head {
 
 fn read_field(line: &str) -> Result<(String, String), String> {
     let is_name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
     };
     match line.split_once(':') {
-        Some((name, value)) if is_name(name) && !value.contains(|c: char| c.is_ascii_control() && c != '\t') => {
+        Some((name, value))
+            if is_name(name) && !value.contains(|c: char| c.is_ascii_control() && c != '\t') =>
+        {
             Ok((name.to_owned(), value.trim_matches([' ', '\t']).to_owned()))
         }
         _ => Err(format!("{line:?}, which is no header field")),
@@ -94,7 +102,10 @@ mod tests {
         assert_eq!(head.only("x"), Err("x is missing".to_owned()));
         assert!(head.lists("A", "d"));
         for wrong in ["A b: c", "A : c", " folded", "A: \0", "none"] {
-            assert!(Head::read(format!("HTTP/1.1 200 OK\r\n{wrong}\r\n\r\n").as_bytes()).is_err(), "{wrong:?}");
+            assert!(
+                Head::read(format!("HTTP/1.1 200 OK\r\n{wrong}\r\n\r\n").as_bytes()).is_err(),
+                "{wrong:?}"
+            );
         }
         assert!(Head::read(&vec![b'a'; MOST_HEAD_BYTES]).is_err());
     }

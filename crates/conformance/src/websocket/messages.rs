@@ -45,7 +45,11 @@ impl Assembly {
     ///
     /// # Errors
     /// The frame breaks a rule.
-    pub(super) fn take(&mut self, frame: Frame, deflate: Option<&mut Deflate>) -> Result<Option<Heard>, Violation> {
+    pub(super) fn take(
+        &mut self,
+        frame: Frame,
+        deflate: Option<&mut Deflate>,
+    ) -> Result<Option<Heard>, Violation> {
         check_reserved_bits(&frame, deflate.is_some())?;
         let Frame {
             fin,
@@ -112,7 +116,11 @@ impl Message {
 /// RSV1 begins a compressed message, where that was agreed (RFC 7692 §6); nothing else has a meaning.
 fn check_reserved_bits(frame: &Frame, can_be_compressed: bool) -> Result<(), Violation> {
     let begins_message = matches!(frame.opcode, frame::TEXT | frame::BINARY);
-    let allowed = if can_be_compressed && begins_message { RSV1 } else { 0 };
+    let allowed = if can_be_compressed && begins_message {
+        RSV1
+    } else {
+        0
+    };
     if frame.rsv & !allowed == 0 {
         return Ok(());
     }
@@ -150,7 +158,9 @@ impl fmt::Display for Heard {
             Self::Ping(payload) => ("ping", payload),
             Self::Pong(payload) => ("pong", payload),
             Self::Close(None) => return f.write_str("close without a code"),
-            Self::Close(Some((code, reason))) if reason.is_empty() => return write!(f, "close with code {code}"),
+            Self::Close(Some((code, reason))) if reason.is_empty() => {
+                return write!(f, "close with code {code}");
+            }
             Self::Close(Some((code, reason))) => return write!(f, "close with code {code} {reason:?}"),
         };
         write!(f, "{what} of {}", Octets(payload))
@@ -182,41 +192,77 @@ mod tests {
 
     #[test]
     fn fragments_become_messages() {
-        let (text, more, end) = (frame(frame::TEXT, b"a").unfinished(), frame(0, b"b").unfinished(), frame(0, b"c"));
-        check(&[text.clone(), more, frame(frame::PING, b"p"), end.clone()], false, &[
-            "ping of 1 byte \"p\"",
-            "text of 3 bytes \"abc\"",
-        ]);
-        check(&[end], false, &["! a continuation frame without a message to continue (RFC 6455 §5.4)"]);
-        check(&[text, frame(frame::BINARY, b"")], false, &[
-            "! a new message before the fragmented one has ended (RFC 6455 §5.4)",
-        ]);
+        let (text, more, end) = (
+            frame(frame::TEXT, b"a").unfinished(),
+            frame(0, b"b").unfinished(),
+            frame(0, b"c"),
+        );
+        check(
+            &[text.clone(), more, frame(frame::PING, b"p"), end.clone()],
+            false,
+            &["ping of 1 byte \"p\"", "text of 3 bytes \"abc\""],
+        );
+        check(
+            &[end],
+            false,
+            &["! a continuation frame without a message to continue (RFC 6455 §5.4)"],
+        );
+        check(
+            &[text, frame(frame::BINARY, b"")],
+            false,
+            &["! a new message before the fragmented one has ended (RFC 6455 §5.4)"],
+        );
     }
 
     #[test]
     fn compressed_messages_are_inflated_where_that_was_agreed() {
         let hello = frame(frame::TEXT, b"\xf2\x48\xcd\xc9\xc9\x07\x00").with_rsv(RSV1);
-        check(&[hello.clone(), frame(frame::TEXT, b"plain")], true, &[
-            "text of 5 bytes \"Hello\"",
-            "text of 5 bytes \"plain\"",
-        ]);
+        check(
+            &[hello.clone(), frame(frame::TEXT, b"plain")],
+            true,
+            &["text of 5 bytes \"Hello\"", "text of 5 bytes \"plain\""],
+        );
         let no_meaning = "which nothing gives a meaning (RFC 6455 §5.2)";
-        check(&[hello], false, &[&format!("! a text frame with the reserved bits 100, {no_meaning}")]);
-        check(&[frame(frame::PONG, b"").with_rsv(RSV1)], true, &[&format!(
-            "! a pong frame with the reserved bits 100, {no_meaning}"
-        )]);
+        check(
+            &[hello],
+            false,
+            &[&format!(
+                "! a text frame with the reserved bits 100, {no_meaning}"
+            )],
+        );
+        check(
+            &[frame(frame::PONG, b"").with_rsv(RSV1)],
+            true,
+            &[&format!(
+                "! a pong frame with the reserved bits 100, {no_meaning}"
+            )],
+        );
     }
 
     #[test]
     fn payloads_are_held_against_their_kind() {
-        check(&[frame(frame::TEXT, b"\xff")], false, &["! a text that is not UTF-8 (RFC 6455 §8.1)"]);
-        check(&[frame(frame::CLOSE, b"\x03\xe8bye"), frame(frame::CLOSE, b""), frame(frame::CLOSE, b"\x03")], false, &[
-            "close with code 1000 \"bye\"",
-            "close without a code",
-            "! a Close with half a code (RFC 6455 §5.5.1)",
-        ]);
-        check(&[frame(frame::CLOSE, b"\x03\xed")], false, &[
-            "! a Close with the code 1005, which must not be sent (RFC 6455 §7.4)",
-        ]);
+        check(
+            &[frame(frame::TEXT, b"\xff")],
+            false,
+            &["! a text that is not UTF-8 (RFC 6455 §8.1)"],
+        );
+        check(
+            &[
+                frame(frame::CLOSE, b"\x03\xe8bye"),
+                frame(frame::CLOSE, b""),
+                frame(frame::CLOSE, b"\x03"),
+            ],
+            false,
+            &[
+                "close with code 1000 \"bye\"",
+                "close without a code",
+                "! a Close with half a code (RFC 6455 §5.5.1)",
+            ],
+        );
+        check(
+            &[frame(frame::CLOSE, b"\x03\xed")],
+            false,
+            &["! a Close with the code 1005, which must not be sent (RFC 6455 §7.4)"],
+        );
     }
 }

@@ -71,7 +71,8 @@ impl Request {
 
     /// The same without a field.
     pub(super) fn without(mut self, name: &str) -> Self {
-        self.fields.retain(|field| !field.starts_with(&format!("{name}:")));
+        self.fields
+            .retain(|field| !field.starts_with(&format!("{name}:")));
         self
     }
 
@@ -99,7 +100,12 @@ pub(super) fn accept_of(key: &str) -> String {
 }
 
 /// Sends a request, cut into pieces of `n_at_once`, and reads the answer.
-pub(super) async fn ask(stream: &mut dyn Duplex, request: &[u8], n_at_once: usize, wire: &mut WireLog) -> Answer {
+pub(super) async fn ask(
+    stream: &mut dyn Duplex,
+    request: &[u8],
+    n_at_once: usize,
+    wire: &mut WireLog,
+) -> Answer {
     wire.sent(Octets(request));
     for piece in request.chunks(n_at_once) {
         // A server may answer before it has read all. Its answer is what counts.
@@ -152,7 +158,9 @@ pub(super) fn check(head: &Head, offers: &[Terms], protocols: &[&str]) -> Result
     }
     let (accept, expected) = (head.only("Sec-WebSocket-Accept")?, accept_of(KEY));
     if accept != expected {
-        return Err(format!("Sec-WebSocket-Accept is {accept:?} and not {expected:?} (RFC 6455 §4.2.2)"));
+        return Err(format!(
+            "Sec-WebSocket-Accept is {accept:?} and not {expected:?} (RFC 6455 §4.2.2)"
+        ));
     }
     for forbidden in ["Content-Length", "Transfer-Encoding"] {
         if head.values(forbidden).next().is_some() {
@@ -166,11 +174,18 @@ pub(super) fn check(head: &Head, offers: &[Terms], protocols: &[&str]) -> Result
 }
 
 fn check_extensions(head: &Head, offers: &[Terms]) -> Result<Option<Terms>, String> {
-    let answers: Vec<_> = head.values("Sec-WebSocket-Extensions").flat_map(Terms::read).collect();
+    let answers: Vec<_> = head
+        .values("Sec-WebSocket-Extensions")
+        .flat_map(Terms::read)
+        .collect();
     let answer = match &answers[..] {
         [] => return Ok(None),
         [Ok(answer)] => *answer,
-        [Err(element), ..] => return Err(format!("the extension {element:?} makes no sense (RFC 6455 §9.1)")),
+        [Err(element), ..] => {
+            return Err(format!(
+                "the extension {element:?} makes no sense (RFC 6455 §9.1)"
+            ));
+        }
         _ => return Err("permessage-deflate is accepted twice (RFC 7692 §5.1)".to_owned()),
     };
     let mut complaint = "an extension that was not offered (RFC 6455 §9.1)".to_owned();
@@ -191,7 +206,9 @@ fn check_protocol(head: &Head, offered: &[&str]) -> Result<Option<String>, Strin
     if offered.contains(&chosen) {
         return Ok(Some(chosen.to_owned()));
     }
-    Err(format!("the sub-protocol {chosen:?} was not offered (RFC 6455 §4.2.2)"))
+    Err(format!(
+        "the sub-protocol {chosen:?} was not offered (RFC 6455 §4.2.2)"
+    ))
 }
 
 /// Opens a WebSocket in the usual way, offering these terms of compression.
@@ -203,7 +220,10 @@ pub(super) async fn open<'w>(
     offers: &[Terms],
     wire: &'w mut WireLog,
 ) -> Result<(Connection<'w>, Agreed), String> {
-    let mut stream = server.dial().await.map_err(|error| format!("no connection: {error}"))?;
+    let mut stream = server
+        .dial()
+        .await
+        .map_err(|error| format!("no connection: {error}"))?;
     let mut request = Request::new(server);
     if !offers.is_empty() {
         request = request.with(format!("Sec-WebSocket-Extensions: {}", Terms::headers(offers)));
@@ -216,7 +236,10 @@ pub(super) async fn open<'w>(
     };
     let agreed = check(&head, offers, &[])?;
     let deflate = agreed.deflate.map(|terms| terms.of_client());
-    Ok((Connection::new(stream, Side::Client, deflate, early, wire), agreed))
+    Ok((
+        Connection::new(stream, Side::Client, deflate, early, wire),
+        agreed,
+    ))
 }
 
 #[cfg(test)]
@@ -241,12 +264,18 @@ mod tests {
             fields.retain(|field| !field.starts_with(name));
             fields.push((*change).to_owned());
         }
-        let text = format!("HTTP/1.1 101 Switching Protocols\r\n{}\r\n\r\n", fields.join("\r\n"));
+        let text = format!(
+            "HTTP/1.1 101 Switching Protocols\r\n{}\r\n\r\n",
+            fields.join("\r\n")
+        );
         let (head, _) = Head::read(text.as_bytes()).unwrap().unwrap();
         let complaint = check(&head, &[Terms::MODEST], &["chat"]).err();
         match expected {
             None => assert_eq!(complaint, None, "{changes:?}"),
-            Some(part) => assert!(complaint.as_ref().is_some_and(|text| text.contains(part)), "{complaint:?}"),
+            Some(part) => assert!(
+                complaint.as_ref().is_some_and(|text| text.contains(part)),
+                "{complaint:?}"
+            ),
         }
     }
 
@@ -254,13 +283,25 @@ mod tests {
     fn answers_are_checked() {
         check_answer(&[], None);
         check_answer(&["Connection: keep-alive, upgrade"], None);
-        check_answer(&["Sec-WebSocket-Protocol: chat", "Sec-WebSocket-Extensions: permessage-deflate"], None);
+        check_answer(
+            &[
+                "Sec-WebSocket-Protocol: chat",
+                "Sec-WebSocket-Extensions: permessage-deflate",
+            ],
+            None,
+        );
         check_answer(&["Upgrade: h2c"], Some("Upgrade is not websocket"));
         check_answer(&["Connection: close"], Some("does not name Upgrade"));
         check_answer(&["Sec-WebSocket-Accept: AAAA"], Some("Sec-WebSocket-Accept is"));
         check_answer(&["Content-Length: 0"], Some("has Content-Length"));
-        check_answer(&["Sec-WebSocket-Protocol: talk"], Some("\"talk\" was not offered"));
-        check_answer(&["Sec-WebSocket-Extensions: x-new"], Some("\"x-new\" makes no sense"));
+        check_answer(
+            &["Sec-WebSocket-Protocol: talk"],
+            Some("\"talk\" was not offered"),
+        );
+        check_answer(
+            &["Sec-WebSocket-Extensions: x-new"],
+            Some("\"x-new\" makes no sense"),
+        );
         check_answer(
             &["Sec-WebSocket-Extensions: permessage-deflate, permessage-deflate"],
             Some("accepted twice"),

@@ -82,7 +82,11 @@ impl Kind {
         let mut random = fastrand::Rng::with_seed(7692 + self as u64);
         let mut text = String::new();
         match self {
-            Self::Noise => return std::iter::repeat_with(|| random.u8(..)).take(CORPUS_BYTES).collect(),
+            Self::Noise => {
+                return std::iter::repeat_with(|| random.u8(..))
+                    .take(CORPUS_BYTES)
+                    .collect();
+            }
             Self::Repetition => return b"conform ".iter().copied().cycle().take(CORPUS_BYTES).collect(),
             Self::Json => {
                 while text.len() < CORPUS_BYTES {
@@ -130,7 +134,12 @@ fn add_sentence(text: &mut String, random: &mut fastrand::Rng) {
 
 fn add_element(text: &mut String, random: &mut fastrand::Rng, depth: u32) {
     let tag = ["div", "p", "section", "li", "span"][random.usize(..5)];
-    let _ = write!(text, "<{tag} class=\"{}\" id=\"n{}\">", word(random), random.u16(..));
+    let _ = write!(
+        text,
+        "<{tag} class=\"{}\" id=\"n{}\">",
+        word(random),
+        random.u16(..)
+    );
     if depth == 0 {
         add_sentence(text, random);
     } else {
@@ -147,7 +156,9 @@ fn word(random: &mut fastrand::Rng) -> String {
         "ma", "re", "to", "li", "ka", "ün", "so", "é", "dar", "vin", "pel", "ω", "mo", "stra", "qui", "海",
     ];
     let n_syllables = 1 + random.usize(..2) + random.usize(..2);
-    (0..n_syllables).map(|_| SYLLABLES[random.usize(..SYLLABLES.len())]).collect()
+    (0..n_syllables)
+        .map(|_| SYLLABLES[random.usize(..SYLLABLES.len())])
+        .collect()
 }
 
 #[cfg(test)]
@@ -162,12 +173,18 @@ mod tests {
                 for number in 0..20 {
                     let message = corpora.message(kind, n_bytes, number);
                     assert_eq!(message.len(), n_bytes, "{kind:?} {number}");
-                    assert!(kind.opcode() != TEXT || str::from_utf8(&message).is_ok(), "{kind:?} {number}");
+                    assert!(
+                        kind.opcode() != TEXT || str::from_utf8(&message).is_ok(),
+                        "{kind:?} {number}"
+                    );
                 }
             }
             let is_same = corpora.message(kind, 1000, 1) == corpora.message(kind, 1000, 2);
-            assert_eq!(is_same, false, "{kind:?}");
-            assert_eq!(corpora.message(kind, 1000, 1), Corpora::default().message(kind, 1000, 1));
+            assert!(!is_same, "{kind:?}");
+            assert_eq!(
+                corpora.message(kind, 1000, 1),
+                Corpora::default().message(kind, 1000, 1)
+            );
         }
     }
 }

@@ -167,18 +167,38 @@ mod tests {
                 "ping, 0 bytes",
             ],
         );
-        check(true, b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58", &["text, 5 bytes \"Hello\""]);
+        check(
+            true,
+            b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58",
+            &["text, 5 bytes \"Hello\""],
+        );
         check(false, b"\xd1\x01a", &["text, reserved bits 101, 1 byte \"a\""]);
     }
 
     #[test]
     fn broken_rules_are_told() {
-        check(true, b"\x81\x00", &["! a frame without a mask, which a client must not send (RFC 6455 §5.1)"]);
-        check(false, b"\x81\x80", &["! a masked frame, which a server must not send (RFC 6455 §5.1)"]);
+        check(
+            true,
+            b"\x81\x00",
+            &["! a frame without a mask, which a client must not send (RFC 6455 §5.1)"],
+        );
+        check(
+            false,
+            b"\x81\x80",
+            &["! a masked frame, which a server must not send (RFC 6455 §5.1)"],
+        );
         check(false, b"\x83\x00", &["! the reserved opcode 3 (RFC 6455 §5.2)"]);
         check(false, b"\x09\x00", &["! a fragmented ping (RFC 6455 §5.5)"]);
-        check(false, b"\x8a\x7e", &["! a pong of more than 125 bytes (RFC 6455 §5.5)"]);
-        check(false, b"\x82\x7e\0\x7d", &["! the length 125 in more bytes than it needs (RFC 6455 §5.2)"]);
+        check(
+            false,
+            b"\x8a\x7e",
+            &["! a pong of more than 125 bytes (RFC 6455 §5.5)"],
+        );
+        check(
+            false,
+            b"\x82\x7e\0\x7d",
+            &["! the length 125 in more bytes than it needs (RFC 6455 §5.2)"],
+        );
         check(
             false,
             b"\x82\x7f\0\0\0\0\0\0\xff\xff",

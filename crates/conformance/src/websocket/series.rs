@@ -65,9 +65,12 @@ impl Series {
                 .with_closing(Verdict::Fail);
             }
         }
-        connection.wire.note(format_args!("{} messages came back", self.n_messages));
+        connection
+            .wire
+            .note(format_args!("{} messages came back", self.n_messages));
         let (closing, remark) = close_in_order(connection).await;
-        Judgement::pass(format!("{} messages came back; then {remark}", self.n_messages)).with_closing(closing)
+        Judgement::pass(format!("{} messages came back; then {remark}", self.n_messages))
+            .with_closing(closing)
     }
 
     async fn send(&self, connection: &mut Connection<'_>, opcode: u8, payload: Vec<u8>, number: usize) {

@@ -27,11 +27,11 @@ pub struct UrlError {
 }
 
 impl Server {
-    /// Reads a `ws://` or `wss://` URL. `tls` is how connections to the latter are secured; it is not asked for otherwise.
+    /// Reads a `ws://` URL; or a `wss://` one, if `tls` says how connections are secured.
     ///
     /// # Errors
     /// The text is no such URL.
-    pub fn parse(url: &str, tls: impl FnOnce() -> Arc<ClientConfig>) -> Result<Self, UrlError> {
+    pub fn parse(url: &str, tls: Option<Arc<ClientConfig>>) -> Result<Self, UrlError> {
         let wrong = |reason: &str| UrlError {
             url: url.to_owned(),
             reason: reason.to_owned(),
@@ -39,7 +39,8 @@ impl Server {
         let parsed = url::Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
         let is_secure = match parsed.scheme() {
             "ws" => false,
-            "wss" => true,
+            "wss" if tls.is_some() => true,
+            "wss" => return Err(wrong("TLS is not set up")),
             _ => return Err(wrong("its scheme is neither ws nor wss")),
         };
         if parsed.fragment().is_some() {
@@ -54,7 +55,7 @@ impl Server {
                 Some(query) => format!("{}?{query}", parsed.path()),
                 None => parsed.path().to_owned(),
             },
-            tls: is_secure.then(tls),
+            tls: tls.filter(|_| is_secure),
         })
     }
 
@@ -97,9 +98,12 @@ mod tests {
 
     #[test]
     fn urls_are_read() {
-        let server = |url| Server::parse(url, || unreachable!("no TLS"));
+        let server = |url| Server::parse(url, None);
         let parsed = server("ws://[::1]:9001/echo?a=b").unwrap();
-        assert_eq!((parsed.authority().as_str(), parsed.path()), ("[::1]:9001", "/echo?a=b"));
+        assert_eq!(
+            (parsed.authority().as_str(), parsed.path()),
+            ("[::1]:9001", "/echo?a=b")
+        );
         let parsed = server("ws://localhost").unwrap();
         assert_eq!(parsed.absolute(), "http://localhost:80/");
         for (url, reason) in [
@@ -107,6 +111,7 @@ mod tests {
             ("localhost:9001", "neither ws nor wss"),
             ("ws://h/#x", "fragment"),
             ("ws://", "host"),
+            ("wss://h/", "TLS is not set up"),
         ] {
             let error = server(url).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");

@@ -56,8 +56,13 @@ impl Terms {
     /// Reads all elements of a header; an element that is not permessage-deflate or has parameters that it does not have
     /// is an error with its text.
     pub(super) fn read(header: &str) -> Vec<Result<Self, String>> {
-        let elements = header.split(',').map(str::trim).filter(|element| !element.is_empty());
-        elements.map(|element| Self::read_one(element).ok_or_else(|| element.to_owned())).collect()
+        let elements = header
+            .split(',')
+            .map(str::trim)
+            .filter(|element| !element.is_empty());
+        elements
+            .map(|element| Self::read_one(element).ok_or_else(|| element.to_owned()))
+            .collect()
     }
 
     fn read_one(element: &str) -> Option<Self> {
@@ -104,10 +109,12 @@ impl Terms {
             _ => {}
         }
         match (offer.client_max_window_bits, self.client_max_window_bits) {
-            (_, Some(None)) => Err("client_max_window_bits needs a value in an answer (RFC 7692 §7.1.2.2)".to_owned()),
-            (None, Some(_)) => {
-                Err("the answer has client_max_window_bits, which was not offered (RFC 7692 §7.1.2.2)".to_owned())
+            (_, Some(None)) => {
+                Err("client_max_window_bits needs a value in an answer (RFC 7692 §7.1.2.2)".to_owned())
             }
+            (None, Some(_)) => Err(
+                "the answer has client_max_window_bits, which was not offered (RFC 7692 §7.1.2.2)".to_owned(),
+            ),
             (Some(Some(most)), Some(Some(bits))) if bits > most => Err(format!(
                 "the answer has client_max_window_bits={bits}, more than the offered {most} (RFC 7692 §7.1.2.2)"
             )),
@@ -126,7 +133,10 @@ impl Terms {
         let mut offers = request.values("Sec-WebSocket-Extensions").flat_map(Self::read);
         offers.find_map(|offer| {
             let offer = offer.ok()?;
-            let client_max_window_bits = match (wanted.client_max_window_bits.flatten(), offer.client_max_window_bits) {
+            let client_max_window_bits = match (
+                wanted.client_max_window_bits.flatten(),
+                offer.client_max_window_bits,
+            ) {
                 (None, _) => None,
                 (Some(_), None) => return None,
                 (Some(bits), Some(most)) => Some(Some(bits.min(most.unwrap_or(15)))),
@@ -170,7 +180,10 @@ impl Terms {
 /// What a parameter of window bits may say (RFC 7692 §7.1.2): 8–15 without leading zeros, in quotes or not.
 fn bits(value: &str) -> Option<u8> {
     let value = value.trim();
-    let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+    let value = value
+        .strip_prefix('"')
+        .and_then(|value| value.strip_suffix('"'))
+        .unwrap_or(value);
     let bits = value.parse().ok().filter(|bits| (8..=15).contains(bits))?;
     (!value.starts_with(['0', '+'])).then_some(bits)
 }
@@ -198,10 +211,17 @@ mod tests {
             ("permessage-deflate; server_max_window_bits=010", 0),
             ("permessage-deflate; server_max_window_bits", 0),
             ("permessage-deflate; server_no_context_takeover=1", 0),
-            ("permessage-deflate; server_no_context_takeover; server_no_context_takeover", 0),
+            (
+                "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
+                0,
+            ),
             ("permessage-deflate; x", 0),
         ] {
-            assert_eq!(Terms::read(header).iter().filter(|read| read.is_ok()).count(), n_good, "{header}");
+            assert_eq!(
+                Terms::read(header).iter().filter(|read| read.is_ok()).count(),
+                n_good,
+                "{header}"
+            );
         }
     }
 
@@ -211,7 +231,10 @@ mod tests {
         let complaint = read(answer).answers(&read(offer)).err();
         match expected {
             None => assert_eq!(complaint, None),
-            Some(part) => assert!(complaint.as_ref().is_some_and(|text| text.contains(part)), "{complaint:?}"),
+            Some(part) => assert!(
+                complaint.as_ref().is_some_and(|text| text.contains(part)),
+                "{complaint:?}"
+            ),
         }
     }
 
@@ -219,12 +242,36 @@ mod tests {
     fn answers_are_held_against_the_offer() {
         let all = "permessage-deflate; server_no_context_takeover; server_max_window_bits=10; client_max_window_bits";
         check("permessage-deflate", "permessage-deflate", None);
-        check("permessage-deflate", "permessage-deflate; server_no_context_takeover; client_no_context_takeover", None);
-        check("permessage-deflate", "permessage-deflate; server_max_window_bits=9", None);
-        check("permessage-deflate", "permessage-deflate; client_max_window_bits=9", Some("which was not offered"));
-        check(all, "permessage-deflate; server_no_context_takeover; server_max_window_bits=10", None);
-        check(all, "permessage-deflate; server_max_window_bits=10", Some("leaves out server_no_context_takeover"));
-        check(all, "permessage-deflate; server_no_context_takeover", Some("leaves out server_max_window_bits"));
+        check(
+            "permessage-deflate",
+            "permessage-deflate; server_no_context_takeover; client_no_context_takeover",
+            None,
+        );
+        check(
+            "permessage-deflate",
+            "permessage-deflate; server_max_window_bits=9",
+            None,
+        );
+        check(
+            "permessage-deflate",
+            "permessage-deflate; client_max_window_bits=9",
+            Some("which was not offered"),
+        );
+        check(
+            all,
+            "permessage-deflate; server_no_context_takeover; server_max_window_bits=10",
+            None,
+        );
+        check(
+            all,
+            "permessage-deflate; server_max_window_bits=10",
+            Some("leaves out server_no_context_takeover"),
+        );
+        check(
+            all,
+            "permessage-deflate; server_no_context_takeover",
+            Some("leaves out server_max_window_bits"),
+        );
         check(
             all,
             "permessage-deflate; server_no_context_takeover; server_max_window_bits=11",

@@ -45,27 +45,69 @@ const WANTED: [&[(bool, Option<u8>)]; 7] = [
 
 pub(super) fn add(list: &mut List, side: Side, n_messages: usize) {
     for (section, kind) in (1..).zip(Kind::ALL) {
-        add_sizes(list, &format!("12.{section}"), kind, &[Terms::MODEST], n_messages);
+        add_sizes(
+            list,
+            &format!("12.{section}"),
+            kind,
+            "any terms",
+            |n_bytes, fragment_bytes| Series {
+                content: Content::Kind(kind),
+                n_bytes,
+                fragment_bytes,
+                n_messages,
+                offers: offers(side, WANTED[0]),
+            },
+        );
     }
     for (section, wanted) in (1..).zip(WANTED) {
-        let offers: Vec<Terms> = wanted.iter().map(|&(takes_over, bits)| terms(side, takes_over, bits)).collect();
-        add_sizes(list, &format!("13.{section}"), Kind::Json, &offers, n_messages);
+        add_sizes(
+            list,
+            &format!("13.{section}"),
+            Kind::Json,
+            &told(wanted),
+            |n_bytes, fragment_bytes| Series {
+                content: Content::Kind(Kind::Json),
+                n_bytes,
+                fragment_bytes,
+                n_messages,
+                offers: offers(side, wanted),
+            },
+        );
     }
 }
 
-fn add_sizes(list: &mut List, section: &str, kind: Kind, offers: &[Terms], n_messages: usize) {
+fn add_sizes(
+    list: &mut List,
+    section: &str,
+    kind: Kind,
+    terms: &str,
+    series: impl Fn(usize, Option<usize>) -> Series,
+) {
     for (number, (n_bytes, fragment_bytes)) in (1..).zip(SIZES) {
         let cut = fragment_bytes.map_or_else(String::new, |n| format!(" in fragments of {n}"));
-        let title = format!("{} of {n_bytes} bytes{cut}: {}", kind.name(), Terms::headers(offers));
-        let series = Series {
-            content: Content::Kind(kind),
-            n_bytes,
-            fragment_bytes,
-            n_messages,
-            offers: offers.to_vec(),
-        };
-        list.add(format!("{section}.{number}"), title, CLAUSE, Script::Series(series));
+        let title = format!("{} of {n_bytes} bytes{cut} comes back ({terms})", kind.name());
+        let script = Script::Series(series(n_bytes, fragment_bytes));
+        list.add(format!("{section}.{number}"), title, CLAUSE, script);
     }
+}
+
+/// What is wanted, in the words of a title.
+fn told(wanted: &[(bool, Option<u8>)]) -> String {
+    let told = |&(takes_over, bits): &(bool, Option<u8>)| match (takes_over, bits) {
+        (true, None) => "any terms".to_owned(),
+        (false, None) => "no context takeover".to_owned(),
+        (true, Some(bits)) => format!("window of {bits} bits"),
+        (false, Some(bits)) => format!("no context takeover, window of {bits} bits"),
+    };
+    let all: Vec<String> = wanted.iter().map(told).collect();
+    all.join("; or ")
+}
+
+fn offers(side: Side, wanted: &[(bool, Option<u8>)]) -> Vec<Terms> {
+    wanted
+        .iter()
+        .map(|&(takes_over, bits)| terms(side, takes_over, bits))
+        .collect()
 }
 
 /// An offer that limits a server; or the answer that limits a client, if that has offered to be limited.

@@ -28,9 +28,12 @@ pub(super) fn add(list: &mut List) {
                 Cut::Together | Cut::Frames => String::new(),
             };
             let title = format!("a {what} of {n_bytes} bytes{how} comes back");
-            list.exchange(format!("1.{section}.{number}"), title, "RFC 6455 §5.2, §5.6", move || {
-                Exchange::echo(opcode, vec![filler; n_bytes]).cut(cut)
-            });
+            list.exchange(
+                format!("1.{section}.{number}"),
+                title,
+                "RFC 6455 §5.2, §5.6",
+                move || Exchange::echo(opcode, vec![filler; n_bytes]).cut(cut),
+            );
         }
     }
 }

@@ -65,7 +65,12 @@ pub(super) fn add(list: &mut List) {
                 n_messages: N_ECHOES,
                 offers: Vec::new(),
             };
-            list.add(format!("9.{section}.{number}"), title, "RFC 6455 §5.6", Script::Series(series));
+            list.add(
+                format!("9.{section}.{number}"),
+                title,
+                "RFC 6455 §5.6",
+                Script::Series(series),
+            );
         }
     }
 }

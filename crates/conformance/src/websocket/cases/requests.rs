@@ -7,10 +7,12 @@ mod extensions;
 mod fields;
 mod smuggling;
 
+pub(in crate::websocket) use smuggling::SMUGGLED;
+
 /// A request and what a server has to make of it.
 pub(in crate::websocket) struct Asked {
     /// The bytes up to the first frame, for a server.
-    pub(in crate::websocket) request: Box<dyn Fn(&Server) -> Vec<u8>>,
+    pub(in crate::websocket) request: MakeRequest,
     /// How many of them are written at once.
     pub(in crate::websocket) n_at_once: usize,
     /// Whether a text goes out with the request, instead of after the answer.
@@ -20,6 +22,9 @@ pub(in crate::websocket) struct Asked {
     /// What is right.
     pub(in crate::websocket) reaction: Reaction,
 }
+
+/// Makes the bytes of a request to a server.
+pub(in crate::websocket) type MakeRequest = Box<dyn Fn(&Server) -> Vec<u8>>;
 
 /// What a server has to do.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +74,9 @@ impl List {
         reaction: Reaction,
         request: impl Fn(Request) -> Request + 'static,
     ) {
-        self.asks_bytes(id, title, clause, reaction, move |server| request(Request::new(server)).encode());
+        self.asks_bytes(id, title, clause, reaction, move |server| {
+            request(Request::new(server)).encode()
+        });
     }
 
     /// The same with every byte in the case's hands.
@@ -94,32 +101,74 @@ impl List {
 
 fn add_request_line(list: &mut List) {
     const CLAUSE: &str = "RFC 6455 §4.2.1";
-    list.asks("h.1.1", "the usual request opens a WebSocket", CLAUSE, Reaction::Open, |request| request);
-    list.asks("h.1.2", "POST does not", CLAUSE, Reaction::Refuse(&[400, 404, 405]), |mut request| {
-        request.line = request.line.replacen("GET", "POST", 1);
-        request
-    });
-    list.asks("h.1.3", "`get` in small letters does not", "RFC 9110 §9.1", Reaction::Refuse(&[400, 404, 405, 501]), |mut request| {
-        request.line = request.line.replacen("GET", "get", 1);
-        request
-    });
-    list.asks("h.1.4", "HTTP/1.0 does not", CLAUSE, Reaction::Refuse(&[400, 404, 426, 505]), |mut request| {
-        request.line = request.line.replacen("HTTP/1.1", "HTTP/1.0", 1);
-        request
-    });
-    list.asks("h.1.5", "HTTP/3.7 does not", "RFC 9112 §2.3", Reaction::Refuse(&[400, 505]), |mut request| {
-        request.line = request.line.replacen("HTTP/1.1", "HTTP/3.7", 1);
-        request
-    });
-    list.asks_bytes("h.1.6", "a target in absolute form is the same one", "RFC 9112 §3.2.2", Reaction::Open, |server| {
-        let mut request = Request::new(server);
-        request.line = format!("GET {} HTTP/1.1", server.absolute());
-        request.encode()
-    });
-    list.asks("h.1.7", "a request line without a version does not", "RFC 9112 §3", BAD, |mut request| {
-        request.line = request.line.replacen(" HTTP/1.1", "", 1);
-        request
-    });
+    list.asks(
+        "h.1.1",
+        "the usual request opens a WebSocket",
+        CLAUSE,
+        Reaction::Open,
+        |request| request,
+    );
+    list.asks(
+        "h.1.2",
+        "POST does not",
+        CLAUSE,
+        Reaction::Refuse(&[400, 404, 405]),
+        |mut request| {
+            request.line = request.line.replacen("GET", "POST", 1);
+            request
+        },
+    );
+    list.asks(
+        "h.1.3",
+        "`get` in small letters does not",
+        "RFC 9110 §9.1",
+        Reaction::Refuse(&[400, 404, 405, 501]),
+        |mut request| {
+            request.line = request.line.replacen("GET", "get", 1);
+            request
+        },
+    );
+    list.asks(
+        "h.1.4",
+        "HTTP/1.0 does not",
+        CLAUSE,
+        Reaction::Refuse(&[400, 404, 426, 505]),
+        |mut request| {
+            request.line = request.line.replacen("HTTP/1.1", "HTTP/1.0", 1);
+            request
+        },
+    );
+    list.asks(
+        "h.1.5",
+        "HTTP/3.7 does not",
+        "RFC 9112 §2.3",
+        Reaction::Refuse(&[400, 505]),
+        |mut request| {
+            request.line = request.line.replacen("HTTP/1.1", "HTTP/3.7", 1);
+            request
+        },
+    );
+    list.asks_bytes(
+        "h.1.6",
+        "a target in absolute form is the same one",
+        "RFC 9112 §3.2.2",
+        Reaction::Open,
+        |server| {
+            let mut request = Request::new(server);
+            request.line = format!("GET {} HTTP/1.1", server.absolute());
+            request.encode()
+        },
+    );
+    list.asks(
+        "h.1.7",
+        "a request line without a version does not",
+        "RFC 9112 §3",
+        BAD,
+        |mut request| {
+            request.line = request.line.replacen(" HTTP/1.1", "", 1);
+            request
+        },
+    );
 }
 
 fn add_arrival(list: &mut List) {
@@ -134,19 +183,36 @@ fn add_arrival(list: &mut List) {
         n_at_once: 1,
         ..usual()
     };
-    list.add("h.6.1", "a request that comes byte by byte is read", "RFC 9112 §2.2", Script::Request(bytewise));
+    list.add(
+        "h.6.1",
+        "a request that comes byte by byte is read",
+        "RFC 9112 §2.2",
+        Script::Request(bytewise),
+    );
     let early = Asked {
         text_at_once: true,
         ..usual()
     };
     let title = "a text right behind the request comes back";
     list.add("h.6.2", title, "RFC 6455 §4.1 (end)", Script::Request(early));
-    list.asks_bytes("h.6.3", "an empty line before the request is ignored", "RFC 9112 §2.2", Reaction::OpenBetter, |server| {
-        [b"\r\n".to_vec(), Request::new(server).encode()].concat()
-    });
+    list.asks_bytes(
+        "h.6.3",
+        "an empty line before the request is ignored",
+        "RFC 9112 §2.2",
+        Reaction::OpenBetter,
+        |server| [b"\r\n".to_vec(), Request::new(server).encode()].concat(),
+    );
     for (id, title, protocols) in [
-        ("h.7.1", "a sub-protocol that nobody knows is not taken", &["x-nobody-knows-this"][..]),
-        ("h.7.2", "of two sub-protocols that nobody knows none is taken", &["x-nobody", "x-knows-this"]),
+        (
+            "h.7.1",
+            "a sub-protocol that nobody knows is not taken",
+            &["x-nobody-knows-this"][..],
+        ),
+        (
+            "h.7.2",
+            "of two sub-protocols that nobody knows none is taken",
+            &["x-nobody", "x-knows-this"],
+        ),
     ] {
         let asked = Asked {
             request: Box::new(|server: &Server| {
@@ -160,20 +226,45 @@ fn add_arrival(list: &mut List) {
         };
         list.add(id, title, "RFC 6455 §4.2.2", Script::Request(asked));
     }
-    list.asks("h.7.3", "a sub-protocol that is no token", "RFC 6455 §4.1 (10)", Reaction::Tell, |request| {
-        request.with("Sec-WebSocket-Protocol: a b(c)")
-    });
-    list.asks("h.8.1", "an origin", "RFC 6455 §4.2.2, §10.2", Reaction::Tell, |request| {
-        request.with("Origin: http://origin.example")
-    });
-    list.asks("h.8.2", "an origin that is hidden", "RFC 6454 §7", Reaction::Tell, |request| request.with("Origin: null"));
-    list.asks("h.8.3", "cookies and unknown fields change nothing", "RFC 6455 §4.2.1", Reaction::Open, |request| {
-        request.with("Cookie: a=b; c=\"d\"").with("X-Unknown: anything").with("User-Agent: conform")
-    });
+    list.asks(
+        "h.7.3",
+        "a sub-protocol that is no token",
+        "RFC 6455 §4.1 (10)",
+        Reaction::Tell,
+        |request| request.with("Sec-WebSocket-Protocol: a b(c)"),
+    );
+    list.asks(
+        "h.8.1",
+        "an origin",
+        "RFC 6455 §4.2.2, §10.2",
+        Reaction::Tell,
+        |request| request.with("Origin: http://origin.example"),
+    );
+    list.asks(
+        "h.8.2",
+        "an origin that is hidden",
+        "RFC 6454 §7",
+        Reaction::Tell,
+        |request| request.with("Origin: null"),
+    );
+    list.asks(
+        "h.8.3",
+        "cookies and unknown fields change nothing",
+        "RFC 6455 §4.2.1",
+        Reaction::Open,
+        |request| {
+            request
+                .with("Cookie: a=b; c=\"d\"")
+                .with("X-Unknown: anything")
+                .with("User-Agent: conform")
+        },
+    );
 }
 
 impl std::fmt::Debug for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Asked").field("reaction", &self.reaction).finish_non_exhaustive()
+        f.debug_struct("Asked")
+            .field("reaction", &self.reaction)
+            .finish_non_exhaustive()
     }
 }

@@ -23,21 +23,37 @@ fn add_bits(list: &mut List) {
     });
     for (id, rsv, cut, what) in [
         ("3.2", 2, Cut::Together, "a text with RSV2"),
-        ("3.3", 3, Cut::Frames, "a text with RSV2 and RSV3, frame by frame,"),
+        (
+            "3.3",
+            3,
+            Cut::Frames,
+            "a text with RSV2 and RSV3, frame by frame,",
+        ),
         ("3.4", 4, Cut::Bytes(1), "a text with RSV1, byte by byte,"),
     ] {
         let title = format!("{what} fails the connection, and the text before it comes back");
-        list.exchange(id, title, CLAUSE, move || fails_behind(text(GOOD).with_rsv(rsv)).cut(cut));
+        list.exchange(id, title, CLAUSE, move || {
+            fails_behind(text(GOOD).with_rsv(rsv)).cut(cut)
+        });
     }
-    list.exchange("3.5", "a binary message with RSV1 and RSV3 fails the connection", CLAUSE, || {
-        fails(binary([0xFF; 8]).with_rsv(5))
-    });
-    list.exchange("3.6", "a ping with RSV1 and RSV2 fails the connection", CLAUSE, || {
-        fails(ping(GOOD).with_rsv(6))
-    });
-    list.exchange("3.7", "a close with all reserved bits fails the connection", CLAUSE, || {
-        fails(close(1000, "").with_rsv(7))
-    });
+    list.exchange(
+        "3.5",
+        "a binary message with RSV1 and RSV3 fails the connection",
+        CLAUSE,
+        || fails(binary([0xFF; 8]).with_rsv(5)),
+    );
+    list.exchange(
+        "3.6",
+        "a ping with RSV1 and RSV2 fails the connection",
+        CLAUSE,
+        || fails(ping(GOOD).with_rsv(6)),
+    );
+    list.exchange(
+        "3.7",
+        "a close with all reserved bits fails the connection",
+        CLAUSE,
+        || fails(close(1000, "").with_rsv(7)),
+    );
 }
 
 fn add_opcodes(list: &mut List) {

@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::List;
 use crate::websocket::{
     connection::Cut,
-    exchange::{Action, Event, Exchange, INVALID_DATA, fragments, goes_on, last, message, ping, text, text_begins},
+    exchange::{
+        Action, Event, Exchange, INVALID_DATA, fragments, goes_on, last, message, ping, text, text_begins,
+    },
     frame::{Frame, Masking, TEXT},
     messages::Heard,
 };
@@ -18,7 +20,7 @@ const CLAUSE: &str = "RFC 6455 §8.1";
 const VALID: &str = "Hello-µ@ßöäüàá-UTF-8!!";
 
 /// A Greek word whose second letter has three bytes.
-const WORD: &str = "κόσμε";
+const WORD: &str = "κ\u{1f79}σμε";
 
 /// A surrogate, which UTF-8 does not have (RFC 3629 §3), and text that would be right on both sides of it.
 const WITH_SURROGATE: [&[u8]; 3] = [WORD.as_bytes(), b"\xED\xA0\x80", b"edited"];
@@ -39,7 +41,11 @@ pub(super) fn add(list: &mut List) {
         for (number, (bytes, is_valid)) in (1..).zip(section.sequences) {
             let id = format!("6.{}.{number}", section.number);
             let shown = shortened(&bytes.escape_ascii().to_string());
-            let consequence = if is_valid { "comes back" } else { "fails the connection" };
+            let consequence = if is_valid {
+                "comes back"
+            } else {
+                "fails the connection"
+            };
             let title = format!("{}: {shown} {consequence}", section.title);
             list.exchange(id, title, "RFC 6455 §8.1, RFC 3629 §3–4", move || {
                 if is_valid {
@@ -53,22 +59,40 @@ pub(super) fn add(list: &mut List) {
 }
 
 fn add_empty(list: &mut List) {
-    list.exchange("6.1.1", "an empty text comes back", CLAUSE, || Exchange::echo(TEXT, Vec::new()));
-    list.exchange("6.1.2", "a text of three empty fragments comes back", CLAUSE, || {
-        Exchange::new(vec![text_begins(""), goes_on(""), last("")]).hears(vec![message(TEXT, "")])
+    list.exchange("6.1.1", "an empty text comes back", CLAUSE, || {
+        Exchange::echo(TEXT, Vec::new())
     });
-    list.exchange("6.1.3", "a text with an empty fragment before and behind it comes back", CLAUSE, || {
-        Exchange::new(vec![text_begins(""), goes_on("middle"), last("")]).hears(vec![message(TEXT, "middle")])
-    });
+    list.exchange(
+        "6.1.2",
+        "a text of three empty fragments comes back",
+        CLAUSE,
+        || Exchange::new(vec![text_begins(""), goes_on(""), last("")]).hears(vec![message(TEXT, "")]),
+    );
+    list.exchange(
+        "6.1.3",
+        "a text with an empty fragment before and behind it comes back",
+        CLAUSE,
+        || {
+            Exchange::new(vec![text_begins(""), goes_on("middle"), last("")])
+                .hears(vec![message(TEXT, "middle")])
+        },
+    );
 }
 
 fn add_cut(list: &mut List) {
     let whole = || vec![message(TEXT, VALID)];
-    list.exchange("6.2.1", "a valid text comes back", CLAUSE, || Exchange::echo(TEXT, VALID.into()));
-    list.exchange("6.2.2", "a valid text in two fragments, cut between characters, comes back", CLAUSE, move || {
-        let (first, second) = VALID.split_at(VALID.len() / 2 - 1);
-        Exchange::new(vec![text_begins(first), last(second)]).hears(whole())
+    list.exchange("6.2.1", "a valid text comes back", CLAUSE, || {
+        Exchange::echo(TEXT, VALID.into())
     });
+    list.exchange(
+        "6.2.2",
+        "a valid text in two fragments, cut between characters, comes back",
+        CLAUSE,
+        move || {
+            let (first, second) = VALID.split_at(VALID.len() / 2 - 1);
+            Exchange::new(vec![text_begins(first), last(second)]).hears(whole())
+        },
+    );
     for (id, words) in [("6.2.3", VALID), ("6.2.4", WORD)] {
         let title = format!("{words:?} with one byte in each fragment comes back");
         list.exchange(id, title, CLAUSE, move || {
@@ -78,19 +102,28 @@ fn add_cut(list: &mut List) {
 }
 
 fn add_invalid(list: &mut List) {
-    list.exchange("6.3.1", "a text with a surrogate fails the connection", CLAUSE, || {
-        Exchange::new(vec![text(WITH_SURROGATE.concat())]).ends(INVALID_DATA)
-    });
-    list.exchange("6.3.2", "a text with a surrogate, one byte in each fragment, fails the connection", CLAUSE, || {
-        Exchange::new(single_bytes(&WITH_SURROGATE.concat())).ends(INVALID_DATA)
-    });
+    list.exchange(
+        "6.3.1",
+        "a text with a surrogate fails the connection",
+        CLAUSE,
+        || Exchange::new(vec![text(WITH_SURROGATE.concat())]).ends(INVALID_DATA),
+    );
+    list.exchange(
+        "6.3.2",
+        "a text with a surrogate, one byte in each fragment, fails the connection",
+        CLAUSE,
+        || Exchange::new(single_bytes(&WITH_SURROGATE.concat())).ends(INVALID_DATA),
+    );
 }
 
 /// Bad bytes have to be noticed when they come (RFC 6455 §8.1 leaves it open; early is stricter). Between fragments a ping
 /// tells: its answer proves that the target has read past the bad bytes.
 fn add_fail_fast(list: &mut List) {
     for (id, parts) in [("6.4.1", WITH_BEYOND), ("6.4.2", cut_inside(WITH_BEYOND))] {
-        let title = format!("bad bytes ({}) in the middle fragment are noticed before the last one", parts[1].escape_ascii());
+        let title = format!(
+            "bad bytes ({}) in the middle fragment are noticed before the last one",
+            parts[1].escape_ascii()
+        );
         list.exchange(id, title, CLAUSE, move || {
             let [good, bad, rest] = parts;
             let actions = vec![
@@ -103,7 +136,10 @@ fn add_fail_fast(list: &mut List) {
         });
     }
     for (id, parts) in [("6.4.3", WITH_BEYOND), ("6.4.4", cut_inside(WITH_BEYOND))] {
-        let title = format!("bad bytes ({}) are noticed before the frame has ended", parts[1].escape_ascii());
+        let title = format!(
+            "bad bytes ({}) are noticed before the frame has ended",
+            parts[1].escape_ascii()
+        );
         list.exchange(id, title, CLAUSE, move || {
             // The key is named because the frame goes out in two parts.
             let frame = text(parts.concat()).with_masking(Masking::Key([1, 2, 3, 4]));
@@ -113,7 +149,9 @@ fn add_fail_fast(list: &mut List) {
                 Action::AwaitFailure(LATE),
                 Action::SendPart(frame, seen..all),
             ];
-            Exchange::of(actions).or_non_strict(vec![Event::Waited]).ends(INVALID_DATA)
+            Exchange::of(actions)
+                .or_non_strict(vec![Event::Waited])
+                .ends(INVALID_DATA)
         });
     }
 }

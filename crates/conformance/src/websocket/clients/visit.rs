@@ -1,6 +1,6 @@
 //! One connection of a client under test: what it asks for, and the case that is run on it.
 
-use std::{cell::RefCell, future::Future};
+use std::cell::RefCell;
 
 use crate::{
     Case, CaseId, Judgement, Suite, Verdict, WireLog,
@@ -78,9 +78,15 @@ impl<'s> Visit<'s> {
     }
 
     async fn perform(&self, opened: Opened, wire: &mut WireLog) -> Judgement {
-        wire.received(format_args!("{} with {} fields", opened.request.first_line, opened.request.fields.len()));
+        wire.received(format_args!(
+            "{} with {} fields",
+            opened.request.first_line,
+            opened.request.fields.len()
+        ));
         if let Err(what) = answering::check(&opened.request) {
-            return Judgement::fail(format!("expected a request that is in order (RFC 6455 §4.1); got one where {what}"));
+            return Judgement::fail(format!(
+                "expected a request that is in order (RFC 6455 §4.1); got one where {what}"
+            ));
         }
         let usual = Reply::new(&opened.request);
         match &self.planned.script {
@@ -90,9 +96,9 @@ impl<'s> Visit<'s> {
             }
             Script::Compressed { needs_takeover, make } => match Terms::answering(&opened.request) {
                 None => without_compression(),
-                Some(terms) if *needs_takeover && terms.server_no_context_takeover => {
-                    Judgement::skipped("the client wants each message compressed by itself, which is its right")
-                }
+                Some(terms) if *needs_takeover && terms.server_no_context_takeover => Judgement::skipped(
+                    "the client wants each message compressed by itself, which is its right",
+                ),
                 Some(terms) => {
                     let mut connection = answering::open(opened, &usual, Some(terms), wire).await;
                     conduct(&make(), &mut connection).await
@@ -104,7 +110,11 @@ impl<'s> Visit<'s> {
             }
             Script::Series(series) => {
                 let request = &opened.request;
-                match series.offers.iter().find_map(|wanted| Terms::limiting(request, wanted)) {
+                match series
+                    .offers
+                    .iter()
+                    .find_map(|wanted| Terms::limiting(request, wanted))
+                {
                     None => without_compression(),
                     Some(terms) => {
                         let mut connection = answering::open(opened, &usual, Some(terms), wire).await;
@@ -127,13 +137,11 @@ impl Suite for Visit<'_> {
         true
     }
 
-    fn run(&self, _: &CaseId, wire: &mut WireLog) -> impl Future<Output = Judgement> {
-        async move {
-            let opened = self.opened.borrow_mut().take();
-            match opened {
-                Some(opened) => self.perform(opened, wire).await,
-                None => Judgement::skipped("a connection runs one case"),
-            }
+    async fn run(&self, _: &CaseId, wire: &mut WireLog) -> Judgement {
+        let opened = self.opened.borrow_mut().take();
+        match opened {
+            Some(opened) => self.perform(opened, wire).await,
+            None => Judgement::skipped("a connection runs one case"),
         }
     }
 }
@@ -146,14 +154,20 @@ mod tests {
     fn the_addresses_are_those_of_autobahn() {
         for (target, expected) in [
             ("/getCaseCount", Wish::Count),
-            ("/runCase?case=3&agent=a%20b/1", Wish::Run {
-                case: 3,
-                agent: Some("a b/1".to_owned()),
-            }),
-            ("/runCase?agent=x&case=3", Wish::Run {
-                case: 3,
-                agent: Some("x".to_owned()),
-            }),
+            (
+                "/runCase?case=3&agent=a%20b/1",
+                Wish::Run {
+                    case: 3,
+                    agent: Some("a b/1".to_owned()),
+                },
+            ),
+            (
+                "/runCase?agent=x&case=3",
+                Wish::Run {
+                    case: 3,
+                    agent: Some("x".to_owned()),
+                },
+            ),
             ("/runCase?agent=x", Wish::Unknown),
             ("/getCaseInfo?case=1", Wish::Info { case: 1 }),
             ("/getCaseStatus?case=1&agent=x", Wish::Status { case: 1 }),

@@ -37,14 +37,22 @@ impl Course {
             return Verdict::Informational;
         }
         let is_silent_failure = matches!(exchange.ending, Ending::Failed(_)) && self.was_silent;
-        let matching = exchange.outcomes.iter().find(|(_, events)| *events == self.events);
-        matching.filter(|_| !is_silent_failure).map_or(Verdict::Fail, |(verdict, _)| *verdict)
+        let matching = exchange
+            .outcomes
+            .iter()
+            .find(|(_, events)| *events == self.events);
+        matching
+            .filter(|_| !is_silent_failure)
+            .map_or(Verdict::Fail, |(verdict, _)| *verdict)
     }
 
     /// How the connection ended, with a remark where that was not the best way.
     fn closing(&self, ending: Ending, side: Side) -> (Verdict, String) {
         if let Some(heard) = &self.spoke_after_close {
-            return (Verdict::Fail, format!("after its Close it sent {heard} (RFC 6455 §5.5.1)"));
+            return (
+                Verdict::Fail,
+                format!("after its Close it sent {heard} (RFC 6455 §5.5.1)"),
+            );
         }
         let closing = match (ending, &self.close) {
             (Ending::Any, _) => (Verdict::Informational, String::new()),
@@ -55,10 +63,22 @@ impl Course {
             (Ending::Failed(codes), Some(Some((code, _)))) if codes.contains(code) => clean(),
             (Ending::Failed(_), Some(None)) => (Verdict::NonStrict, "its Close does not say why".to_owned()),
             (Ending::ByTester, Some(Some((1000, _)))) => clean(),
-            (Ending::ByTester, Some(None)) => (Verdict::NonStrict, "its Close does not repeat the code".to_owned()),
-            (Ending::Answered(codes), Some(close)) if codes.contains(&close.as_ref().map(|(code, _)| *code)) => clean(),
+            (Ending::ByTester, Some(None)) => (
+                Verdict::NonStrict,
+                "its Close does not repeat the code".to_owned(),
+            ),
+            (Ending::Answered(codes), Some(close))
+                if codes.contains(&close.as_ref().map(|(code, _)| *code)) =>
+            {
+                clean()
+            }
             (_, Some(_)) => return (Verdict::Fail, "that is another code than it had to be".to_owned()),
-            (_, None) => return (Verdict::Fail, "the closing handshake did not come about (RFC 6455 §7.1.2)".to_owned()),
+            (_, None) => {
+                return (
+                    Verdict::Fail,
+                    "the closing handshake did not come about (RFC 6455 §7.1.2)".to_owned(),
+                );
+            }
         };
         if self.lingers && side == Side::Client && closing.0 < Verdict::NonStrict {
             let remark = "the server should have ended TCP then (RFC 6455 §7.1.1)";
@@ -74,10 +94,16 @@ impl Course {
         }
         match (&self.close, &self.end) {
             (Some(None), _) => text.push_str(", then a Close without a code"),
-            (Some(Some((code, reason))), _) if reason.is_empty() => _ = write!(text, ", then a Close with {code}"),
-            (Some(Some((code, reason))), _) => _ = write!(text, ", then a Close with {code} {reason:?}"),
+            (Some(Some((code, reason))), _) if reason.is_empty() => {
+                _ = write!(text, ", then a Close with {code}");
+            }
+            (Some(Some((code, reason))), _) => {
+                _ = write!(text, ", then a Close with {code} {reason:?}");
+            }
             (None, Some(End::Finished)) => text.push_str(", then the end of TCP without a Close"),
-            (None, Some(End::Broken(kind))) => _ = write!(text, ", then a broken connection ({kind})"),
+            (None, Some(End::Broken(kind))) => {
+                _ = write!(text, ", then a broken connection ({kind})");
+            }
             (None, Some(End::Violated(_)) | None) => {}
         }
         if let Some(End::Violated(violation)) = &self.end {
@@ -126,7 +152,9 @@ fn events_told(events: &[Event]) -> String {
             text.push_str(", ");
         }
         match event {
-            Event::Heard(heard) => _ = write!(text, "{}", Shortened(&heard.to_string())),
+            Event::Heard(heard) => {
+                _ = write!(text, "{}", Shortened(&heard.to_string()));
+            }
             Event::Waited => text.push_str("no end of the connection yet"),
         }
     }
