@@ -42,8 +42,8 @@ mod pulse;
 
 pub use self::{
     judgement::{
-        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATENESS, Schedule, busy,
-        dropped, judge, late,
+        BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATENESS, NO_IDLE_SHARE,
+        Schedule, busy, dropped, judge, late,
     },
     pulse::TICK,
 };
@@ -111,6 +111,42 @@ impl Glance {
     }
 }
 
+impl Evidence {
+    /// Of no time at all.
+    pub fn nothing() -> Self {
+        Self {
+            elapsed: Duration::ZERO,
+            cpu: Duration::ZERO,
+            busy_time_share: 0.0,
+            busiest_share: 0.0,
+            lateness: Histogram::new(),
+            machine_idle_share: None,
+        }
+    }
+
+    /// Makes this the evidence of both periods together; shares are weighed by how long the periods were.
+    pub fn join(&mut self, later: &Self) {
+        let [own, others] = [self.elapsed, later.elapsed].map(|elapsed| elapsed.as_secs_f64());
+        let mean = |one: f64, other: f64| {
+            let seconds = own + others;
+            if seconds > 0.0 {
+                (one * own + other * others) / seconds
+            } else {
+                0.0
+            }
+        };
+        self.busy_time_share = mean(self.busy_time_share, later.busy_time_share);
+        self.machine_idle_share = match (self.machine_idle_share, later.machine_idle_share) {
+            (Some(one), Some(other)) => Some(mean(one, other)),
+            (one, other) => one.or(other),
+        };
+        self.busiest_share = self.busiest_share.max(later.busiest_share);
+        self.elapsed += later.elapsed;
+        self.cpu += later.cpu;
+        self.lateness.merge(&later.lateness);
+    }
+}
+
 impl Monitor {
     /// Begins the first period now.
     pub fn new() -> Self {
@@ -167,13 +203,11 @@ impl Monitor {
         let mut evidence = Evidence {
             elapsed: now.at.saturating_duration_since(since.at),
             cpu: now.cpu.saturating_sub(since.cpu),
-            busy_time_share: 0.0,
-            busiest_share: 0.0,
-            lateness: Histogram::new(),
             machine_idle_share: now
                 .machine
                 .zip(since.machine)
                 .and_then(|(now, since)| now.idle_share_since(since)),
+            ..Evidence::nothing()
         };
         lock(&self.shared.workers).retain(|worker| {
             lock(worker).take_into(&mut evidence);
@@ -239,6 +273,29 @@ mod tests {
             lateness.max()
         );
         assert!((45..=55).contains(&lateness.n_at_or_above(Duration::from_millis(500))));
+    }
+
+    #[test]
+    fn periods_join_by_their_length() {
+        let period = |seconds, busy_time_share, machine_idle_share| Evidence {
+            elapsed: Duration::from_secs(seconds),
+            cpu: Duration::from_secs(1),
+            busy_time_share,
+            machine_idle_share,
+            ..Evidence::nothing()
+        };
+        let mut joined = Evidence::nothing();
+        for part in [
+            period(1, 0.0, None),
+            period(3, 1.0, Some(0.5)),
+            period(1, 0.5, Some(1.0)),
+        ] {
+            joined.join(&part);
+        }
+        assert_eq!((joined.elapsed.as_secs(), joined.cpu.as_secs()), (5, 3));
+        assert!((joined.busy_time_share - 0.7).abs() < 1e-9);
+        // What was before the first one that is known counts as long as it was.
+        assert!((joined.machine_idle_share.unwrap() - 0.6).abs() < 1e-9);
     }
 
     #[tokio::test(start_paused = true)]

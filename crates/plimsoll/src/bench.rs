@@ -1,12 +1,18 @@
-//! `plimsoll bench`: hands the process's streams to the workloads.
+//! `plimsoll bench`: hands the process's streams to the workloads, and keeps what they came to.
 
 use std::io::{self, IsTerminal};
 
-use clap::Parser;
-use plimsoll_shootout::{Bench, HttpArgs, Streams, Verdict};
+use clap::{Args, Parser, Subcommand};
+use plimsoll_load::machine::Machine;
+use plimsoll_report::summary::Kind;
+use plimsoll_shootout::{Bench, BroadcastArgs, ConnectArgs, EchoArgs, Error, HttpArgs, Streams, Verdict};
 
 use crate::{
     exit::{Failure, Status},
+    origin::origin,
+    report::ReportFlags,
+    runs::SaveFlags,
+    surroundings::Surroundings,
     terminal,
 };
 
@@ -14,39 +20,86 @@ use crate::{
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
     #[command(subcommand)]
-    bench: Bench,
+    workload: Workload,
 }
 
 /// Measure how fast a server answers one HTTP request: ab's flags and report, and more.
 #[derive(Debug, Parser)]
 pub(crate) struct AbOptions {
     #[command(flatten)]
-    http: HttpArgs,
+    http: Kept<HttpArgs>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Workload {
+    /// Measure how fast a message from one client reaches all, with more and more clients
+    Broadcast(Box<Kept<BroadcastArgs>>),
+    /// Measure how fast clients get ready when many come at once
+    Connect(Box<Kept<ConnectArgs>>),
+    /// Measure how fast a message comes back to its sender, with more and more clients
+    Echo(Box<Kept<EchoArgs>>),
+    /// Measure how fast a server answers one HTTP request, as ab does; also `plimsoll ab`
+    Http(Box<Kept<HttpArgs>>),
+}
+
+/// A workload with what becomes of its result.
+#[derive(Debug, Args)]
+struct Kept<A: Args> {
+    #[command(flatten)]
+    workload: A,
+    #[command(flatten)]
+    report: ReportFlags,
+    #[command(flatten)]
+    save: SaveFlags,
 }
 
 impl Options {
-    pub(crate) fn execute(self) -> Result<Status, Failure> {
-        execute(self.bench)
+    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        match self.workload {
+            Workload::Broadcast(it) => it.execute(surroundings, Bench::Broadcast),
+            Workload::Connect(it) => it.execute(surroundings, Bench::Connect),
+            Workload::Echo(it) => it.execute(surroundings, Bench::Echo),
+            Workload::Http(it) => it.execute(surroundings, |args| Bench::Http(Box::new(args))),
+        }
     }
 }
 
 impl AbOptions {
-    pub(crate) fn execute(self) -> Result<Status, Failure> {
-        execute(Bench::Http(Box::new(self.http)))
+    pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        self.http
+            .execute(surroundings, |args| Bench::Http(Box::new(args)))
     }
 }
 
-fn execute(bench: Bench) -> Result<Status, Failure> {
-    let streams = Streams {
-        stdout: &mut io::stdout(),
-        stderr: &mut io::stderr(),
-        stderr_columns: io::stderr().is_terminal().then_some(|| terminal::size().0),
-        stdin_is_terminal: io::stdin().is_terminal(),
-    };
-    match plimsoll_shootout::execute(bench, streams) {
-        Ok(Verdict::Clean) => Ok(Status::Success),
-        Ok(Verdict::Faulty) => Ok(Status::BadResult),
-        Err(error) if error.is_wrong_usage() => Err(Failure::Usage(error.to_string())),
-        Err(error) => Err(error.into()),
+impl<A: Args> Kept<A> {
+    fn execute(
+        self,
+        surroundings: &Surroundings<'_>,
+        bench: impl FnOnce(A) -> Bench,
+    ) -> Result<Status, Failure> {
+        self.report.check()?;
+        let bench = bench(self.workload);
+        let keeper = self.save.keeper(bench.is_quiet(), surroundings);
+        let streams = Streams {
+            stdout: &mut io::stdout(),
+            stderr: &mut io::stderr(),
+            stderr_columns: io::stderr().is_terminal().then_some(|| terminal::size().0),
+            stdin_is_terminal: io::stdin().is_terminal(),
+        };
+        let finished = plimsoll_shootout::execute(bench, streams).map_err(failure)?;
+        let summary = finished.summarize(origin(Kind::Bench, &finished.name(), &Machine::read()));
+        keeper.keep(&summary);
+        self.report.write(&summary);
+        match finished.verdict.map_err(failure)? {
+            Verdict::Clean => Ok(Status::Success),
+            Verdict::Faulty => Ok(Status::BadResult),
+        }
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    match error.is_wrong_usage() {
+        true => Failure::Usage(error.to_string()),
+        false => error.into(),
     }
 }

@@ -44,7 +44,7 @@ const BUILT_IN: [&str; 7] = [
 ];
 
 /// Counters that say how much there was to do; the one that counted most is shown.
-const THROUGHPUTS: [&str; 2] = ["ws_msgs_received", "http_reqs"];
+const THROUGHPUTS: [&str; 3] = ["ws_msgs_received", "http_reqs", "deliveries"];
 
 impl Highlights {
     /// Those of a run.
@@ -64,8 +64,8 @@ impl Highlights {
     }
 }
 
-/// What the first threshold on a duration is about; or else what tests measure by themselves; or else what each test has.
-fn latency(summary: &Summary) -> Option<&str> {
+/// The main trend of a run, for pages, comparisons and lists: what the first threshold on a duration is about; or else what tests measure by themselves; or else what each test has.
+pub(crate) fn latency(summary: &Summary) -> Option<&str> {
     let measured = |name: &str| summary.metrics.get(name).and_then(durations).is_some();
     let judged = summary
         .thresholds

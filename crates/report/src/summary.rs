@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Layout, Style, text,
     timeline::{Recorded, Recorder, Timeline},
-    timestamp,
 };
 
 mod breakdown;
@@ -27,6 +26,7 @@ mod errors;
 mod generator;
 mod group;
 mod listing;
+mod measured;
 mod metadata;
 mod metric;
 mod metrics;
@@ -40,6 +40,7 @@ pub use self::{
     errors::{ErrorGroup, FURTHER},
     generator::{Generator, GeneratorSeries},
     group::Group,
+    measured::Measured,
     metadata::{Environment, Kind, Metadata},
     metric::{Contains, Figure, Metric, Values},
     plan_outline::{Plan, PlannedScenario, describe},
@@ -246,19 +247,14 @@ impl Summary {
             .map(|account| Target::new(account, &load))
             .collect();
         let seconds = run.duration.as_secs_f64();
+        let judged = run
+            .thresholds
+            .iter()
+            .map(|finding| run.metrics.registry().definition(finding.id));
         Self {
             version: VERSION,
-            metadata: Metadata {
-                id: metadata::run_id(run.started_at, origin.salt),
-                name: origin.name.to_owned(),
-                kind: origin.kind,
-                plimsoll: origin.plimsoll.to_owned(),
-                command: origin.command,
-                started_at: timestamp::rfc3339(run.started_at),
-                duration_seconds: seconds,
-                time_unit: "us".to_owned(),
-            },
             environment: Environment::new(origin.machine, n_workers),
+            metadata: Metadata::new(origin, run.started_at, seconds),
             plan: Plan::of(plan),
             end: End::from(&run.end),
             thresholds: run
@@ -281,7 +277,7 @@ impl Summary {
                 .map(|(name, check)| CheckResult::new(name, check))
                 .collect(),
             groups: run.metrics.groups().map(str::to_owned).collect(),
-            metrics: metrics::all(run, trend_stats),
+            metrics: metrics::all(&run.metrics, seconds, judged, trend_stats),
             breakdown: Breakdown::new(&run.metrics, seconds, trend_stats),
             timeline,
             losses,

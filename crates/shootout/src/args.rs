@@ -31,5 +31,12 @@ pub enum Bench {
     Http(Box<HttpArgs>),
 }
 
+impl Bench {
+    /// Whether nothing is said while it runs.
+    pub fn is_quiet(&self) -> bool {
+        matches!(self, Self::Http(args) if args.quiet)
+    }
+}
+
 #[cfg(test)]
 mod tests;

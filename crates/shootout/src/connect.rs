@@ -20,7 +20,15 @@ const PERCENTILE: u8 = 95;
 /// # Errors
 /// [`RunError`]. Clients that failed are no errors: the outcome tells them.
 pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
-    let mut run = Run::start(&options.common, &options.steps, 0, interrupt, sink).await?;
+    let mut run = Run::start(
+        Workload::Connect,
+        &options.common,
+        &options.steps,
+        0,
+        interrupt,
+        sink,
+    )
+    .await?;
     let mut steps = Vec::new();
     loop {
         let step = take_step(&mut run, options, steps.len()).await?;
@@ -35,7 +43,7 @@ pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -
             break;
         }
     }
-    Ok(run.finish(Workload::Connect, steps, &Report::default()))
+    Ok(run.finish(options.plan(), steps, &Report::default()))
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Result<Step, RunError> {

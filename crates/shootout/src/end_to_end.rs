@@ -1,10 +1,16 @@
 //! Whole runs over real sockets, against a server whose mistakes are known: the account must name exactly those.
 
+mod agreement;
 mod server;
 
 use std::thread;
 
 use clap::{Parser, Subcommand as _};
+use plimsoll_load::machine::Machine;
+use plimsoll_report::{
+    Summary,
+    summary::{Kind, Origin},
+};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -29,6 +35,8 @@ struct Finished {
     verdict: Result<Verdict, Error>,
     stdout: String,
     stderr: String,
+    /// `None` when it was not done.
+    summary: Option<Summary>,
 }
 
 impl Finished {
@@ -63,13 +71,35 @@ fn bench(arguments: &str) -> Finished {
         stderr_columns: None,
         stdin_is_terminal: false,
     };
-    let verdict = execute(parse(arguments), streams);
+    let (verdict, summary) = match execute(parse(arguments), streams) {
+        Ok(finished) => {
+            let summary = summary(&finished);
+            (finished.verdict, Some(summary))
+        }
+        Err(error) => (Err(error), None),
+    };
     let [stdout, stderr] = [stdout, stderr].map(|it| String::from_utf8(it).unwrap());
+    if let (Some(summary), Ok(json)) = (&summary, serde_json::from_str(&stdout)) {
+        agreement::check(summary, &json);
+    }
     Finished {
         verdict,
         stdout,
         stderr,
+        summary,
     }
+}
+
+fn summary(finished: &crate::Finished) -> Summary {
+    let origin = Origin {
+        plimsoll: "0",
+        command: Vec::new(),
+        name: &finished.name(),
+        kind: Kind::Bench,
+        salt: 0,
+        machine: &Machine::read(),
+    };
+    finished.summarize(origin)
 }
 
 /// Ten broadcasts in each step, to six more clients on two workers.
@@ -258,6 +288,11 @@ fn clients_that_fail_are_grouped_by_cause() {
     );
     let group = "5 failed: upgrade refused with HTTP status 503 (5)";
     assert!(run.stdout.contains(group), "{}", run.stdout);
+    let errors = run.summary.unwrap().errors;
+    assert_eq!(
+        (errors.len(), errors[0].cause.as_str(), errors[0].count),
+        (1, "client not ready: upgrade refused with HTTP status 503", 5)
+    );
 }
 
 #[test]

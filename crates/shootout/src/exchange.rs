@@ -9,7 +9,7 @@ use crate::{
     interrupt::Interrupt,
     meter::Period,
     options::Exchange,
-    outcome::{Deliveries, DeliveryCounts, Outcome, Sampling, Step, Workload},
+    outcome::{Deliveries, DeliveryCounts, Outcome, Sampling, Step},
     ramp::ramp,
     run::{Run, RunError, StepRecord},
     sampling::{Plan, sample},
@@ -24,6 +24,7 @@ use crate::{
 /// [`RunError`]. Messages that were lost and clients that failed are no errors: the outcome tells them.
 pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
     let mut run = Run::start(
+        options.workload(),
         &options.common,
         &options.steps,
         options.n_padding_bytes,
@@ -46,11 +47,7 @@ pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) 
         }
     }
     let report = credit_late_arrivals(&mut run, &mut steps).await?;
-    let workload = match options.command {
-        Command::Broadcast => Workload::Broadcast,
-        Command::Echo => Workload::Echo,
-    };
-    Ok(run.finish(workload, steps, &report))
+    Ok(run.finish(options.plan(), steps, &report))
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Result<Step, RunError> {
@@ -117,9 +114,10 @@ fn account(record: &StepRecord, report: &Report, period: Period) -> Sampling {
         command,
         table,
         messages,
+        deliveries,
     } = record;
     let tally = &report.tally;
-    let deliveries = || Deliveries {
+    let delivered = || Deliveries {
         counts: DeliveryCounts {
             n_expected: tally.n_expected,
             n_delivered: tally.n_delivered,
@@ -127,7 +125,7 @@ fn account(record: &StepRecord, report: &Report, period: Period) -> Sampling {
             n_duplicated: tally.n_duplicated,
             n_out_of_order: tally.n_out_of_order,
         },
-        listener: Distribution::from(&tally.latency),
+        listener: Distribution::from(deliveries),
         last_delivery: Distribution::from(&messages.last_deliveries(table)),
     };
     Sampling {
@@ -135,7 +133,7 @@ fn account(record: &StepRecord, report: &Report, period: Period) -> Sampling {
         n_sent: messages.n_issued() as u64,
         n_unanswered: messages.n_unanswered() as u64,
         answer: Distribution::from(&messages.answer_histogram()),
-        deliveries: (*command == Command::Broadcast).then(deliveries),
+        deliveries: (*command == Command::Broadcast).then(delivered),
     }
 }
 

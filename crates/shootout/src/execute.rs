@@ -7,12 +7,13 @@ use std::{
 };
 
 use plimsoll_clients::http::HttpError;
+use plimsoll_report::{Summary, summary::Origin};
 use tokio::{runtime::Builder, signal::ctrl_c, sync::mpsc};
 
 use crate::{
     args::Bench,
     connect, exchange,
-    http::{self, HttpRunError, HttpUsageError},
+    http::{self, HttpOutcome, HttpRunError, HttpUsageError},
     interrupt::Interrupt,
     options::{Connect, Exchange, UsageError},
     outcome::Outcome,
@@ -40,6 +41,45 @@ pub enum Verdict {
     Clean,
     /// Messages were lost, or clients failed.
     Faulty,
+}
+
+/// A bench that was done.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it went, or why its result could not be told.
+    pub verdict: Result<Verdict, Error>,
+    result: Outcomes,
+}
+
+#[derive(Debug)]
+enum Outcomes {
+    WebSocket(Box<Outcome>),
+    Http(Box<HttpOutcome>),
+}
+
+impl Finished {
+    pub(crate) fn http(verdict: Result<Verdict, Error>, outcome: HttpOutcome) -> Self {
+        Self {
+            verdict,
+            result: Outcomes::Http(Box::new(outcome)),
+        }
+    }
+
+    /// For people: the command and whom it is about.
+    pub fn name(&self) -> String {
+        match &self.result {
+            Outcomes::WebSocket(outcome) => outcome.name(),
+            Outcomes::Http(outcome) => outcome.name(),
+        }
+    }
+
+    /// Everything there is to say about it.
+    pub fn summarize(&self, origin: Origin<'_>) -> Summary {
+        match &self.result {
+            Outcomes::WebSocket(outcome) => outcome.summarize(origin),
+            Outcomes::Http(outcome) => outcome.summarize(origin),
+        }
+    }
 }
 
 /// Why there is no verdict.
@@ -92,8 +132,8 @@ impl Error {
 /// flight.
 ///
 /// # Errors
-/// [`Error`].
-pub fn execute(bench: Bench, mut streams: Streams<'_>) -> Result<Verdict, Error> {
+/// [`Error`], when it was not done.
+pub fn execute(bench: Bench, mut streams: Streams<'_>) -> Result<Finished, Error> {
     let (common, workload) = match bench {
         Bench::Broadcast(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
         Bench::Echo(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
@@ -119,11 +159,14 @@ pub fn execute(bench: Bench, mut streams: Streams<'_>) -> Result<Verdict, Error>
         .build()
         .map_err(RunError::Start)?;
     let outcome = runtime.block_on(workload.run(&mut console))?;
-    console.finish(&outcome).map_err(failed)?;
-    Ok(if outcome.is_faulty() {
-        Verdict::Faulty
-    } else {
-        Verdict::Clean
+    let told = console.finish(&outcome).map_err(failed);
+    let verdict = told.map(|()| match outcome.is_faulty() {
+        true => Verdict::Faulty,
+        false => Verdict::Clean,
+    });
+    Ok(Finished {
+        verdict,
+        result: Outcomes::WebSocket(Box::new(outcome)),
     })
 }
 

@@ -2,7 +2,7 @@
 
 mod roster;
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
@@ -106,6 +106,14 @@ impl Fleet {
     /// Whether an event with this probability in percent happens now.
     pub(crate) fn chance(&mut self, percent: u8) -> bool {
         self.rng.u8(0..100) < percent
+    }
+
+    /// Lets all workers tell the latencies of deliveries since the last time, which was up to a second before `at`.
+    pub(crate) async fn collect(&mut self, at: Duration) -> Result<(), WorkerLost> {
+        for worker in 0..self.workers.len() {
+            self.order(worker, Order::Collect { at }).await?;
+        }
+        Ok(())
     }
 
     /// The next event; the roster knows it already.

@@ -10,6 +10,7 @@ mod board;
 mod document;
 mod execute;
 mod failures;
+mod measures;
 mod options;
 mod outcome;
 mod pacer;

@@ -19,6 +19,8 @@ mod step;
 
 use std::{sync::Arc, time::Instant};
 
+use plimsoll_load::histogram::Histogram;
+
 pub(crate) use self::{
     bit_set::BitSet,
     send_table::SendTable,
@@ -62,8 +64,14 @@ impl Ledger {
     }
 
     /// The account of the step numbered `step_idx` (from 0) as it stands now; later arrivals change it.
-    pub(crate) fn tally(&self, step_idx: usize) -> Option<Tally> {
-        self.steps.get(step_idx).map(StepLedger::tally)
+    pub(crate) fn tally(&mut self, step_idx: usize) -> Option<Tally> {
+        self.steps.get_mut(step_idx).map(StepLedger::tally)
+    }
+
+    /// The latencies that came since they were collected last, by the number of their step.
+    pub(crate) fn collect(&mut self) -> impl Iterator<Item = (usize, Histogram)> {
+        let steps = self.steps.iter_mut().enumerate();
+        steps.filter_map(|(step_idx, step)| Some((step_idx, step.collect()?)))
     }
 
     /// A message that no step of this run sent: another load on the same channel, or a broken server.

@@ -15,13 +15,14 @@
 mod args;
 mod causes;
 pub mod connect;
-mod crowd;
 pub mod exchange;
 mod execute;
 mod fleet;
 pub mod http;
 mod interrupt;
+mod journal;
 mod ledger;
+mod measures;
 mod meter;
 mod options;
 pub mod outcome;
@@ -43,7 +44,7 @@ mod worker;
 pub use self::{
     args::{Bench, BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs, HttpArgs},
     causes::Causes,
-    execute::{Error, Streams, Verdict, execute},
+    execute::{Error, Finished, Streams, Verdict, execute},
     interrupt::Interrupt,
     meter::{Period, Watched},
     options::{Connect, Exchange, UsageError},

@@ -12,11 +12,11 @@ use plimsoll_load::{
 };
 use plimsoll_report::{
     summary::{Load, Target},
-    timeline::Axis,
+    timeline::Timeline,
 };
 use serde::{Serialize, Serializer};
 
-use crate::{crowd::Crowd, run::RunError, watching::WatchArgs};
+use crate::{run::RunError, watching::WatchArgs};
 
 /// Measures one phase after the other.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ pub(crate) struct Meter {
     watch: Option<Watch>,
     /// All targets, over the whole run.
     sampling: Option<Arc<Sampling>>,
-    /// What they had to carry.
-    crowd: Crowd,
+    /// Of all laps.
+    whole: Evidence,
     /// The reading at the last lap.
     before: Option<Sample>,
     trouble: Option<String>,
@@ -74,7 +74,7 @@ impl Meter {
             monitor,
             watch: watches.next().transpose()?,
             sampling,
-            crowd: Crowd::new(),
+            whole: Evidence::nothing(),
             before: None,
             trouble: None,
         })
@@ -87,33 +87,31 @@ impl Meter {
 
     /// The load begins at this instant.
     pub(crate) fn start(&self, at: Instant) {
+        self.monitor.take();
         self.sampling.iter().for_each(|sampling| sampling.start(at));
     }
 
-    /// So many clients are connected now, `elapsed` since the start of the load.
-    pub(crate) fn note_clients(&mut self, elapsed: Duration, n_clients: usize) {
-        self.crowd.note(elapsed, n_clients);
-    }
-
-    /// What the targets used from the start of the load, `elapsed` ago, until now.
-    pub(crate) fn finish(&self, elapsed: Duration) -> Vec<Target> {
-        let unknown = Load::unknown(elapsed);
-        let clients = self.crowd.on(Axis {
-            interval_seconds: unknown.interval_seconds,
-            n_intervals: unknown.n_intervals,
-        });
-        let has_clients = clients.iter().any(|&n_clients| n_clients > 0);
+    /// What the targets used from the start of the load until now, beside this many clients at each time; none are known
+    /// when there is no one.
+    pub(crate) fn finish(&self, timeline: &Timeline, clients: &[u32]) -> Vec<Target> {
         let load = Load {
-            vus: if has_clients { &clients } else { &[] },
-            ..unknown
+            vus: clients,
+            iterations: &[],
+            ..Load::of(timeline)
         };
         let accounts = self.sampling.iter().flat_map(|sampling| sampling.finish());
         accounts.map(|account| Target::new(&account, &load)).collect()
     }
 
+    /// How the generator did in all laps together.
+    pub(crate) fn whole(&self) -> &Evidence {
+        &self.whole
+    }
+
     /// What the phase since the last lap cost. Call it at every beginning and every end of a phase.
     pub(crate) fn lap(&mut self) -> Period {
         let evidence = self.monitor.take();
+        self.whole.join(&evidence);
         Period {
             elapsed: evidence.elapsed,
             generator_cpu: evidence.cpu,

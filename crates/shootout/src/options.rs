@@ -3,9 +3,11 @@
 use std::{net::IpAddr, num::NonZero, thread, time::Duration};
 
 use plimsoll_clients::target::{Target, TargetError};
+use plimsoll_report::summary::{Plan, PlannedScenario};
 
 use crate::{
     args::{BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs},
+    outcome::Workload,
     server_type::ServerType,
     watching::WatchArgs,
     wire::Command,
@@ -119,11 +121,79 @@ pub struct Connect {
 }
 
 impl Exchange {
-    /// The workload's name on the command line.
-    pub(crate) fn workload_name(&self) -> &'static str {
+    pub(crate) fn workload(&self) -> Workload {
         match self.command {
-            Command::Broadcast => "broadcast",
-            Command::Echo => "echo",
+            Command::Broadcast => Workload::Broadcast,
+            Command::Echo => Workload::Echo,
+        }
+    }
+
+    /// What is to be done. What a step comes to depends on all of it.
+    pub(crate) fn plan(&self) -> Plan {
+        let (command, padding) = (self.workload().name(), self.n_padding_bytes);
+        let end = match self.steps.n_steps {
+            Some(_) => String::new(),
+            None => format!(
+                " until p{} of rtt is over {} ms",
+                self.limit_percentile,
+                self.limit_rtt.as_millis()
+            ),
+        };
+        let work = format!(
+            "{} {command} messages with {padding} B of padding each, {} in flight",
+            self.n_samples, self.width
+        );
+        self.common
+            .plan(self.workload(), &self.steps, &format!("{work}{end}"))
+    }
+}
+
+impl Connect {
+    /// What is to be done.
+    pub(crate) fn plan(&self) -> Plan {
+        let work = format!("{} connecting at a time", self.steps.connect_width);
+        self.common.plan(Workload::Connect, &self.steps, &work)
+    }
+}
+
+impl Common {
+    fn plan(&self, workload: Workload, steps: &Steps, work: &str) -> Plan {
+        let Steps {
+            n_first,
+            n_more,
+            n_steps,
+            ..
+        } = *steps;
+        let n_steps = match n_steps {
+            None => "steps".to_owned(),
+            Some(1) => "1 step".to_owned(),
+            Some(n) => format!("{n} steps"),
+        };
+        let n_clients = match n_first == n_more {
+            true => n_more.to_string(),
+            false => format!("{n_first}, then {n_more}"),
+        };
+        let pause = match self.pacing.delay.is_zero() {
+            true => String::new(),
+            false => format!(
+                ", {} % of them {:.1} s later",
+                self.pacing.chance_percent,
+                self.pacing.delay.as_secs_f64()
+            ),
+        };
+        let most = steps.n_clients().and_then(|n| u32::try_from(n).ok());
+        Plan {
+            scenarios: vec![PlannedScenario {
+                name: workload.name().to_owned(),
+                executor: "steps".to_owned(),
+                description: format!(
+                    "{n_steps} of {n_clients} more {} clients: {work}{pause}",
+                    self.server_type
+                ),
+                start_seconds: 0.0,
+                max_vus: most.unwrap_or(u32::MAX),
+                duration_seconds: None,
+            }],
         }
     }
 }

@@ -2,10 +2,15 @@
 
 use std::time::{Duration, SystemTime};
 
-use plimsoll_load::generator::Health;
-use plimsoll_report::{Distribution, summary::Target};
+use plimsoll_load::generator::{Evidence, Health};
+use plimsoll_report::{
+    Distribution,
+    summary::{Plan, Target},
+};
 
-use crate::{causes::Causes, meter::Period, samples::Rtt, server_type::ServerType};
+use crate::{causes::Causes, journal::Chronicle, meter::Period, samples::Rtt, server_type::ServerType};
+
+mod summary;
 
 /// What was done to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +23,24 @@ pub enum Workload {
     Connect,
 }
 
+impl Workload {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Broadcast => "broadcast",
+            Self::Echo => "echo",
+            Self::Connect => "connect",
+        }
+    }
+}
+
 /// A whole run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// What was done.
     pub workload: Workload,
+    /// What was to be done.
+    pub plan: Plan,
     /// Under which conditions.
     pub setting: Setting,
     /// The steps that were finished, or as far as they went.
@@ -31,6 +49,10 @@ pub struct Outcome {
     pub messages: Vec<String>,
     /// From the first connect to the end of the last step.
     pub elapsed: Duration,
+    /// What happened when in that time.
+    pub(crate) chronicle: Chronicle,
+    /// How the generator did in all steps.
+    pub(crate) generator: Evidence,
     /// What the watched targets used in that time.
     pub targets: Vec<Target>,
     /// Whether the user ended it.

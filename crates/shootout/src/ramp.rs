@@ -44,10 +44,12 @@ pub(crate) async fn ramp(run: &mut Run<'_>, n_clients: usize, width: usize) -> R
         match run.turn(window.next_due()).await? {
             Turn::Opened(opening) => {
                 ramp.add(&opening);
+                run.note_opening(&opening);
                 window.done();
                 n_done += 1;
             }
             Turn::OpenFailed(cause) => {
+                run.note_failed_opening(&cause);
                 ramp.failures.count(cause);
                 window.done();
                 n_done += 1;

@@ -11,7 +11,8 @@ use std::{
 };
 
 use plimsoll_clients::{cause::Cause, websocket};
-use plimsoll_load::generator::Monitor;
+use plimsoll_load::{generator::Monitor, histogram::Histogram};
+use plimsoll_report::summary::Plan;
 use tokio::time::sleep_until;
 
 pub use self::error::RunError;
@@ -20,7 +21,9 @@ use crate::{
     causes::Causes,
     fleet::{Fleet, WorkerLost},
     interrupt::Interrupt,
-    ledger::SendTable,
+    journal::{Chronicle, Journal},
+    ledger::{Completion, SendTable},
+    measures::Measures,
     meter::Meter,
     options::{BetweenSteps, Common, Pacing, Steps},
     outcome::{Outcome, Setting, Step, Workload},
@@ -30,6 +33,9 @@ use crate::{
     worker::{Event, Opening, Report, Setup},
 };
 
+/// How often workers tell what they counted: a timeline has seconds.
+const COLLECT_EVERY: Duration = Duration::from_secs(1);
+
 /// Everything that the coordinator holds while a run goes on.
 pub(crate) struct Run<'a> {
     pub(crate) fleet: Fleet,
@@ -38,6 +44,11 @@ pub(crate) struct Run<'a> {
     pub(crate) sink: &'a mut dyn Sink,
     pub(crate) setting: Setting,
     pub(crate) started: Instant,
+    workload: Workload,
+    journal: Journal,
+    measures: Measures,
+    /// When the next second is over.
+    collect_at: Instant,
     preflight: Preflight,
     pacing: Pacing,
     steps: Vec<StepRecord>,
@@ -51,6 +62,8 @@ pub(crate) struct StepRecord {
     pub(crate) command: Command,
     pub(crate) table: Arc<SendTable>,
     pub(crate) messages: Messages,
+    /// From each send to each listener, as far as workers have told.
+    pub(crate) deliveries: Histogram,
 }
 
 /// What happened next.
@@ -72,6 +85,7 @@ pub(crate) enum Turn {
 impl<'a> Run<'a> {
     /// Checks what can be checked before the first connection, and starts the workers.
     pub(crate) async fn start(
+        workload: Workload,
         common: &Common,
         steps: &Steps,
         n_padding_bytes: usize,
@@ -95,17 +109,22 @@ impl<'a> Run<'a> {
             n_padding_bytes,
             wire_run(SystemTime::now()),
         );
+        let (measures, metrics) = Measures::new();
         let setup = Setup {
             wire: Arc::new(wire),
             routes: preflight.routes(&websocket, steps.n_clients()),
             subscribe_limit: common.connect_timeout,
-            monitor,
+            monitor: monitor.clone(),
         };
         let fleet = Fleet::start(common.n_workers, &Arc::new(setup), common.seed).map_err(RunError::Start)?;
         meter.prepare();
         let started = Instant::now();
         meter.start(started);
         Ok(Self {
+            workload,
+            journal: Journal::new(metrics, monitor),
+            measures,
+            collect_at: started + COLLECT_EVERY,
             fleet,
             meter,
             interrupt,
@@ -133,10 +152,43 @@ impl<'a> Run<'a> {
                 None => pending().await,
             }
         };
+        let second = sleep_until(self.collect_at.into());
         tokio::select! {
             event = self.fleet.next_event() => Ok(self.record(event?)),
             () = timer => Ok(Turn::Due),
             () = self.interrupt.next() => Ok(Turn::Interrupted),
+            () = second => {
+                self.collect().await?;
+                Ok(Turn::Recorded)
+            }
+        }
+    }
+
+    /// Lets the workers tell what they counted in the second that is over.
+    async fn collect(&mut self) -> Result<(), WorkerLost> {
+        let now = Instant::now();
+        // What was too late is in the second that is over by now.
+        let n_over = now.saturating_duration_since(self.started).as_secs().max(1);
+        self.collect_at = self.started + COLLECT_EVERY + Duration::from_secs(n_over);
+        self.journal.reach(now - self.started);
+        self.fleet.collect(Duration::from_secs(n_over - 1)).await
+    }
+
+    /// A client of the ramp got ready.
+    pub(crate) fn note_opening(&mut self, opening: &Opening) {
+        let now = self.started.elapsed();
+        self.measures.opened(self.journal.at(now), opening);
+        if self.workload == Workload::Connect {
+            self.journal.complete(now, 1);
+        }
+    }
+
+    /// A client of the ramp did not.
+    pub(crate) fn note_failed_opening(&mut self, cause: &Cause) {
+        let now = self.started.elapsed();
+        self.journal.fail(now, &format!("client not ready: {cause}"), 1);
+        if self.workload == Workload::Connect {
+            self.journal.complete(now, 1);
         }
     }
 
@@ -164,6 +216,7 @@ impl<'a> Run<'a> {
             command,
             table,
             messages: Messages::new(first_id, floor),
+            deliveries: Histogram::new(),
         });
         Ok(self.steps.len() - 1)
     }
@@ -178,6 +231,7 @@ impl<'a> Run<'a> {
             Command::Echo => 0,
         };
         let (id, floor) = step.messages.issue(n_shares);
+        self.measures.sent(self.journal.at(self.started.elapsed()));
         self.fleet.send_from_anyone(step.command, id, floor).await?;
         Ok(Some(id))
     }
@@ -192,7 +246,19 @@ impl<'a> Run<'a> {
         let mut events = Vec::new();
         let report = self.fleet.report(step_idx, |event| events.push(event)).await?;
         events.into_iter().for_each(|event| drop(self.record(event)));
+        self.deliver(step_idx, self.started.elapsed(), &report.tally.latency);
         Ok(report)
+    }
+
+    /// Workers have told of deliveries of a step that came about `at` this time.
+    fn deliver(&mut self, step_idx: usize, at: Duration, latencies: &Histogram) {
+        if let Some(step) = self.steps.get_mut(step_idx) {
+            step.deliveries.merge(latencies);
+        }
+        let measures = self.measures;
+        self.journal.hand_in(at, |second| {
+            measures.delivered(&mut second.metrics, latencies);
+        });
     }
 
     /// The drops since the last call.
@@ -230,20 +296,25 @@ impl<'a> Run<'a> {
                 () = &mut pause => return Ok(true),
                 event = self.fleet.next_event() => drop(self.record(event?)),
                 () = self.interrupt.next() => {}
+                () = sleep_until(self.collect_at.into()) => self.collect().await?,
             }
         }
     }
 
     /// Closes all connections and puts the result together. `report` is the workers' last one.
-    pub(crate) fn finish(mut self, workload: Workload, steps: Vec<Step>, report: &Report) -> Outcome {
+    pub(crate) fn finish(mut self, plan: Plan, steps: Vec<Step>, report: &Report) -> Outcome {
         let elapsed = self.started.elapsed();
-        let targets = self.meter.finish(elapsed);
+        let chronicle = self.close_journal(elapsed);
+        let targets = self.meter.finish(&chronicle.timeline, &chronicle.timeline.vus);
         let mut outcome = Outcome {
-            workload,
+            workload: self.workload,
+            plan,
             setting: self.setting.clone(),
             steps,
             messages: Vec::new(),
             elapsed,
+            chronicle,
+            generator: self.meter.whole().clone(),
             targets,
             is_interrupted: self.interrupt.is_requested(),
             n_foreign: report.n_foreign,
@@ -256,6 +327,18 @@ impl<'a> Run<'a> {
         outcome
     }
 
+    fn close_journal(&mut self, elapsed: Duration) -> Chronicle {
+        for step in &self.steps {
+            for given_up_at in step.messages.unanswered() {
+                let at = given_up_at.map_or(elapsed, |at| at.saturating_duration_since(self.started));
+                self.journal
+                    .hand_in(at, |second| second.iterations.n_complete += 1);
+                self.journal.fail(at, "message without an answer", 1);
+            }
+        }
+        self.journal.finish(elapsed)
+    }
+
     /// Something that a reader of the figures must know: said now and kept for the result.
     fn note(&mut self, message: String) {
         self.sink.note(&message);
@@ -263,32 +346,47 @@ impl<'a> Run<'a> {
     }
 
     fn record(&mut self, event: Event) -> Turn {
+        let now = self.started.elapsed();
         if matches!(event, Event::Opened { .. } | Event::Dropped { .. }) {
-            let n_clients = self.fleet.n_connected();
-            self.meter.note_clients(self.started.elapsed(), n_clients);
+            self.journal.users(now, self.fleet.n_connected());
         }
         match event {
             Event::Opened { opening, .. } => return Turn::Opened(opening),
             Event::OpenFailed { cause } => return Turn::OpenFailed(cause),
-            Event::Dropped { cause, .. } => self.drops.count(cause),
+            Event::Dropped { cause, .. } => {
+                self.journal
+                    .fail(now, &format!("client lost its connection: {cause}"), 1);
+                self.drops.count(cause);
+            }
             Event::Answered { id, latency } => {
-                if self
-                    .step_of(id)
-                    .is_some_and(|step| step.messages.answer(id, latency))
-                {
-                    return Turn::Settled;
+                let was_awaited = self.step_of(id).map(|step| step.messages.answer(id, latency));
+                if let Some(was_awaited) = was_awaited {
+                    self.measures.answered(self.journal.at(now), latency);
+                    self.journal.complete(now, 1);
+                    if was_awaited {
+                        return Turn::Settled;
+                    }
                 }
             }
             Event::Unanswerable { id } => {
-                if self.step_of(id).is_some_and(|step| step.abandon(id)) {
+                let at = self.started + now;
+                if self.step_of(id).is_some_and(|step| step.abandon(id, at)) {
                     return Turn::Settled;
                 }
             }
             Event::Completed(completion) => {
-                if let Some(step) = self.step_of(completion.id) {
-                    step.messages.complete(completion);
+                let time = self
+                    .step_of(completion.id)
+                    .and_then(|step| step.complete(completion));
+                if let Some(time) = time {
+                    self.measures.reached_all(self.journal.at(now), time);
                 }
             }
+            Event::Collected {
+                step_idx,
+                at,
+                latency,
+            } => self.deliver(step_idx, at, &latency),
             Event::Reported(_) => {}
         }
         Turn::Recorded
@@ -303,14 +401,22 @@ impl<'a> Run<'a> {
 }
 
 impl StepRecord {
-    /// No answer will come. False when none was awaited.
-    fn abandon(&mut self, id: u64) -> bool {
+    /// A worker's share of a broadcast has arrived. Returns how long it took to reach all, when this was the last share
+    /// and nobody lacks it.
+    fn complete(&mut self, completion: Completion) -> Option<Duration> {
+        let reached_all_at = self.messages.complete(completion)?;
+        let sent = self.table.sent(completion.id)?;
+        Some(reached_all_at.saturating_duration_since(sent.at))
+    }
+
+    /// No answer will come, as is found `at` this time. False when none was awaited.
+    fn abandon(&mut self, id: u64, at: Instant) -> bool {
         // What was sent may still arrive at the others.
         let went_out = self.table.sent(id).is_some();
         if went_out {
-            self.messages.give_up(id)
+            self.messages.give_up(id, at)
         } else {
-            self.messages.cancel(id)
+            self.messages.cancel(id, at)
         }
     }
 }

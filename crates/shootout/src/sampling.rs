@@ -44,7 +44,7 @@ async fn exchange(run: &mut Run<'_>, plan: &Plan, step_idx: usize) -> Result<Ins
     loop {
         let now = Instant::now();
         for id in deadlines.expired(now) {
-            if run.step(step_idx).messages.give_up(id) {
+            if run.step(step_idx).messages.give_up(id, now) {
                 window.done();
             }
         }

@@ -13,7 +13,7 @@ use crate::{
     interrupt::Interrupt,
     meter::Watched,
     options::{Connect, Exchange, Steps, UsageError},
-    outcome::{Outcome, Step},
+    outcome::{Outcome, Step, Workload},
     run::RunError,
     sink::{Progress, Readings, Sink},
 };
@@ -104,7 +104,7 @@ impl Trials {
     /// The workload, for people.
     pub fn name(&self) -> String {
         let (workload, common) = match self {
-            Self::Exchange(options) => (options.workload_name(), &options.common),
+            Self::Exchange(options) => (options.workload().name(), &options.common),
             Self::Connect(options) => ("connect", &options.common),
         };
         format!("bench {workload} {}", common.target)
@@ -117,7 +117,7 @@ impl Trials {
 
     /// Whether messages go to everyone, so that some may be lost.
     pub fn is_broadcast(&self) -> bool {
-        matches!(self, Self::Exchange(options) if options.workload_name() == "broadcast")
+        matches!(self, Self::Exchange(options) if options.workload() == Workload::Broadcast)
     }
 
     /// The first watched target, as typed.

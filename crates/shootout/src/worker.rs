@@ -3,7 +3,8 @@
 //! Each worker has a current-thread runtime and one small task per connection. The connections of a worker share
 //! one read buffer, one reader of messages and one ledger, so that a connection that waits costs its socket and
 //! its task. The coordinator gives orders through a bounded channel and hears back through another; per
-//! broadcast it hears once from each worker, however many clients that has.
+//! broadcast it hears once from each worker, however many clients that has, and once per second how long the
+//! deliveries took.
 
 mod book;
 mod connection;
@@ -20,7 +21,7 @@ use std::{
 };
 
 use plimsoll_clients::{cause::Cause, dial::Traffic, websocket};
-use plimsoll_load::generator::Monitor;
+use plimsoll_load::{generator::Monitor, histogram::Histogram};
 use tokio::{
     runtime::{Builder, LocalOptions},
     sync::mpsc,
@@ -79,6 +80,8 @@ pub(crate) enum Order {
     Send(SendOrder),
     /// Tell the account of a step, numbered from 0.
     Report { step_idx: usize },
+    /// Tell the latencies of deliveries since this was ordered before; they belong to this time of the run.
+    Collect { at: Duration },
 }
 
 /// One message to send.
@@ -107,6 +110,12 @@ pub(crate) enum Event {
     Completed(Completion),
     /// The answer to [`Order::Report`].
     Reported(Box<Report>),
+    /// The answer to [`Order::Collect`], once for each step that had deliveries.
+    Collected {
+        step_idx: usize,
+        at: Duration,
+        latency: Box<Histogram>,
+    },
 }
 
 /// A worker's account of a step, and its counts of oddities in the whole run.
@@ -164,7 +173,7 @@ struct Shared {
     /// By slot; `None` while the client is not connected.
     mailboxes: RefCell<Vec<Option<Rc<Mailbox<Letter>>>>>,
     /// On the way to the coordinator. Bounded by what it ordered: one event per connection that opens or ends,
-    /// two per message in flight.
+    /// two per message in flight, and each second one per step that had deliveries.
     outbox: Mailbox<Event>,
 }
 
@@ -227,8 +236,17 @@ impl Shared {
                 _ => self.outbox.post(Event::Unanswerable { id: order.id }),
             },
             Order::Report { step_idx } => {
-                let report = self.book.borrow().report(step_idx);
+                let report = self.book.borrow_mut().report(step_idx);
                 self.outbox.post(Event::Reported(Box::new(report)));
+            }
+            Order::Collect { at } => {
+                for (step_idx, latency) in self.book.borrow_mut().collect() {
+                    self.outbox.post(Event::Collected {
+                        step_idx,
+                        at,
+                        latency: Box::new(latency),
+                    });
+                }
             }
         }
     }

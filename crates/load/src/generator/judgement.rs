@@ -36,7 +36,7 @@ pub const DROPPED_SHARE: f64 = 0.01;
 
 /// Below this idle share the machine counts as fully used. Reason: the idle share of `/proc/stat` comes in
 /// ticks of 10 ms and rarely reads as 0 even under full load.
-const NO_IDLE_SHARE: f64 = 0.05;
+pub const NO_IDLE_SHARE: f64 = 0.05;
 
 /// Whether the generator limited the run, and how that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

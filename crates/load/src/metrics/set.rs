@@ -131,6 +131,22 @@ impl MetricSet {
         self.record_selected(id, duration, &[]);
     }
 
+    /// Adds samples that were gathered elsewhere to a trend of durations. Parts of it do not get them.
+    pub fn record_all(&mut self, id: TrendId, samples: &Histogram) {
+        if samples.is_empty() {
+            return;
+        }
+        match &mut self.trends[id.0] {
+            Some(known) => known.merge(samples),
+            none => *none = Some(Box::new(samples.clone())),
+        }
+    }
+
+    /// Adds samples that were gathered elsewhere to a rate. Parts of it do not get them.
+    pub fn rate_all(&mut self, id: RateId, samples: Rate) {
+        self.rates[id.0].merge(samples);
+    }
+
     /// Adds one answer to a check, and to the rate over all checks.
     pub fn check(&mut self, id: CheckId, passed: bool) {
         self.check_selected(id, passed, &[]);
@@ -205,7 +221,12 @@ impl MetricSet {
     /// Counts something that failed without ending its iteration, such as a request, `at` a time since the start of the
     /// run. `example` says more of it than `cause`.
     pub fn fault(&mut self, cause: &str, example: &str, at: Duration) {
-        self.faults.add(cause, example, 1, at);
+        self.faults_of(cause, example, 1, at);
+    }
+
+    /// The same for `n` of them.
+    pub fn faults_of(&mut self, cause: &str, example: &str, n: u64, at: Duration) {
+        self.faults.add(cause, example, n, at);
     }
 
     /// What failed so.

@@ -1,5 +1,7 @@
 //! What has to be the same on both sides before a difference says something about the target.
 
+use plimsoll_load::generator::NO_IDLE_SHARE;
+
 use super::figure::Company;
 use crate::{
     Summary,
@@ -9,9 +11,6 @@ use crate::{
 /// Of the machine's cores, when other programs use as much, latencies are theirs as well. Reason: what waits for one of
 /// two cores finds it taken half of the time then.
 const FOREIGN_SHARE: f64 = 0.25;
-
-/// Below this idle share a machine counts as fully used; as for the generator's health.
-const NO_IDLE_SHARE: f64 = 0.05;
 
 /// Memory sizes that differ by less are the same machine after an update of its kernel.
 const MEMORY_TOLERANCE: f64 = 0.02;

@@ -9,7 +9,7 @@ use super::{
     measurement::{Measurement, Parts},
 };
 use crate::{
-    Distribution, Summary,
+    Distribution, Summary, highlights,
     summary::{Contains, Metric, Target, Values},
     timeline::{Series, Timeline},
 };
@@ -21,7 +21,7 @@ const MAX_TRENDS: usize = 2;
 const MAX_COUNTERS: usize = 1;
 
 /// Trends that are parts of others, or that are made by the test itself: pauses, schedules, sessions.
-const PARTS_OF_OTHERS: [&str; 14] = [
+const PARTS_OF_OTHERS: [&str; 19] = [
     "iteration_duration",
     "iteration_duration_scheduled",
     "iteration_lateness",
@@ -33,13 +33,18 @@ const PARTS_OF_OTHERS: [&str; 14] = [
     "http_req_sending",
     "http_req_waiting",
     "http_req_receiving",
+    "http_req_queueing",
+    "ws_tcp_connecting",
+    "ws_upgrading",
+    "ws_welcome",
+    "ws_subscribing",
     "ws_session_duration",
     "vusers.session_length",
     "vusers.lateness",
 ];
 
 /// Counters of work that was done.
-const WORK: [&str; 10] = [
+const WORK: [&str; 11] = [
     "http_reqs",
     "ws_msgs_received",
     "ws_msgs_sent",
@@ -50,6 +55,7 @@ const WORK: [&str; 10] = [
     "messages_received",
     "messages_sent",
     "requests",
+    "deliveries",
 ];
 
 /// The figures of one run.
@@ -117,29 +123,19 @@ pub(super) fn cases(baseline: &[Subject], candidate: &[Subject]) -> Vec<Case> {
     first.figures.iter().filter_map(case).collect()
 }
 
-/// What users feel: the trends of durations with the most samples, or at least how long iterations take.
-pub(super) fn main_trends(summary: &Summary) -> Vec<&str> {
+/// What users feel: what the page of a run shows first, and then the trends of durations with the most samples.
+fn main_trends(summary: &Summary) -> Vec<&str> {
+    let first = highlights::latency(summary);
     let durations = summary.metrics.iter().filter_map(|(name, metric)| {
         let distribution = duration(metric)?;
         let is_whole = !name.contains('{') && !PARTS_OF_OTHERS.contains(&name.as_str());
-        (is_whole && distribution.count > 0).then_some((distribution.count, name.as_str()))
+        (is_whole && distribution.count > 0 && first != Some(name))
+            .then_some((distribution.count, name.as_str()))
     });
     let mut durations: Vec<_> = durations.collect();
     durations.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
-    let mut names: Vec<_> = durations
-        .into_iter()
-        .map(|(_, name)| name)
-        .take(MAX_TRENDS)
-        .collect();
-    if names.is_empty()
-        && summary
-            .metrics
-            .get("iteration_duration")
-            .is_some_and(|metric| duration(metric).is_some())
-    {
-        names.push("iteration_duration");
-    }
-    names
+    let others = durations.into_iter().map(|(_, name)| name);
+    first.into_iter().chain(others).take(MAX_TRENDS).collect()
 }
 
 fn duration(metric: &Metric) -> Option<&Distribution> {

@@ -6,6 +6,7 @@ use plimsoll_load::machine::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Origin;
 use crate::timestamp;
 
 /// What was run, and when.
@@ -27,6 +28,22 @@ pub struct Metadata {
     pub duration_seconds: f64,
     /// Unit of all durations in metrics: `us`.
     pub time_unit: String,
+}
+
+impl Metadata {
+    /// Of a run that began then and took so many `seconds`.
+    pub(super) fn new(origin: Origin<'_>, started_at: SystemTime, seconds: f64) -> Self {
+        Self {
+            id: run_id(started_at, origin.salt),
+            name: origin.name.to_owned(),
+            kind: origin.kind,
+            plimsoll: origin.plimsoll.to_owned(),
+            command: origin.command,
+            started_at: timestamp::rfc3339(started_at),
+            duration_seconds: seconds,
+            time_unit: "us".to_owned(),
+        }
+    }
 }
 
 /// Whose way of testing a run is.
@@ -100,7 +117,7 @@ impl Environment {
 
 /// The id of a run that began then, for example `20261121T194903.120Z-00c0ffee`. `salt` keeps apart what began in the
 /// same millisecond.
-pub(super) fn run_id(started_at: SystemTime, salt: u32) -> String {
+fn run_id(started_at: SystemTime, salt: u32) -> String {
     let start = timestamp::rfc3339(started_at).replace(['-', ':'], "");
     format!("{start}-{salt:08x}")
 }

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_load::{
-    metrics::{MetricSet, Value},
-    run::RunResult,
-};
+use plimsoll_load::metrics::{Definition, MetricSet, Value};
 
 use super::Metric;
 
@@ -13,14 +10,15 @@ use super::Metric;
 /// fit. When there are more, the longest ones are left out.
 const MAX_ENCODED: usize = 1 << 20;
 
-/// Metrics with samples, those that thresholds are about, and those that appeared during the run.
-pub(super) fn all(run: &RunResult, trend_stats: &[String]) -> BTreeMap<String, Metric> {
-    let (set, seconds) = (&run.metrics, run.duration.as_secs_f64());
-    let watched = run
-        .thresholds
-        .iter()
-        .map(|finding| set.registry().definition(finding.id));
-    let unsampled = watched.map(|definition| (definition, Metric::unsampled(definition, trend_stats)));
+/// Metrics with samples, those that thresholds are about (`judged`), and those that appeared during a run of so many
+/// `seconds`.
+pub(super) fn all<'a>(
+    set: &'a MetricSet,
+    seconds: f64,
+    judged: impl Iterator<Item = &'a Definition>,
+    trend_stats: &[String],
+) -> BTreeMap<String, Metric> {
+    let unsampled = judged.map(|definition| (definition, Metric::unsampled(definition, trend_stats)));
     let sampled = set.iter().map(|(definition, value)| {
         let metric = Metric::new(definition.contains, value, seconds, trend_stats);
         (definition, metric.with_histogram(value))

@@ -1,6 +1,6 @@
 //! What a watched target used, over time and against the load.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use plimsoll_load::watch::{
     Account, Record,
@@ -88,22 +88,6 @@ impl<'a> Load<'a> {
             n_intervals: timeline.n_intervals,
             vus: &timeline.vus,
             iterations: &timeline.iterations,
-        }
-    }
-
-    /// Of a run of this length, of which nobody knows what it was.
-    pub fn unknown(elapsed: Duration) -> Self {
-        let mut interval_seconds: u32 = 1;
-        // Of a timeline, too, there are at most 512 intervals.
-        while elapsed.as_secs() / u64::from(interval_seconds) >= 512 {
-            interval_seconds *= 2;
-        }
-        let n_intervals = elapsed.as_secs_f64() / f64::from(interval_seconds);
-        Self {
-            interval_seconds,
-            n_intervals: n_intervals.ceil() as usize,
-            vus: &[],
-            iterations: &[],
         }
     }
 }

@@ -506,7 +506,7 @@ fn a_run_of_no_time_has_no_infinite_rates() {
         duration: Duration::ZERO,
         ..run()
     };
-    let metrics = super::metrics::all(&run, &trend_stats());
+    let metrics = super::metrics::all(&run.metrics, 0.0, std::iter::empty(), &trend_stats());
     assert_eq!(
         metrics["ws_sessions"].values,
         Values::Counter {
@@ -536,7 +536,7 @@ fn a_summary_is_read_as_it_was_written() {
 #[test]
 fn all_samples_of_a_trend_are_in_the_summary() {
     let run = run();
-    let metrics = super::metrics::all(&run, &trend_stats());
+    let metrics = super::metrics::all(&run.metrics, 1.0, std::iter::empty(), &trend_stats());
     let samples = metrics["rtt"].samples().unwrap().unwrap();
     assert_eq!(
         Distribution::from(&samples),

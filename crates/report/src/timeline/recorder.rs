@@ -101,7 +101,9 @@ impl Recorder {
         }
     }
 
-    pub(super) fn add(&mut self, stretch: &Stretch) {
+    /// Takes a stretch of a run that nobody observes. It may be earlier than others: who counts apart from the run hands
+    /// in later what belongs to a second.
+    pub fn add(&mut self, stretch: &Stretch) {
         let first = stretch.start.as_secs();
         // What came with the end of a run belongs to the second before.
         let last = stretch.end.as_secs().saturating_sub(1).max(first);

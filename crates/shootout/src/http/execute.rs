@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     args::{Format, HttpArgs},
-    execute::{Error, Streams, Verdict, create, forward_ctrl_c},
+    execute::{Error, Finished, Streams, Verdict, create, forward_ctrl_c},
     interrupt::Interrupt,
     run::RunError,
     talk::Talk,
@@ -55,8 +55,8 @@ fn failed(path: Option<&PathBuf>, source: io::Error) -> Error {
 /// Runs the bench to its end. Ctrl-C ends it early with what there is; a second one does not wait for what is under way.
 ///
 /// # Errors
-/// [`Error`]; what there is has been reported in one case, [`Error::Ended`].
-pub(crate) fn execute(args: &HttpArgs, streams: &mut Streams<'_>) -> Result<Verdict, Error> {
+/// [`Error`], when it was not done.
+pub(crate) fn execute(args: &HttpArgs, streams: &mut Streams<'_>) -> Result<Finished, Error> {
     let options = HttpOptions::try_from(args)?;
     let [results, percentages, requests] =
         [&args.filename, &args.csv, &args.gnuplot].map(|path| ResultFile::make(path.as_ref()));
@@ -74,9 +74,22 @@ pub(crate) fn execute(args: &HttpArgs, streams: &mut Streams<'_>) -> Result<Verd
         watch.abort();
         outcome
     })?;
+    let files = [results, percentages, requests];
+    let told = tell(args, &mut outcome, files, streams);
+    let verdict = told.and_then(|()| verdict(&outcome));
+    Ok(Finished::http(verdict, outcome))
+}
+
+/// Writes the result and the files that were asked for.
+fn tell(
+    args: &HttpArgs,
+    outcome: &mut HttpOutcome,
+    [results, percentages, requests]: [Option<ResultFile>; 3],
+    streams: &mut Streams<'_>,
+) -> Result<(), Error> {
     let report = match args.format {
-        Format::Text => text(&outcome, layout(args)),
-        Format::Json => json(&outcome),
+        Format::Text => text(outcome, layout(args)),
+        Format::Json => json(outcome),
     };
     match results {
         Some(file) => file.write(|out| out.write_all(report.as_bytes()))?,
@@ -87,9 +100,8 @@ pub(crate) fn execute(args: &HttpArgs, streams: &mut Streams<'_>) -> Result<Verd
                 .map_err(|source| failed(None, source))?;
         }
     }
-    percentages.map_or(Ok(()), |file| file.write(|out| csv(&outcome, out)))?;
-    requests.map_or(Ok(()), |file| file.write(|out| gnuplot(&mut outcome, out)))?;
-    verdict(outcome)
+    percentages.map_or(Ok(()), |file| file.write(|out| csv(outcome, out)))?;
+    requests.map_or(Ok(()), |file| file.write(|out| gnuplot(outcome, out)))
 }
 
 fn layout(args: &HttpArgs) -> Layout {
@@ -99,14 +111,13 @@ fn layout(args: &HttpArgs) -> Layout {
     }
 }
 
-fn verdict(outcome: HttpOutcome) -> Result<Verdict, Error> {
-    let is_faulty = outcome.is_faulty();
-    match outcome.trouble {
+fn verdict(outcome: &HttpOutcome) -> Result<Verdict, Error> {
+    match &outcome.trouble {
         Some(reason) => Err(Error::Ended {
             n_complete: outcome.tally.n_complete,
-            reason,
+            reason: reason.clone(),
         }),
-        None if is_faulty => Ok(Verdict::Faulty),
+        None if outcome.is_faulty() => Ok(Verdict::Faulty),
         None => Ok(Verdict::Clean),
     }
 }

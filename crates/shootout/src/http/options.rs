@@ -10,6 +10,7 @@ use std::{
 };
 
 use plimsoll_clients::http::{Method, Request, Url, Version};
+use plimsoll_report::summary::{Plan, PlannedScenario};
 
 use super::{schedule::Extent, threshold::Threshold};
 use crate::{args::HttpArgs, options::parse_header, watching::WatchArgs};
@@ -106,6 +107,54 @@ pub struct HttpOptions {
     pub(crate) watch: WatchArgs,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) keeps_samples: bool,
+}
+
+impl HttpOptions {
+    /// What is to be done.
+    pub(crate) fn plan(&self) -> Plan {
+        let Extent {
+            rate,
+            warm_up,
+            duration,
+            n_requests,
+        } = self.extent;
+        let version = match self.version {
+            Version::Http11 => "HTTP/1.1",
+            Version::Http2 => "HTTP/2",
+        };
+        let keeps_alive = if self.keeps_alive { "kept" } else { "new" };
+        let mut text = format!(
+            "{} over {version}, {} at a time, {} on each of its {keeps_alive} connections, {} B of body",
+            self.request.method,
+            self.concurrency,
+            self.n_streams,
+            self.request.body.len()
+        );
+        let limits = [
+            rate.map(|rate| format!("{rate}")),
+            n_requests.map(|n| format!("{n} requests")),
+            duration.map(|time| format!("at most {} s", time.as_secs_f64())),
+            (!warm_up.is_zero()).then(|| format!("{} s of warm-up", warm_up.as_secs_f64())),
+        ];
+        for limit in limits.into_iter().flatten() {
+            text = format!("{text}, {limit}");
+        }
+        Plan {
+            scenarios: vec![PlannedScenario {
+                name: "http".to_owned(),
+                executor: if rate.is_some() {
+                    "constant-arrival-rate"
+                } else {
+                    "closed-loop"
+                }
+                .to_owned(),
+                description: text,
+                start_seconds: 0.0,
+                max_vus: u32::try_from(self.concurrency).unwrap_or(u32::MAX),
+                duration_seconds: duration.map(|time| time.as_secs_f64()),
+            }],
+        }
+    }
 }
 
 impl TryFrom<&HttpArgs> for HttpOptions {

@@ -4,10 +4,12 @@ use std::time::{Duration, SystemTime};
 
 use plimsoll_clients::http::{Url, Version};
 use plimsoll_load::generator::Health;
-use plimsoll_report::summary::Target;
+use plimsoll_report::summary::{Plan, Target};
 
 use super::{backoff, document::Document, rate::Rate, tally::Tally, threshold::Finding};
-use crate::meter::Period;
+use crate::{journal::Chronicle, meter::Period};
+
+mod summary;
 
 /// A whole run.
 #[derive(Debug, Clone)]
@@ -20,9 +22,13 @@ pub struct HttpOutcome {
     /// `None` when no response was whole.
     pub(crate) document: Option<Document>,
     pub(crate) tally: Tally,
+    /// What happened when in that time.
+    pub(crate) chronicle: Chronicle,
+    /// What was to be done.
+    pub(crate) plan: Plan,
     /// What the run cost.
     pub(crate) period: Period,
-    /// What the watched targets used, from the first request on.
+    /// What the watched targets used, from the first request that counts on.
     pub(crate) targets: Vec<Target>,
     /// Whether the generator held up the figures.
     pub(crate) health: Health,

@@ -19,6 +19,7 @@ use tokio::{
 
 use super::{
     board::Board,
+    measures::Measures,
     options::HttpOptions,
     outcome::{HttpOutcome, Setting},
     progress::Progress,
@@ -26,17 +27,22 @@ use super::{
     tally::Tally,
     threshold::Threshold,
     trouble::{hint, words},
-    worker::{self, Report, Setup, Stage},
+    worker::{self, Recent, Report, Setup, Stage},
 };
 use crate::{
     fleet::WorkerLost,
     interrupt::Interrupt,
+    journal::Journal,
     meter::Meter,
     run::{Preflight, RunError},
 };
 
 /// How often it is looked at how far the workers are. Reason: more often than one can read costs the generator CPU.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// What workers have told and nobody has taken. When it is full, what they tell next has more. Reason: several seconds of
+/// all workers of a large machine.
+const N_RECENT: usize = 256;
 
 /// So many failures before the first response end a run with `-r`, as ab's ten failed connections.
 const MAX_FAILED_FIRST: u64 = 10;
@@ -79,35 +85,50 @@ pub(crate) async fn run(
 ) -> Result<HttpOutcome, HttpRunError> {
     let (setup, setting) = prepare(options).await?;
     let mut meter = Meter::attach(setup.monitor.clone(), &options.watch)?;
-    let (alive, mut ended) = mpsc::channel(1);
+    let (sender, mut recent) = mpsc::channel(N_RECENT);
     let shares = shares(options.concurrency, options.n_streams, setup.boards.len());
-    let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), alive.clone());
+    let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), sender.clone());
     let workers: Vec<_> = shares
         .into_iter()
         .enumerate()
         .map(start)
         .collect::<Result<_, _>>()
         .map_err(RunError::Start)?;
-    drop(alive);
-    meter.prepare();
+    drop(sender);
+    let (measures, metrics) = Measures::new();
+    let mut journal = Journal::new(metrics.clone(), setup.monitor.clone());
+    let mut tally = Tally::default();
+    let mut is_warm = options.extent.warm_up.is_zero();
+    if is_warm {
+        meter.prepare();
+    }
     let started = Instant::now();
-    meter.start(started);
     let schedule = Arc::new(Schedule::new(options.extent, started));
     let began = SystemTime::now() + options.extent.warm_up;
+    meter.start(schedule.counted_from);
     meter.lap();
     for worker in &workers {
         worker.begin.send(Arc::clone(&schedule)).map_err(|_| WorkerLost)?;
     }
     let counted_from = schedule.counted_from;
     let mut counting = Box::pin(sleep_until(counted_from.into()));
-    let mut is_warm = options.extent.warm_up.is_zero();
+    journal.users(Duration::ZERO, options.concurrency);
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            // Nobody sends: it ends when the last worker has.
-            _ = ended.recv() => break,
+            told = recent.recv() => match told {
+                Some(Recent { at, tally: part }) => {
+                    journal.hand_in(at, |second| measures.note(second, &part, at));
+                    tally.merge(part);
+                }
+                // The last worker has ended.
+                None => break,
+            },
             _ = look.tick() => {
+                if is_warm {
+                    journal.reach(counted_from.elapsed());
+                }
                 progress.show(&Board::read(&setup.boards), Instant::now());
                 if let Some(trouble) = meter.take_trouble() {
                     progress.note(&format!("{trouble}; its CPU and memory are missing"));
@@ -115,6 +136,10 @@ pub(crate) async fn run(
             }
             () = &mut counting, if !is_warm => {
                 is_warm = true;
+                journal = Journal::new(metrics.clone(), setup.monitor.clone());
+                journal.users(Duration::ZERO, options.concurrency);
+                meter.prepare();
+                meter.start(counted_from);
                 meter.lap();
             }
             () = interrupt.next() => {
@@ -126,20 +151,30 @@ pub(crate) async fn run(
     }
     let ended = Instant::now();
     let period = meter.lap();
-    let targets = meter.finish(started.elapsed());
-    let (mut tally, mut n_abandoned) = (Tally::default(), 0);
+    let mut n_abandoned = 0;
     for worker in workers {
         let Report {
-            tally: other,
+            tally: rest,
             n_abandoned: n,
         } = worker.thread.join().map_err(|_| WorkerLost)?;
-        tally.merge(other);
+        let at = rest
+            .last_ended
+            .unwrap_or(ended)
+            .saturating_duration_since(counted_from);
+        journal.hand_in(at, |second| measures.note(second, &rest, at));
+        tally.merge(rest);
         n_abandoned += n;
     }
     progress.finish(tally.n_complete);
     let last_ended = tally.last_ended.unwrap_or(ended);
     let elapsed = last_ended.saturating_duration_since(counted_from);
-    let n_due = schedule.n_due(ended);
+    // A lane that waits for its time when the run is stopped has not sent what it claimed.
+    let n_unsent = schedule
+        .n_due(ended)
+        .map_or(0, |n_due| n_due.saturating_sub(tally.n_started + n_abandoned));
+    journal.fail(elapsed, "Unsent: all places were taken", n_unsent);
+    let chronicle = journal.finish(elapsed);
+    let targets = meter.finish(&chronicle.timeline, &[]);
     let trouble = setup
         .trouble
         .lock()
@@ -161,8 +196,9 @@ pub(crate) async fn run(
     Ok(HttpOutcome {
         findings: findings.collect(),
         health: period.health(Some(percentile(&tally.total.histogram, 95.0))),
-        // A lane that waits for its time when the run is stopped has not sent what it claimed.
-        n_unsent: n_due.map_or(0, |n_due| n_due.saturating_sub(tally.n_started + n_abandoned)),
+        n_unsent,
+        chronicle,
+        plan: options.plan(),
         n_abandoned,
         is_interrupted: interrupt.is_requested(),
         setting,

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, time::Duration};
 use plimsoll_load::threshold::{Aggregation, Expression};
 use plimsoll_report::trend_figure;
 
-use super::tally::Tally;
+use super::{measures, tally::Tally};
 
 /// What a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,10 @@ pub struct Threshold {
 pub struct Finding {
     /// As it was written.
     pub threshold: String,
+    /// What of the metric was compared, for example `p(95)`.
+    pub aggregation: String,
+    /// The metric that has it in the summary.
+    pub metric: &'static str,
     /// What was compared with the limit.
     pub value: f64,
     /// Whether it holds.
@@ -90,6 +94,15 @@ impl Threshold {
         };
         Finding {
             threshold: self.to_string(),
+            aggregation: self.rule.aggregation.to_string(),
+            metric: match self.measure {
+                Measure::Latency => measures::LATENCY,
+                Measure::Requests => measures::COMPLETE,
+                Measure::Failed if is_count => measures::FAILED,
+                Measure::Failed => measures::FAILED_SHARE,
+                Measure::Non2xx if is_count => measures::NON_2XX,
+                Measure::Non2xx => measures::NON_2XX_SHARE,
+            },
             value,
             passed: self.rule.holds(value),
         }

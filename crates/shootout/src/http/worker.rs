@@ -14,7 +14,7 @@ use std::{
         mpsc,
     },
     thread::{self, JoinHandle},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use plimsoll_clients::http::{Attempt, Connections, HttpError, Repeater, Settings, Template};
@@ -35,6 +35,9 @@ use super::{
     schedule::{Schedule, Ticket},
     tally::{Ending, Tally},
 };
+
+/// How often a worker tells what it did: a timeline has seconds.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// How far the end of a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,8 +89,16 @@ pub(crate) struct Report {
     pub(crate) n_abandoned: u64,
 }
 
+/// What a worker did in a second.
+#[derive(Debug)]
+pub(crate) struct Recent {
+    /// In that second, since the begin of what counts.
+    pub(crate) at: Duration,
+    pub(crate) tally: Tally,
+}
+
 /// Starts a worker with a group of so many lanes per connection. It is ready when this returns, and begins when it is
-/// given the schedule. When it has ended, `alive` is dropped.
+/// given the schedule. Each second it tells through `recent` what it did, and when it has ended, that is dropped.
 ///
 /// # Errors
 /// The system gives no thread or no event queue (too many open files).
@@ -95,7 +106,7 @@ pub(crate) fn spawn(
     worker_idx: usize,
     groups: Vec<usize>,
     setup: Arc<Setup>,
-    alive: tokio::sync::mpsc::Sender<()>,
+    recent: tokio::sync::mpsc::Sender<Recent>,
 ) -> io::Result<Handle> {
     let (begin, schedule) = mpsc::sync_channel(1);
     let (started, has_started) = mpsc::sync_channel(1);
@@ -106,15 +117,13 @@ pub(crate) fn spawn(
             let (made, outcome) =
                 event_loop().map_or_else(|error| (None, Err(error)), |it| (Some(it), Ok(())));
             let _ = started.send(outcome);
-            let report = match (made, schedule.recv()) {
+            match (made, schedule.recv()) {
                 (Some((runtime, pacer)), Ok(schedule)) => {
                     let shared = Rc::new(Shared::new(worker_idx, setup, schedule, pacer));
-                    runtime.block_on(shared.run(&groups))
+                    runtime.block_on(shared.run(&groups, recent))
                 }
                 _ => Report::default(),
-            };
-            drop(alive);
-            report
+            }
         })?;
     has_started.recv().map_err(io::Error::other)??;
     Ok(Handle { begin, thread })
@@ -164,13 +173,15 @@ impl Shared {
         }
     }
 
-    async fn run(self: Rc<Self>, groups: &[usize]) -> Report {
+    async fn run(self: Rc<Self>, groups: &[usize], recent: tokio::sync::mpsc::Sender<Recent>) -> Report {
         let monitor = self.setup.monitor.clone();
         tokio::task::spawn_local(async move { monitor.watch_worker().await });
         let pacing = Rc::clone(&self);
         tokio::task::spawn_local(async move { pacing.pacer.run().await });
         let warming = Rc::clone(&self);
         tokio::task::spawn_local(async move { warming.forget_warm_up().await });
+        let telling = Rc::clone(&self);
+        tokio::task::spawn_local(async move { telling.tell(recent).await });
         let mut stage = self.setup.stage.subscribe();
         let mut lanes = JoinSet::new();
         for &n_lanes in groups {
@@ -189,14 +200,51 @@ impl Shared {
             () = all_lanes => {}
             () = abandoned => {}
         }
-        let (n_bytes_sent, n_bytes_received) = self.connections.take_traffic();
+        let samples = self.tally.borrow_mut().samples.take();
         Report {
             tally: Tally {
-                n_bytes_sent,
-                n_bytes_received,
-                ..self.tally.take()
+                samples,
+                ..self.take_tally()
             },
             n_abandoned: self.n_under_way.get(),
+        }
+    }
+
+    /// Tells at full seconds what was done since the last time. When nobody has taken what it told before, the next one
+    /// has more.
+    async fn tell(&self, recent: tokio::sync::mpsc::Sender<Recent>) {
+        let mut begin = Duration::ZERO;
+        loop {
+            let end = begin + TELL_EVERY;
+            sleep_until(TokioInstant::from_std(self.schedule.counted_from + end)).await;
+            if let Ok(place) = recent.try_reserve() {
+                place.send(Recent {
+                    at: begin,
+                    tally: self.take_tally(),
+                });
+            }
+            // What was too late belongs to the second before this one.
+            let elapsed = self.schedule.counted_from.elapsed().as_secs();
+            begin = end.max(Duration::from_secs(elapsed));
+        }
+    }
+
+    /// What was counted since the last time, but for single samples.
+    fn take_tally(&self) -> Tally {
+        let mut tally = self.tally.borrow_mut();
+        let samples = tally.samples.take();
+        let recent = std::mem::replace(
+            &mut *tally,
+            Tally {
+                samples,
+                ..Tally::default()
+            },
+        );
+        let (n_bytes_sent, n_bytes_received) = self.connections.take_traffic();
+        Tally {
+            n_bytes_sent,
+            n_bytes_received,
+            ..recent
         }
     }
 

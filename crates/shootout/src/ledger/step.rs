@@ -18,6 +18,7 @@ pub(crate) struct StepLedger {
     n_delivered: u64,
     n_duplicated: u64,
     n_out_of_order: u64,
+    /// Of arrivals since it was collected.
     latency: Histogram,
 }
 
@@ -32,7 +33,7 @@ pub(crate) struct Tally {
     pub(crate) n_duplicated: u64,
     /// First arrivals that came after a broadcast which was sent when they had been acknowledged.
     pub(crate) n_out_of_order: u64,
-    /// From a broadcast's send to its first arrival, per listener.
+    /// From a broadcast's send to its first arrival, per listener: those that were not collected before.
     pub(crate) latency: Histogram,
 }
 
@@ -120,7 +121,13 @@ impl StepLedger {
             .collect()
     }
 
-    pub(crate) fn tally(&self) -> Tally {
+    /// The latencies of arrivals since the last call; `None` when there were none.
+    pub(crate) fn collect(&mut self) -> Option<Histogram> {
+        (!self.latency.is_empty()).then(|| std::mem::take(&mut self.latency))
+    }
+
+    pub(crate) fn tally(&mut self) -> Tally {
+        let latency = self.collect().unwrap_or_default();
         let sent = self
             .table
             .ids()
@@ -133,7 +140,7 @@ impl StepLedger {
             n_delivered: self.n_delivered,
             n_duplicated: self.n_duplicated,
             n_out_of_order: self.n_out_of_order,
-            latency: self.latency.clone(),
+            latency,
         }
     }
 }

@@ -23,6 +23,8 @@ struct Bench {
     epoch: Instant,
     table: Arc<SendTable>,
     ledger: Ledger,
+    /// Latencies of the first step that were collected.
+    n_samples: u64,
 }
 
 impl Bench {
@@ -32,6 +34,7 @@ impl Bench {
             epoch,
             table: Arc::new(SendTable::new(epoch, 1, 8)),
             ledger: Ledger::default(),
+            n_samples: 0,
         };
         bench
             .ledger
@@ -55,11 +58,11 @@ impl Bench {
         }
     }
 
-    fn counts(&self) -> [u64; 4] {
+    fn counts(&mut self) -> [u64; 4] {
         let tally = self.ledger.tally(0).unwrap();
+        self.n_samples += tally.latency.count();
         assert_eq!(
-            tally.latency.count(),
-            tally.n_delivered,
+            self.n_samples, tally.n_delivered,
             "one latency sample per delivery"
         );
         [

@@ -11,7 +11,7 @@ use super::text::millis;
 use crate::{
     causes::Causes,
     meter::{Period, Watched, seconds},
-    outcome::{Connecting, DeliveryCounts, Outcome, Step, Workload},
+    outcome::{Connecting, DeliveryCounts, Outcome, Step},
 };
 
 /// The whole document.
@@ -224,16 +224,6 @@ impl CountsObject {
             n_lost: counts.n_lost(),
             n_duplicated: counts.n_duplicated,
             n_out_of_order: counts.n_out_of_order,
-        }
-    }
-}
-
-impl Workload {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Broadcast => "broadcast",
-            Self::Echo => "echo",
-            Self::Connect => "connect",
         }
     }
 }

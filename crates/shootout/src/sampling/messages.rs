@@ -37,7 +37,7 @@ struct Message {
 enum Answer {
     Awaited,
     Came(Duration),
-    GivenUp,
+    GivenUp(Instant),
 }
 
 impl Messages {
@@ -80,35 +80,36 @@ impl Messages {
         before == Answer::Awaited
     }
 
-    /// No answer will come or it takes too long. False when it was not awaited.
-    pub(crate) fn give_up(&mut self, id: u64) -> bool {
+    /// No answer will come or it takes too long, as is found `at` this time. False when it was not awaited.
+    pub(crate) fn give_up(&mut self, id: u64, at: Instant) -> bool {
         let Some(message) = self.get_mut(id).filter(|it| it.answer == Answer::Awaited) else {
             return false;
         };
-        message.answer = Answer::GivenUp;
+        message.answer = Answer::GivenUp(at);
         self.n_awaited -= 1;
         true
     }
 
     /// The message never went out: nobody has to answer it, and nobody gets it. False when it was not awaited.
-    pub(crate) fn cancel(&mut self, id: u64) -> bool {
+    pub(crate) fn cancel(&mut self, id: u64, at: Instant) -> bool {
         if let Some(message) = self.get_mut(id) {
             let n_shares_missing = std::mem::take(&mut message.n_shares_missing);
             self.n_spreading -= usize::from(n_shares_missing > 0);
         }
-        self.give_up(id)
+        self.give_up(id, at)
     }
 
-    /// A worker's share of a broadcast has arrived.
-    pub(crate) fn complete(&mut self, completion: Completion) {
-        let Some(message) = self.get_mut(completion.id).filter(|it| it.n_shares_missing > 0) else {
-            return;
-        };
+    /// A worker's share of a broadcast has arrived. Returns when the last listener of all had it, when this was the last
+    /// share and nobody lacks it.
+    pub(crate) fn complete(&mut self, completion: Completion) -> Option<Instant> {
+        let message = self.get_mut(completion.id).filter(|it| it.n_shares_missing > 0)?;
         message.n_shares_missing -= 1;
         message.n_lost += completion.n_lost;
         message.last_at = message.last_at.max(completion.last_at);
         let has_arrived = message.n_shares_missing == 0;
+        let reached_all_at = message.last_at.filter(|_| has_arrived && message.n_lost == 0);
         self.n_spreading -= usize::from(has_arrived);
+        reached_all_at
     }
 
     /// The ids that have been issued.
@@ -165,10 +166,19 @@ impl Messages {
         whole.filter_map(|(id, it)| Some(it.last_at?.saturating_duration_since(sent.sent(id)?.at)))
     }
 
+    /// Of each message without an answer, when it was given up; `None` of those that are awaited.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = Option<Instant>> {
+        self.messages.iter().filter_map(|message| match message.answer {
+            Answer::Came(_) => None,
+            Answer::Awaited => Some(None),
+            Answer::GivenUp(at) => Some(Some(at)),
+        })
+    }
+
     fn latencies(&self) -> impl Iterator<Item = Duration> {
         self.messages.iter().filter_map(|message| match message.answer {
             Answer::Came(latency) => Some(latency),
-            Answer::Awaited | Answer::GivenUp => None,
+            Answer::Awaited | Answer::GivenUp(_) => None,
         })
     }
 
@@ -224,10 +234,12 @@ mod tests {
         let mut messages = Messages::new(1, 0);
         messages.issue(0);
         messages.issue(0);
-        assert!(messages.give_up(1) && !messages.give_up(1));
+        let at = Instant::now();
+        assert!(messages.give_up(1, at) && !messages.give_up(1, at));
         assert_eq!((messages.n_settled(), messages.n_unanswered()), (1, 2));
+        assert_eq!(messages.unanswered().collect::<Vec<_>>(), [Some(at), None]);
         assert!(!messages.answer(1, MS), "nobody waited for it");
-        assert!(messages.answer(2, MS) && !messages.give_up(2));
+        assert!(messages.answer(2, MS) && !messages.give_up(2, at));
         assert!(!messages.answer(2, MS), "twice");
         assert_eq!((messages.n_settled(), messages.n_unanswered()), (2, 0));
         assert_eq!(messages.floor(), 2);
@@ -238,7 +250,7 @@ mod tests {
         let mut messages = Messages::new(1, 0);
         messages.issue(2);
         assert_eq!((messages.n_spreading(), messages.n_settled()), (1, 0));
-        assert!(messages.cancel(1));
+        assert!(messages.cancel(1, Instant::now()));
         assert_eq!(
             (
                 messages.n_spreading(),
@@ -263,11 +275,11 @@ mod tests {
             n_lost,
             last_at: Some(epoch + at_ms * MS),
         };
-        messages.complete(completion(1, 0, 9));
-        messages.complete(completion(1, 0, 7));
-        messages.complete(completion(2, 1, 30)); // one listener never got it
-        messages.complete(completion(2, 0, 30));
-        messages.complete(completion(3, 0, 30)); // one worker still waits
+        assert_eq!(messages.complete(completion(1, 0, 9)), None);
+        assert_eq!(messages.complete(completion(1, 0, 7)), Some(epoch + 9 * MS));
+        assert_eq!(messages.complete(completion(2, 1, 30)), None); // one listener never got it
+        assert_eq!(messages.complete(completion(2, 0, 30)), None);
+        assert_eq!(messages.complete(completion(3, 0, 30)), None); // one worker still waits
         assert_eq!(messages.n_spreading(), 1);
         let histogram = messages.last_deliveries(&sent);
         assert_eq!((histogram.count(), histogram.max()), (1, 8 * MS));

@@ -3,6 +3,7 @@
 use std::{collections::hash_map::Entry, sync::Arc, time::Instant};
 
 use plimsoll_clients::cause::Cause;
+use plimsoll_load::histogram::Histogram;
 use plimsoll_websocket::Event as Frame;
 use rustc_hash::FxHashMap;
 
@@ -125,8 +126,13 @@ impl Book {
         events
     }
 
+    /// The latencies of deliveries since the last call, by the number of their step.
+    pub(super) fn collect(&mut self) -> impl Iterator<Item = (usize, Histogram)> {
+        self.ledger.collect()
+    }
+
     /// The account as it stands.
-    pub(super) fn report(&self, step_idx: usize) -> Report {
+    pub(super) fn report(&mut self, step_idx: usize) -> Report {
         Report {
             tally: self.ledger.tally(step_idx).unwrap_or_default(),
             n_foreign: self.ledger.n_foreign(),

@@ -62,7 +62,7 @@ async fn a_client_is_told_and_judged() {
     };
     let usual_deadline = Duration::from_secs(10);
     let running = suite.run(&listener, &cases, usual_deadline, |outcome| {
-        heard.push(outcome.verdict)
+        heard.push(outcome.verdict);
     });
     let (run, ()) = tokio::join!(running, client);
     assert_eq!(run.agent.as_deref(), Some("few lines"));

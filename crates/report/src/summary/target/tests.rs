@@ -105,7 +105,13 @@ fn a_short_load_has_no_line_and_one_that_nobody_knows_none_to_miss() {
         "{:?}",
         short.no_fits
     );
-    let unknown = Target::new(&account, &Load::unknown(Duration::from_secs(700)));
+    let nobody_knows = Load {
+        interval_seconds: 2,
+        n_intervals: 350,
+        vus: &[],
+        iterations: &[],
+    };
+    let unknown = Target::new(&account, &nobody_knows);
     assert_eq!((unknown.fits.len(), unknown.no_fits.len()), (0, 0));
     assert_eq!(unknown.series[RSS_BYTES].len(), 350);
 }

@@ -34,6 +34,8 @@ pub(crate) fn outcome() -> HttpOutcome {
     let cause = "another length than the first response";
     (0..2).for_each(|_| tally.failures.count(Kind::Length, cause.into()));
     HttpOutcome {
+        plan: Plan::default(),
+        chronicle: Chronicle::example(),
         targets: Vec::new(),
         setting: Setting {
             url: "https://localhost:3000/a?b".parse().unwrap(),
@@ -83,6 +85,8 @@ pub(crate) fn open_model() -> HttpOutcome {
     };
     outcome.findings = vec![Finding {
         threshold: "latency:p(99)<50".to_owned(),
+        aggregation: "p(99)".to_owned(),
+        metric: "latency",
         value: 83.52,
         passed: false,
     }];

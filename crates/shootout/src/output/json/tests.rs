@@ -3,7 +3,10 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::outcome::examples::{broadcast_step, connect_step, echo_step, faulty_step, outcome};
+use crate::outcome::{
+    Workload,
+    examples::{broadcast_step, connect_step, echo_step, faulty_step, outcome},
+};
 
 fn check(outcome: &Outcome, expected: &Expect) {
     expected.assert_eq(&document(outcome));

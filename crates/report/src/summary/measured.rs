@@ -1,0 +1,97 @@
+//! The summary of a workload that measures by itself, without the engine's virtual users: `plimsoll bench`.
+
+use std::{collections::BTreeMap, time::SystemTime};
+
+use plimsoll_load::{causes::Causes, metrics::MetricSet, plan::TREND_STATS};
+
+use super::{
+    Breakdown, End, Environment, Generator, Iterations, Losses, Metadata, Metric, Origin, Plan, Section,
+    Summary, Target, Threshold, VERSION, errors, metrics,
+};
+use crate::timeline::Timeline;
+
+/// What such a summary is made from.
+#[derive(Debug)]
+pub struct Measured<'a> {
+    /// What was run.
+    pub origin: Origin<'a>,
+    /// When its time began: that of the timeline.
+    pub started_at: SystemTime,
+    /// From there to the end of what counts; what rates are per second of.
+    pub seconds: f64,
+    /// What was to be done.
+    pub plan: Plan,
+    /// Threads that carried the users.
+    pub n_workers: usize,
+    /// Why it ended.
+    pub end: End,
+    /// What had to hold.
+    pub thresholds: Vec<Threshold>,
+    /// What people should know.
+    pub notices: Vec<String>,
+    /// What was done.
+    pub iterations: Iterations,
+    /// All metrics, with what failed.
+    pub metrics: &'a MetricSet,
+    /// The same, step by step.
+    pub steps: Vec<Section>,
+    /// What happened when.
+    pub timeline: Timeline,
+    /// Messages that should have arrived.
+    pub losses: Option<Losses>,
+    /// What the watched targets used.
+    pub targets: Vec<Target>,
+    /// What the generator used.
+    pub generator: Generator,
+}
+
+impl Summary {
+    /// Of a workload that measured this.
+    pub fn of_measured(measured: Measured<'_>) -> Self {
+        let Measured {
+            origin,
+            started_at,
+            seconds,
+            plan,
+            n_workers,
+            end,
+            thresholds,
+            notices,
+            iterations,
+            metrics,
+            steps,
+            timeline,
+            losses,
+            targets,
+            generator,
+        } = measured;
+        Self {
+            version: VERSION,
+            environment: Environment::new(origin.machine, n_workers),
+            metadata: Metadata::new(origin, started_at, seconds),
+            plan,
+            end,
+            thresholds,
+            notices,
+            iterations,
+            errors: errors::groups([metrics.faults(), &Causes::default()]),
+            vus_max: timeline.vus.iter().copied().max().unwrap_or(0),
+            checks: Vec::new(),
+            groups: Vec::new(),
+            metrics: all(metrics, seconds),
+            breakdown: Breakdown {
+                groups: Vec::new(),
+                scenarios: steps,
+            },
+            timeline,
+            losses,
+            targets,
+            generator,
+        }
+    }
+}
+
+fn all(set: &MetricSet, seconds: f64) -> BTreeMap<String, Metric> {
+    let trend_stats = TREND_STATS.map(str::to_owned);
+    metrics::all(set, seconds, std::iter::empty(), &trend_stats)
+}

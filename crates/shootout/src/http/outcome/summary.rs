@@ -1,0 +1,62 @@
+//! A run of `http` as a summary.
+
+use plimsoll_report::{
+    Summary,
+    summary::{End, Generator, Iterations, Measured, Origin, Threshold},
+};
+
+use super::HttpOutcome;
+use crate::http::threshold::Finding;
+
+impl HttpOutcome {
+    /// For people: the command and whom it is about.
+    pub fn name(&self) -> String {
+        format!("bench http {}", self.setting.url)
+    }
+
+    /// Everything there is to say about the run.
+    pub fn summarize(&self, origin: Origin<'_>) -> Summary {
+        let chronicle = &self.chronicle;
+        Summary::of_measured(Measured {
+            origin,
+            started_at: self.began,
+            seconds: self.elapsed.as_secs_f64(),
+            plan: self.plan.clone(),
+            n_workers: self.setting.n_workers,
+            end: match &self.trouble {
+                Some(reason) => End::Aborted {
+                    reason: reason.clone(),
+                },
+                None if self.is_interrupted => End::Shutdown,
+                None => End::Complete,
+            },
+            thresholds: self.findings.iter().map(threshold).collect(),
+            notices: self.remarks(),
+            iterations: Iterations {
+                complete: chronicle.n_complete,
+                interrupted: self.n_abandoned,
+                failed: chronicle.n_failed,
+                failures: Vec::new(),
+            },
+            metrics: &chronicle.metrics,
+            steps: Vec::new(),
+            timeline: chronicle.timeline.clone(),
+            losses: None,
+            targets: self.targets.clone(),
+            generator: Generator::new(self.period.evidence(), &self.health, chronicle.generator.clone()),
+        })
+    }
+}
+
+fn threshold(finding: &Finding) -> Threshold {
+    let (metric, expression) = finding.threshold.split_once(':').unwrap_or_default();
+    Threshold {
+        metric: metric.to_owned(),
+        key: finding.metric.to_owned(),
+        expression: expression.to_owned(),
+        aggregation: finding.aggregation.clone(),
+        value: Some(finding.value),
+        passed: finding.passed,
+        aborted: false,
+    }
+}

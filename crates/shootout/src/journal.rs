@@ -1,0 +1,202 @@
+//! What a bench did, second by second: the totals and the timeline of its summary come from here, and so agree.
+//!
+//! Who counts on another thread hands in at full seconds what came since the last time, so that nothing is done per
+//! message but what its text needs anyway.
+
+use std::time::{Duration, SystemTime};
+
+use plimsoll_load::{generator::Monitor, metrics::MetricSet, run::Stretch};
+use plimsoll_report::{
+    summary::GeneratorSeries,
+    timeline::{Recorded, Recorder, Timeline},
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A bench while it goes on.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    monitor: Monitor,
+    began: SystemTime,
+    recorder: Recorder,
+    /// Of all seconds that are over.
+    total: MetricSet,
+    n_failed: u64,
+    n_complete: u64,
+    /// Since the last full second.
+    recent: Stretch,
+    n_users: u32,
+}
+
+/// A bench that is over, over time and in all.
+#[derive(Debug, Clone)]
+pub(crate) struct Chronicle {
+    pub(crate) began: SystemTime,
+    pub(crate) metrics: MetricSet,
+    pub(crate) timeline: Timeline,
+    pub(crate) generator: GeneratorSeries,
+    /// Those that ended by themselves, well or not.
+    pub(crate) n_complete: u64,
+    /// What failed, be it one of them or a user.
+    pub(crate) n_failed: u64,
+}
+
+impl Journal {
+    /// Of a bench that begins now and measures `metrics`, which are empty.
+    pub(crate) fn new(metrics: MetricSet, monitor: Monitor) -> Self {
+        // What was before is nobody's second.
+        monitor.glance();
+        Self {
+            monitor,
+            began: SystemTime::now(),
+            recorder: Recorder::new(),
+            recent: Stretch::empty(&metrics),
+            total: metrics,
+            n_failed: 0,
+            n_complete: 0,
+            n_users: 0,
+        }
+    }
+
+    /// What happens in this second. `now` is the time since the begin.
+    pub(crate) fn at(&mut self, now: Duration) -> &mut MetricSet {
+        self.reach(now);
+        &mut self.recent.metrics
+    }
+
+    /// So many users there are now.
+    pub(crate) fn users(&mut self, now: Duration, n_users: usize) {
+        self.reach(now);
+        self.n_users = u32::try_from(n_users).unwrap_or(u32::MAX);
+        self.recent.peak_vus = self.recent.peak_vus.max(self.n_users);
+    }
+
+    /// So many iterations have ended well.
+    pub(crate) fn complete(&mut self, now: Duration, n: u64) {
+        self.reach(now);
+        self.recent.iterations.n_complete += n;
+    }
+
+    /// So many users or iterations have failed for this reason, `at` this time, which may be in a second that is over.
+    pub(crate) fn fail(&mut self, at: Duration, cause: &str, n: u64) {
+        if n > 0 {
+            self.hand_in(at, |stretch| {
+                stretch.n_failed += n;
+                stretch.metrics.faults_of(cause, cause, n, at);
+            });
+        }
+    }
+
+    /// What belongs to the second of `at`, which may be over.
+    pub(crate) fn hand_in(&mut self, at: Duration, fill: impl FnOnce(&mut Stretch)) {
+        self.reach(at);
+        if at >= self.recent.start {
+            fill(&mut self.recent);
+            return;
+        }
+        let start = Duration::from_secs(at.as_secs());
+        let mut late = Stretch {
+            start,
+            end: start + SECOND,
+            ..Stretch::empty(&self.total)
+        };
+        fill(&mut late);
+        self.add(&late);
+    }
+
+    /// Closes the seconds that are over.
+    pub(crate) fn reach(&mut self, now: Duration) {
+        let second = Duration::from_secs(now.as_secs());
+        if second > self.recent.start {
+            self.close(second);
+        }
+    }
+
+    /// The bench ended `at` this time.
+    pub(crate) fn finish(&mut self, at: Duration) -> Chronicle {
+        self.reach(at);
+        let mut rest = std::mem::replace(&mut self.recent, Stretch::empty(&self.total));
+        rest.end = at;
+        rest.generator = self.monitor.glance();
+        self.sum_up(&rest);
+        let Recorded { timeline, generator } = std::mem::take(&mut self.recorder).finish(&rest);
+        Chronicle {
+            began: self.began,
+            metrics: self.total.take(),
+            timeline,
+            generator,
+            n_complete: self.n_complete,
+            n_failed: self.n_failed,
+        }
+    }
+
+    fn close(&mut self, end: Duration) {
+        let next = Stretch {
+            start: end,
+            peak_vus: self.n_users,
+            ..Stretch::empty(&self.total)
+        };
+        let mut recent = std::mem::replace(&mut self.recent, next);
+        recent.end = end;
+        recent.generator = self.monitor.glance();
+        self.add(&recent);
+    }
+
+    fn add(&mut self, stretch: &Stretch) {
+        self.recorder.add(stretch);
+        self.sum_up(stretch);
+    }
+
+    fn sum_up(&mut self, stretch: &Stretch) {
+        self.total.merge(&stretch.metrics);
+        self.n_complete += stretch.iterations.n_complete;
+        self.n_failed += stretch.n_failed;
+    }
+}
+
+#[cfg(test)]
+impl Chronicle {
+    /// Of a bench in which nothing happened.
+    pub(crate) fn example() -> Self {
+        let metrics = MetricSet::new(std::sync::Arc::default());
+        Journal::new(metrics, Monitor::new()).finish(Duration::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use plimsoll_load::metrics::Registry;
+    use plimsoll_report::timeline::Series;
+
+    use super::*;
+
+    #[test]
+    fn what_comes_late_is_in_its_second_and_in_all_sums() {
+        let mut registry = Registry::new();
+        let rtt = registry.trend("rtt").unwrap();
+        let mut journal = Journal::new(MetricSet::new(Arc::new(registry)), Monitor::new());
+        let at = Duration::from_millis;
+        journal.users(at(100), 3);
+        journal.at(at(900)).record(rtt, at(5));
+        journal.users(at(2_500), 2);
+        journal.hand_in(at(1_200), |second| second.metrics.record(rtt, at(7)));
+        journal.complete(at(2_600), 2);
+        journal.fail(at(1_999), "refused", 4);
+        journal.fail(at(2_700), "refused", 0);
+        let chronicle = journal.finish(at(3_200));
+        let timeline = &chronicle.timeline;
+        assert_eq!(timeline.vus, [3, 3, 3, 2]);
+        assert_eq!(timeline.iterations, [0, 0, 2, 0]);
+        assert_eq!(timeline.failed, [0, 4, 0, 0]);
+        let Series::Trend { counts, max, .. } = &timeline.metrics["rtt"] else {
+            panic!("{timeline:?}");
+        };
+        assert_eq!(counts, &[1, 1, 0, 0]);
+        assert_eq!(max[1], Some(7_000));
+        assert_eq!((chronicle.n_complete, chronicle.n_failed), (2, 4));
+        let (cause, known) = chronicle.metrics.faults().iter().next().unwrap();
+        assert_eq!((cause, known.span.n, known.span.first), ("refused", 4, at(1_999)));
+    }
+}

@@ -1,0 +1,100 @@
+//! What `broadcast`, `echo` and `connect` measure, under the names that their summary has.
+
+use std::{sync::Arc, time::Duration};
+
+use plimsoll_load::{
+    histogram::Histogram,
+    metrics::{Contains, CounterId, MetricSet, Registry, TrendId},
+};
+
+use crate::worker::Opening;
+
+/// Handles of all metrics.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measures {
+    sent: CounterId,
+    deliveries: CounterId,
+    rtt: TrendId,
+    delivery: TrendId,
+    listener_delivery: TrendId,
+    connect: TrendId,
+    phases: [TrendId; 4],
+}
+
+/// From a send to the sender's answer.
+pub(crate) const RTT: &str = "rtt";
+
+/// From a send to the last listener, of broadcasts that reached all.
+pub(crate) const DELIVERY: &str = "delivery";
+
+/// From a send to each listener.
+pub(crate) const LISTENER_DELIVERY: &str = "listener_delivery";
+
+/// From before the TCP connect until a client is ready.
+pub(crate) const CONNECT: &str = "connect";
+
+/// The parts of [`CONNECT`]: the TCP connect, the upgrade, the welcome, the subscription.
+pub(crate) const PHASES: [&str; 4] = [
+    "ws_tcp_connecting",
+    "ws_upgrading",
+    "ws_welcome",
+    "ws_subscribing",
+];
+
+impl Measures {
+    /// The handles, and an empty set of what they stand for.
+    pub(crate) fn new() -> (Self, MetricSet) {
+        const PROOF: &str = "all names are valid and different";
+        let mut registry = Registry::new();
+        let mut trend = |name| registry.trend(name).expect(PROOF);
+        let [rtt, delivery, listener_delivery, connect] =
+            [RTT, DELIVERY, LISTENER_DELIVERY, CONNECT].map(&mut trend);
+        let phases = PHASES.map(&mut trend);
+        let mut counter = |name| registry.counter(name, Contains::Default).expect(PROOF);
+        let measures = Self {
+            sent: counter("messages_sent"),
+            deliveries: counter("deliveries"),
+            rtt,
+            delivery,
+            listener_delivery,
+            connect,
+            phases,
+        };
+        (measures, MetricSet::new(Arc::new(registry)))
+    }
+
+    /// A client got ready.
+    pub(crate) fn opened(&self, metrics: &mut MetricSet, opening: &Opening) {
+        metrics.record(self.connect, opening.total);
+        let phases = [
+            Some(opening.tcp_connect),
+            Some(opening.upgrade),
+            opening.welcome,
+            opening.subscribe,
+        ];
+        for (phase, time) in self.phases.into_iter().zip(phases) {
+            time.into_iter().for_each(|time| metrics.record(phase, time));
+        }
+    }
+
+    /// A message goes out.
+    pub(crate) fn sent(&self, metrics: &mut MetricSet) {
+        metrics.count(self.sent, 1);
+    }
+
+    /// The sender has its answer.
+    pub(crate) fn answered(&self, metrics: &mut MetricSet, latency: Duration) {
+        metrics.record(self.rtt, latency);
+    }
+
+    /// A broadcast has reached all listeners.
+    pub(crate) fn reached_all(&self, metrics: &mut MetricSet, latency: Duration) {
+        metrics.record(self.delivery, latency);
+    }
+
+    /// Broadcasts have reached listeners of a worker.
+    pub(crate) fn delivered(&self, metrics: &mut MetricSet, latencies: &Histogram) {
+        metrics.record_all(self.listener_delivery, latencies);
+        metrics.count(self.deliveries, latencies.count());
+    }
+}

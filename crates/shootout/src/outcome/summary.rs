@@ -1,0 +1,129 @@
+//! A run of `broadcast`, `echo` or `connect` as a summary: its totals and what happened when from the journal, its steps
+//! from the very figures that the text shows.
+
+use std::collections::BTreeMap;
+
+use plimsoll_load::generator::Health;
+use plimsoll_report::{
+    Distribution, Summary,
+    summary::{Contains, End, Generator, Iterations, Losses, Measured, Metric, Origin, Section, Values},
+};
+
+use super::{Connecting, DeliveryCounts, Outcome, Sampling, Step};
+use crate::measures::{CONNECT, DELIVERY, LISTENER_DELIVERY, PHASES, RTT};
+
+/// Steps that are told apart. Reason: more than a table has rows for; as groups of other runs.
+const MAX_STEPS: usize = 50;
+
+impl Outcome {
+    /// For people: the command and whom it is about.
+    pub fn name(&self) -> String {
+        format!("bench {} {}", self.workload.name(), self.setting.target)
+    }
+
+    /// Everything there is to say about the run.
+    pub fn summarize(&self, origin: Origin<'_>) -> Summary {
+        let chronicle = &self.chronicle;
+        let (steps, n_left_out) = self.sections();
+        let left_out = (n_left_out > 0).then(|| format!("{n_left_out} further steps are in the totals only"));
+        Summary::of_measured(Measured {
+            origin,
+            started_at: chronicle.began,
+            seconds: self.elapsed.as_secs_f64(),
+            plan: self.plan.clone(),
+            n_workers: self.setting.n_workers,
+            end: match self.is_interrupted {
+                true => End::Shutdown,
+                false => End::Complete,
+            },
+            thresholds: Vec::new(),
+            notices: self.messages.iter().cloned().chain(left_out).collect(),
+            iterations: Iterations {
+                complete: chronicle.n_complete,
+                interrupted: 0,
+                failed: chronicle.n_failed,
+                failures: Vec::new(),
+            },
+            metrics: &chronicle.metrics,
+            steps,
+            timeline: chronicle.timeline.clone(),
+            losses: self.deliveries().as_ref().map(losses),
+            targets: self.targets.clone(),
+            generator: Generator::new(&self.generator, &self.health(), chronicle.generator.clone()),
+        })
+    }
+
+    /// That of all steps together.
+    fn health(&self) -> Health {
+        let reasons = self.steps.iter().flat_map(|step| {
+            let reasons = step.health.reasons.iter();
+            reasons.map(|reason| format!("with {} clients: {reason}", step.n_clients))
+        });
+        Health {
+            saturated: self.is_saturated(),
+            reasons: reasons.take(MAX_STEPS).collect(),
+        }
+    }
+
+    /// The steps, where there are several, and how many are left out.
+    fn sections(&self) -> (Vec<Section>, usize) {
+        if self.steps.len() < 2 {
+            return (Vec::new(), 0);
+        }
+        let sections = self.steps.iter().take(MAX_STEPS).enumerate();
+        let sections = sections.map(|(idx, step)| section(idx + 1, step));
+        (sections.collect(), self.steps.len().saturating_sub(MAX_STEPS))
+    }
+}
+
+fn losses(counts: &DeliveryCounts) -> Losses {
+    Losses {
+        expected: counts.n_expected,
+        received: counts.n_delivered,
+        lost: counts.n_lost(),
+        duplicated: counts.n_duplicated,
+        out_of_order: counts.n_out_of_order,
+    }
+}
+
+fn section(number: usize, step: &Step) -> Section {
+    let connecting = &step.connect;
+    let sampling = step.sampling.as_ref();
+    let metrics = of_connecting(connecting).chain(sampling.into_iter().flat_map(of_sampling));
+    let metrics = metrics.filter(|(_, distribution)| distribution.count > 0);
+    let metrics = metrics.map(|(name, distribution)| (name.to_owned(), trend(distribution)));
+    Section {
+        name: format!("{number}: {} clients", step.n_clients),
+        metrics: metrics.collect::<BTreeMap<_, _>>(),
+        ..Section::default()
+    }
+}
+
+fn of_connecting(connecting: &Connecting) -> impl Iterator<Item = (&'static str, Distribution)> {
+    let Connecting {
+        total,
+        tcp_connect,
+        upgrade,
+        welcome,
+        subscribe,
+        ..
+    } = *connecting;
+    let phases = PHASES.into_iter().zip([tcp_connect, upgrade, welcome, subscribe]);
+    phases.chain([(CONNECT, total)])
+}
+
+fn of_sampling(sampling: &Sampling) -> impl Iterator<Item = (&'static str, Distribution)> {
+    let deliveries = sampling.deliveries.iter();
+    let deliveries =
+        deliveries.flat_map(|it| [(DELIVERY, it.last_delivery), (LISTENER_DELIVERY, it.listener)]);
+    [(RTT, sampling.answer)].into_iter().chain(deliveries)
+}
+
+fn trend(distribution: Distribution) -> Metric {
+    Metric {
+        contains: Contains::Time,
+        values: Values::Trend(distribution),
+        figures: Vec::new(),
+        histogram: None,
+    }
+}
