@@ -1,5 +1,6 @@
 //! `plimsoll conform`: proves cable servers, WebSocket servers and WebSocket clients right or wrong, case by case.
 
+mod cable;
 mod cases;
 mod conduct;
 mod expecting;
@@ -20,6 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   plimsoll conform websocket ws://localhost:9001/
   plimsoll conform websocket --listen 127.0.0.1:9001
+  plimsoll conform cable ws://localhost:8080/cable
   plimsoll conform matrix ours.json theirs.json -o matrix.html
 
 Exit codes: 0 no case failed, or all verdicts are as expected; 3 a case failed, or a verdict changed.";
@@ -34,6 +36,7 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Cable(Box<cable::Options>),
     Matrix(matrix::Options),
     Websocket(websocket::Options),
 }
@@ -41,6 +44,7 @@ enum Command {
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         match self.command {
+            Command::Cable(options) => options.execute(surroundings),
             Command::Matrix(options) => options.execute(surroundings),
             Command::Websocket(options) => options.execute(surroundings),
         }
