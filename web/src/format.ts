@@ -31,7 +31,7 @@ export function format(value: number | null | undefined, unit: Unit): string {
         case "share":
             return share(value);
         case "cores":
-            return `${digits(value)} ${value === 1 ? "core" : "cores"}`;
+            return cores(value);
         case "plain":
             return digits(value);
     }
@@ -100,6 +100,13 @@ export function bytes(value: number): string {
 /** Events: whole numbers are written in full, `394,029`. */
 export function count(value: number): string {
     return Number.isInteger(value) ? thousands(String(value)) : digits(value);
+}
+
+/** CPU time per second, to a hundredth of a core: what the system counts is no finer. */
+export function cores(value: number): string {
+    if (value > 0 && value < 0.005) return "< 0.01 cores";
+    const text = value < 1 ? trim(value.toFixed(2)) : digits(value);
+    return `${text} ${text === "1" ? "core" : "cores"}`;
 }
 
 /** A share in percent. Nearly all is never all: 99.999 % is not written as 100 %. */

@@ -1,14 +1,18 @@
-// The page of one run, or of several that are compared, whose data is in the page itself; or of a run that goes on.
+// The page of one run, or of several that are compared, whose data is in the page itself; of a run that goes on;
+// or the list of runs that were kept.
 
 import "uplot/dist/uPlot.min.css";
 import "./style/tokens.css";
 import "./style/page.css";
 import "./style/chart.css";
 import "./style/live.css";
+import "./style/history.css";
 
 import { sections, top } from "./comparison/page.ts";
 import { named } from "./comparison/runs.ts";
 import { frame } from "./frame.ts";
+import { history } from "./history/page.ts";
+import type { Kept } from "./history/kept.ts";
 import { live } from "./live/page.ts";
 import type { PageData, RunData } from "./summary.ts";
 import { checks } from "./section/checks.ts";
@@ -43,6 +47,11 @@ function finished(data: PageData): void {
     else if (run) page(run);
 }
 
-const running = document.getElementById("live");
+function json(element: HTMLElement | null): unknown {
+    return JSON.parse(element?.textContent ?? "null");
+}
+
+const [running, kept] = [document.getElementById("live"), document.getElementById("kept")];
 if (running) live(running.dataset);
-else finished(JSON.parse(document.getElementById("data")?.textContent ?? "null") as PageData);
+else if (kept) history(json(kept) as Kept);
+else finished(json(document.getElementById("data")) as PageData);

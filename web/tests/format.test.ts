@@ -100,6 +100,11 @@ test("what is absent is a dash, and one core is one core", () => {
     assert.equal(format(Number.NaN, "bytes"), "–");
     assert.equal(format(1, "cores"), "1 core");
     assert.equal(format(0.8, "cores"), "0.8 cores");
+    assert.equal(format(0.0303, "cores"), "0.03 cores");
+    assert.equal(format(0.004, "cores"), "< 0.01 cores");
+    assert.equal(format(0, "cores"), "0 cores");
+    assert.equal(format(0.999, "cores"), "1 core");
+    assert.equal(format(12.34, "cores"), "12.3 cores");
     assert.equal(format(3_912.2, "count/s"), "3,912/s");
 });
 

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use crate::{
     HistoryError, Run, document,
     reference::steps_back,
-    run::{self, COLUMNS, Filter},
+    run::{self, COLUMNS, Choices, Filter},
     schema,
 };
 
@@ -106,6 +106,7 @@ impl History {
              WHERE (:tag IS NULL OR EXISTS (SELECT 1 FROM tags WHERE tags.run = runs.id AND tag = :tag))
                AND (:name IS NULL OR instr(name, :name) > 0)
                AND (:kind IS NULL OR kind = :kind)
+               AND (:verdict IS NULL OR verdict = :verdict)
                AND (:since IS NULL OR started_at >= :since)
                AND (:before IS NULL OR started_at < :before)
              ORDER BY started_at DESC, id DESC LIMIT :limit"
@@ -116,12 +117,33 @@ impl History {
             let mut statement = connection.prepare(&query)?;
             let rows = statement.query_map(
                 named_params! {
-                    ":tag": filter.tag, ":name": filter.name, ":kind": filter.kind, ":since": filter.since,
-                    ":before": filter.before, ":limit": limit,
+                    ":tag": filter.tag, ":name": filter.name, ":kind": filter.kind, ":verdict": filter.verdict,
+                    ":since": filter.since, ":before": filter.before, ":limit": limit,
                 },
                 run::read,
             )?;
             rows.collect()
+        })
+    }
+
+    /// What there is to filter by.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn choices(&self) -> Result<Choices, HistoryError> {
+        self.read(|connection| {
+            let all = |query| -> rusqlite::Result<Vec<String>> {
+                connection
+                    .prepare(query)?
+                    .query_map([], |row| row.get(0))?
+                    .collect()
+            };
+            Ok(Choices {
+                n_runs: connection.query_one("SELECT count(*) FROM runs", [], |row| row.get(0))?,
+                kinds: all("SELECT DISTINCT kind FROM runs ORDER BY kind")?,
+                verdicts: all("SELECT DISTINCT verdict FROM runs ORDER BY verdict")?,
+                tags: all("SELECT DISTINCT tag FROM tags ORDER BY tag")?,
+            })
         })
     }
 

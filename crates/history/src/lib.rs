@@ -28,5 +28,5 @@ pub use self::{
     error::HistoryError,
     history::{DATABASE, History},
     reference::{NoTag, check_tag},
-    run::{Filter, Run},
+    run::{Choices, Filter, Run},
 };

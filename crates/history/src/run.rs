@@ -40,12 +40,27 @@ pub struct Filter {
     pub name: Option<String>,
     /// Is of this kind.
     pub kind: Option<String>,
+    /// Ended so.
+    pub verdict: Option<String>,
     /// Began at this moment or later: RFC 3339, UTC.
     pub since: Option<String>,
     /// Began before this moment: RFC 3339, UTC.
     pub before: Option<String>,
     /// As many at most, the newest.
     pub limit: Option<u32>,
+}
+
+/// What runs of a history are told apart by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// How many runs there are.
+    pub n_runs: u32,
+    /// The kinds that there are, in alphabetical order.
+    pub kinds: Vec<String>,
+    /// How runs ended, in alphabetical order.
+    pub verdicts: Vec<String>,
+    /// All tags, in alphabetical order.
+    pub tags: Vec<String>,
 }
 
 /// The columns that [`read`] takes, of the table `runs`.

@@ -17,19 +17,32 @@ use std::{
 };
 
 use bytes::Bytes;
+use plimsoll_loopback::ListenError;
 use tokio::{sync::watch, time::timeout};
 
 use crate::{draw::Mood, view::Orders};
 
-mod address;
 mod answers;
-mod guard;
 mod serving;
-
-pub use self::address::PageError;
 
 /// How long open tabs have to take the report when the run is over.
 const REPORT_WITHIN: Duration = Duration::from_secs(5);
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// It cannot be at this address.
+    #[error("--ui={address}: {source}")]
+    Listen {
+        /// As typed.
+        address: String,
+        /// Why not.
+        source: ListenError,
+    },
+    /// The system gives no thread, or no random numbers.
+    #[error("--ui: {0}")]
+    System(#[from] io::Error),
+}
 
 /// What a page is about.
 pub struct Subject {
@@ -74,9 +87,12 @@ impl Page {
         subject: Subject,
         orders: impl Orders + Sync + 'static,
     ) -> Result<Self, PageError> {
-        let listener = address::listen(address)?;
+        let listener = plimsoll_loopback::listen(address).map_err(|source| PageError::Listen {
+            address: address.to_owned(),
+            source,
+        })?;
         let address = listener.local_addr()?;
-        let secret = address::secret()?;
+        let secret = plimsoll_loopback::secret()?;
         let shared = Arc::new(Shared {
             address,
             subject,

@@ -16,6 +16,7 @@ use crate::{
         settings::{self, ReadError},
     },
     surroundings::Surroundings,
+    ui,
 };
 
 /// A real-time cable server, and the load laboratory that finds its line.
@@ -40,6 +41,7 @@ enum Command {
     Check(check::Options),
     Conform(Box<conform::Options>),
     Runs(Box<runs::Options>),
+    Ui(ui::Options),
     Schema(schema::Options),
     New(new::Options),
     Status(controller::StatusOptions),
@@ -107,6 +109,7 @@ fn execute(
         Command::Check(options) => options.execute(surroundings),
         Command::Conform(options) => options.execute(surroundings),
         Command::Runs(options) => options.execute(surroundings),
+        Command::Ui(options) => options.execute(surroundings),
         Command::Schema(options) => options.execute(),
         Command::New(options) => options.execute(),
         Command::Status(options) => options.execute(),

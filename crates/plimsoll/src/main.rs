@@ -24,6 +24,7 @@ mod serve;
 mod signals;
 mod surroundings;
 mod terminal;
+mod ui;
 mod watching;
 
 use std::process::ExitCode;

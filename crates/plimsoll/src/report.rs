@@ -67,7 +67,7 @@ enum Format {
 }
 
 /// Runs of one comparison. Reason: nobody tells more lines apart in one chart.
-const MOST_RUNS: usize = 12;
+pub(crate) const MOST_RUNS: usize = 12;
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -104,7 +104,7 @@ impl Options {
 }
 
 /// Each run but the first with the first.
-fn compare(summaries: &[&Summary]) -> Result<Vec<Comparison>, NoRuns> {
+pub(crate) fn compare(summaries: &[&Summary]) -> Result<Vec<Comparison>, NoRuns> {
     let Some((baseline, candidates)) = summaries.split_first() else {
         return Ok(Vec::new());
     };

@@ -10,12 +10,15 @@ mod saving;
 mod show;
 mod tag;
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 use plimsoll_history::{History, Run};
 use plimsoll_report::Summary;
 
 pub(crate) use self::{
     compare::status,
+    list::{ago, object},
     saving::{Keeper, SaveFlags},
 };
 use crate::{
@@ -64,6 +67,14 @@ impl Options {
             Command::Export(options) => options.execute(surroundings),
         }
     }
+}
+
+/// Where runs are kept.
+///
+/// # Errors
+/// When there is no such place.
+pub(crate) fn folder(surroundings: &Surroundings<'_>) -> Result<PathBuf, Failure> {
+    Ok(place::folder(surroundings)?)
 }
 
 /// The history; an error when there is none yet.

@@ -67,11 +67,6 @@ pub struct Side {
 #[error("a comparison takes at least one run for each side")]
 pub struct NoRuns;
 
-/// The trend of durations that says most about what users felt; `None` when nothing was measured.
-pub fn main_trend(summary: &Summary) -> Option<&str> {
-    selection::main_trends(summary).into_iter().next()
-}
-
 impl Comparison {
     /// Compares the runs of two sides. `tolerance` is the least change that matters, usually [`TOLERANCE`].
     ///

@@ -65,8 +65,8 @@ impl Highlights {
     }
 }
 
-/// What the first threshold on a duration is about; or else what tests measure by themselves; or else what each test has.
-fn latency(summary: &Summary) -> Option<&str> {
+/// The main trend of a run, for pages, comparisons and lists: what the first threshold on a duration is about; or else what tests measure by themselves; or else what each test has.
+pub(crate) fn latency(summary: &Summary) -> Option<&str> {
     let measured = |name: &str| summary.metrics.get(name).and_then(durations).is_some();
     let judged = summary
         .thresholds

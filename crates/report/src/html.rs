@@ -14,18 +14,16 @@ mod data;
 mod escape;
 mod size;
 
-use self::{
-    data::PageData,
-    escape::{in_script, in_text},
-};
+use self::data::PageData;
+pub use self::escape::{in_script, in_text};
 
 /// What `npm run build` in `web/` makes.
 pub const SCRIPT: &str = include_str!("../assets/report.js");
-/// How it looks.
+/// How all pages look.
 pub const STYLE: &str = include_str!("../assets/report.css");
 
 /// The mark of the page, as a browser's tab shows it.
-pub const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' \
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' \
     stroke='%230a5fa8' stroke-width='3.5'%3E%3Ccircle cx='16' cy='16' r='9.5'/%3E%3Cpath d='M1.5 16h29'/%3E%3C/svg%3E";
 
 /// A page of these runs, in their order: all about one, or several beside the first. `comparisons` are what statistics say
@@ -61,6 +59,30 @@ pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
 /// What the page is given of one run, as JSON on one line, for pages that show it while it goes on.
 pub fn data(summary: &Summary) -> String {
     PageData::of(&[summary], &[]).into_json()
+}
+
+/// A page that is served: `page.js` beside it is [`SCRIPT`], and `page.css` is [`STYLE`]. `about` is the HTML element that
+/// tells the script what to show; what of it comes from elsewhere was escaped by [`in_text`] or [`in_script`].
+pub fn served(name: &str, about: &str) -> String {
+    let name = in_text(name);
+    format!(
+        "<!doctype html>\n\
+         <html lang=\"en\">\n\
+         <head>\n\
+         <meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{name} · Plimsoll</title>\n\
+         <link rel=\"icon\" href=\"{ICON}\">\n\
+         <link rel=\"stylesheet\" href=\"page.css\">\n\
+         </head>\n\
+         <body>\n\
+         {about}\n\
+         <noscript><p>This page needs JavaScript.</p></noscript>\n\
+         <script src=\"page.js\"></script>\n\
+         </body>\n\
+         </html>\n"
+    )
 }
 
 /// What a policy calls the text of an element that it lets pass.

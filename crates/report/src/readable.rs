@@ -57,9 +57,16 @@ pub(crate) fn per_second(rate: f64) -> String {
     format!("{}/s", digits(rate))
 }
 
-/// CPU time per second: `1 core`, `0.8 cores`.
+/// CPU time per second, to a hundredth of a core: `1 core`, `0.8 cores`, `< 0.01 cores`. Reason: what the system counts is
+/// no finer.
 pub(crate) fn cores(cores: f64) -> String {
-    let digits = digits(cores);
+    if cores > 0.0 && cores < 0.005 {
+        return "< 0.01 cores".to_owned();
+    }
+    let digits = match cores < 1.0 {
+        true => trim(format!("{cores:.2}")),
+        false => digits(cores),
+    };
     let noun = if digits == "1" { "core" } else { "cores" };
     format!("{digits} {noun}")
 }
@@ -164,7 +171,18 @@ mod tests {
                 (f64::NAN, "0"),
             ],
         );
-        check(cores, &[(1.0, "1 core"), (0.8, "0.8 cores")]);
+        check(
+            cores,
+            &[
+                (1.0, "1 core"),
+                (0.8, "0.8 cores"),
+                (0.0303, "0.03 cores"),
+                (0.004, "< 0.01 cores"),
+                (0.0, "0 cores"),
+                (0.999, "1 core"),
+                (12.34, "12.3 cores"),
+            ],
+        );
         check(
             share,
             &[

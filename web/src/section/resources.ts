@@ -217,9 +217,9 @@ function loadOf(fit: Fit, timeline: Timeline, summary: Summary): Values | null {
     }
 }
 
-/** What one more user costs, with the standard error. */
+/** What one more user costs, with the standard error, of which two digits say all. */
 function slope(fit: Fit, unit: Unit, one: string): string {
-    const [each, error] = [fit.slope, fit.slope_error];
+    const [each, error] = [fit.slope, Number(fit.slope_error.toPrecision(2))];
     return unit === "cores"
         ? `${format(each * 100, "plain")} % ± ${format(error * 100, "plain")} % of a core per ${one}`
         : `${format(each, unit)} ± ${format(error, unit)} per ${one}`;

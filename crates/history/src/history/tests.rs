@@ -59,6 +59,7 @@ fn three_runs(folder: &TestFolder) -> History {
     let other = Run {
         kind: "demo".to_owned(),
         name: "demo".to_owned(),
+        verdict: "lost".to_owned(),
         ..run("02CC", 3, &["main", "fast"])
     };
     history.save(&other, "third").unwrap();
@@ -83,6 +84,19 @@ fn a_run_comes_back_as_it_was_saved() {
     assert_eq!(history.document("01JD").unwrap(), text);
     let size = fs::metadata(folder.database()).unwrap().len();
     assert!(size < text.len() as u64, "{size}");
+}
+
+#[test]
+fn choices_are_what_there_is() {
+    let folder = TestFolder::new("choices");
+    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+    let expected = Choices {
+        n_runs: 3,
+        kinds: texts(&["demo", "k6"]),
+        verdicts: texts(&["lost", "passed"]),
+        tags: texts(&["fast", "main"]),
+    };
+    assert_eq!(three_runs(&folder).choices().unwrap(), expected);
 }
 
 #[test]
@@ -122,6 +136,13 @@ fn runs_are_listed_newest_first() {
             ..all()
         },
         &["01AB", "01AA"],
+    );
+    check(
+        Filter {
+            verdict: text("lost"),
+            ..all()
+        },
+        &["02CC"],
     );
     check(
         Filter {

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use hyper::{Method, StatusCode};
-use plimsoll_report::html::{ICON, SCRIPT, STYLE};
+use plimsoll_loopback::{Origin, within};
+use plimsoll_report::html::{self, SCRIPT, STYLE};
 
-use super::{Shared, guard::Origin, lock};
+use super::{Shared, lock};
 
 /// A whole answer, or the begin of the stream of states.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,10 +43,7 @@ pub(super) fn answer(method: &Method, path: &str, origin: &Origin<'_>, shared: &
     if !origin.is_local(shared.address) {
         return Answer::refusal(StatusCode::FORBIDDEN, "only this machine may ask\n");
     }
-    let own = path
-        .strip_prefix('/')
-        .and_then(|path| path.strip_prefix(&*shared.secret));
-    let Some(page) = own.and_then(|path| path.strip_prefix('/')) else {
+    let Some(page) = within(path, &shared.secret) else {
         return Answer::refusal(
             StatusCode::NOT_FOUND,
             "the page has a longer address, which the run printed\n",
@@ -90,38 +88,13 @@ fn page_of(shared: &Shared) -> String {
         .link
         .as_ref()
         .map_or(("", ""), |(url, name)| (url.as_str(), name.as_str()));
-    let [name, link, link_name] = [subject.name.as_str(), link, link_name].map(in_attribute);
-    format!(
-        "<!doctype html>\n\
-         <html lang=\"en\">\n\
-         <head>\n\
-         <meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{name} · Plimsoll</title>\n\
-         <link rel=\"icon\" href=\"{ICON}\">\n\
-         <link rel=\"stylesheet\" href=\"page.css\">\n\
-         </head>\n\
-         <body>\n\
-         <div id=\"live\" data-name=\"{name}\" data-can-pause=\"{}\" data-link=\"{link}\" \
-         data-link-name=\"{link_name}\"></div>\n\
-         <noscript><p>This page needs JavaScript.</p></noscript>\n\
-         <script src=\"page.js\"></script>\n\
-         </body>\n\
-         </html>\n",
+    let [name, link, link_name] = [subject.name.as_str(), link, link_name].map(html::in_text);
+    let about = format!(
+        "<div id=\"live\" data-name=\"{name}\" data-can-pause=\"{}\" data-link=\"{link}\" \
+         data-link-name=\"{link_name}\"></div>",
         subject.can_pause
-    )
-}
-
-fn in_attribute(text: &str) -> String {
-    let escapes = [('&', "&amp;"), ('"', "&quot;"), ('<', "&lt;"), ('>', "&gt;")];
-    text.chars().fold(String::new(), |mut escaped, character| {
-        match escapes.iter().find(|(special, _)| *special == character) {
-            Some((_, escape)) => escaped.push_str(escape),
-            None => escaped.push(character),
-        }
-        escaped
-    })
+    );
+    html::served(&subject.name, &about)
 }
 
 #[cfg(test)]

@@ -13,27 +13,23 @@ use http_body_util::{
     channel::{Channel, Sender},
 };
 use hyper::{
-    Request, Response, body::Incoming, header, header::HeaderValue, server::conn::http1, service::service_fn,
+    Request, Response,
+    body::Incoming,
+    header::{self, HeaderValue},
+    service::service_fn,
 };
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
+use plimsoll_loopback::{Origin, accept, guard, protocol};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{Semaphore, watch},
-    task::JoinSet,
+    sync::watch,
     time::timeout,
 };
 
 use super::{
     Shared,
     answers::{Answer, answer},
-    guard::Origin,
 };
-
-/// Connections at the same time; further ones wait to be accepted. Reason: a browser has up to six to one place.
-const MAX_CONNECTIONS: usize = 32;
-
-/// How long a client may take to send a request.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A tab that takes nothing for so long is dropped; it comes again by itself when it can.
 const SLOW: Duration = Duration::from_secs(10);
@@ -42,24 +38,7 @@ type Body = Either<Full<Bytes>, Channel<Bytes>>;
 
 /// Serves for ever. To be polled on a `LocalSet`.
 pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let mut connections = JoinSet::new();
-    loop {
-        // The semaphore is never closed.
-        let place = Arc::clone(&places).acquire_owned().await;
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let shared = Arc::clone(&shared);
-                connections.spawn_local(async move {
-                    converse(stream, shared).await;
-                    drop(place);
-                });
-            }
-            // There may be too many open files at this moment.
-            Err(_) => tokio::time::sleep(REQUEST_TIMEOUT / 10).await,
-        }
-        while connections.try_join_next().is_some() {}
-    }
+    accept(listener, |stream| converse(stream, Arc::clone(&shared))).await;
 }
 
 async fn converse(stream: TcpStream, shared: Arc<Shared>) {
@@ -70,11 +49,7 @@ async fn converse(stream: TcpStream, shared: Arc<Shared>) {
         async move { Ok::<_, Infallible>(response) }
     });
     // A connection that ends early is a tab that was closed.
-    let _closed = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(REQUEST_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
+    let _closed = protocol().serve_connection(TokioIo::new(stream), service).await;
     // The connection ends with it, so by now all of it has been given to the system.
     if has_report.get() {
         shared.n_reports.send_modify(|n_reports| *n_reports += 1);
@@ -86,12 +61,7 @@ fn is_report(request: &Request<Incoming>, response: &Response<Body>) -> bool {
 }
 
 fn respond(request: &Request<Incoming>, shared: &Arc<Shared>) -> Response<Body> {
-    let header = |name: header::HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
-    let origin = Origin {
-        host: header(header::HOST),
-        origin: header(header::ORIGIN),
-        site: header(header::HeaderName::from_static("sec-fetch-site")),
-    };
+    let origin = Origin::of(request.headers());
     let path = request.uri().path();
     let (status, content_type, body) = match answer(request.method(), path, &origin, shared) {
         Answer::Whole {
@@ -109,29 +79,15 @@ fn respond(request: &Request<Incoming>, shared: &Arc<Shared>) -> Response<Body> 
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    for (name, value) in FIXED_HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
     if is_report(request, &response) {
-        // It has a policy of its own.
+        guard(response.headers_mut(), None);
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
     } else {
-        let policy = HeaderValue::from_static(POLICY);
-        response
-            .headers_mut()
-            .insert(header::CONTENT_SECURITY_POLICY, policy);
+        guard(response.headers_mut(), Some(POLICY));
     }
     response
 }
-
-/// Nothing of the page goes elsewhere, and nobody else shows it as a part of theirs.
-const FIXED_HEADERS: [(header::HeaderName, &str); 4] = [
-    (header::CACHE_CONTROL, "no-store"),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (header::X_FRAME_OPTIONS, "DENY"),
-];
 
 /// Only its own script, style and states; and in a frame the page of this machine that belongs to the run.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \

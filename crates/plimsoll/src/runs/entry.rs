@@ -2,7 +2,7 @@
 
 use plimsoll_history::Run;
 use plimsoll_report::{
-    Summary, quantity,
+    Highlights, Summary, quantity,
     summary::{End, Values},
 };
 
@@ -41,8 +41,8 @@ fn verdict(summary: &Summary) -> &'static str {
 
 /// What users felt, and how much was done.
 fn figures(summary: &Summary) -> String {
-    let latency = plimsoll_report::comparison::main_trend(summary).and_then(|name| {
-        let metric = summary.metrics.get(name)?;
+    let latency = Highlights::of(summary).latency.and_then(|name| {
+        let metric = summary.metrics.get(&name)?;
         let Values::Trend(distribution) = metric.values else {
             return None;
         };

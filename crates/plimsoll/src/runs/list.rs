@@ -31,6 +31,9 @@ pub(super) struct Options {
     /// Only those of this kind: k6, artillery, wsdirector, demo or bench.
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
+    /// Only those that ended so: passed, crossed, lost, failures, interrupted or aborted.
+    #[arg(long, value_name = "RESULT")]
+    verdict: Option<String>,
     /// Only those of the last so many days, hours or minutes, for example 7d or 12h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     since: Option<Duration>,
@@ -54,6 +57,7 @@ impl Options {
             tag: self.tag,
             name: self.name,
             kind: self.kind,
+            verdict: self.verdict,
             since: self.since.map(ago),
             before: None,
             limit: Some(self.limit),
@@ -77,13 +81,13 @@ impl Options {
 }
 
 /// That long before now; the beginning of 1970 when it is longer ago.
-pub(super) fn ago(duration: Duration) -> String {
+pub(crate) fn ago(duration: Duration) -> String {
     let moment = SystemTime::now().checked_sub(duration);
     plimsoll_report::rfc3339(moment.unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
 /// All that is known of a run without its summary.
-fn object(run: &Run) -> Value {
+pub(crate) fn object(run: &Run) -> Value {
     json!({
         "id": run.id,
         "started_at": run.started_at,

@@ -9,7 +9,7 @@ use super::{
     measurement::{Measurement, Parts},
 };
 use crate::{
-    Distribution, Summary,
+    Distribution, Summary, highlights,
     summary::{Contains, Metric, Target, Values},
     timeline::{Series, Timeline},
 };
@@ -126,30 +126,20 @@ pub(super) fn cases(baseline: &[Subject], candidate: &[Subject]) -> Vec<Case> {
     first.figures.iter().filter_map(case).collect()
 }
 
-/// What users feel: the trends of durations with the most samples, or at least how long iterations take.
-pub(super) fn main_trends(summary: &Summary) -> Vec<&str> {
+/// What users feel: what the page of a run shows first, and then the trends of durations with the most samples.
+fn main_trends(summary: &Summary) -> Vec<&str> {
+    let first = highlights::latency(summary);
     let durations = summary.metrics.iter().filter_map(|(name, metric)| {
         let distribution = duration(metric)?;
         let is_part = PARTS_OF_OTHERS.contains(&name.as_str()) || name.starts_with(OF_PLUGINS);
         let is_whole = !name.contains('{') && !is_part;
-        (is_whole && distribution.count > 0).then_some((distribution.count, name.as_str()))
+        (is_whole && distribution.count > 0 && first != Some(name))
+            .then_some((distribution.count, name.as_str()))
     });
     let mut durations: Vec<_> = durations.collect();
     durations.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
-    let mut names: Vec<_> = durations
-        .into_iter()
-        .map(|(_, name)| name)
-        .take(MAX_TRENDS)
-        .collect();
-    if names.is_empty()
-        && summary
-            .metrics
-            .get("iteration_duration")
-            .is_some_and(|metric| duration(metric).is_some())
-    {
-        names.push("iteration_duration");
-    }
-    names
+    let others = durations.into_iter().map(|(_, name)| name);
+    first.into_iter().chain(others).take(MAX_TRENDS).collect()
 }
 
 fn duration(metric: &Metric) -> Option<&Distribution> {

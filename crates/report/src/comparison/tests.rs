@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 use super::*;
 use crate::{
-    Distribution, Style,
+    Distribution, Highlights, Style,
     summary::{
         Contains, End, Losses, Metric, Target, Values,
         tests::{run, summary},
@@ -124,6 +124,35 @@ fn nothing_but_the_target_may_differ() {
         CannotTell,
         "the generator was the bottleneck",
     );
+}
+
+/// A page, a list and a comparison of the same run are about the same metric.
+#[test]
+fn the_first_figure_is_the_one_of_the_page() {
+    let with_rtt = |mut run: Summary| {
+        let mut rtt = run.metrics["http_req_duration"].clone();
+        if let Values::Trend(distribution) = &mut rtt.values {
+            distribution.count /= 2;
+        }
+        let series = run.timeline.metrics["http_req_duration"].clone();
+        run.metrics.insert("rtt".to_owned(), rtt);
+        run.timeline.metrics.insert("rtt".to_owned(), series);
+        run
+    };
+    for (run, expected) in [
+        (made_up(1.0, 1), ["http_req_duration"].as_slice()),
+        (with_rtt(made_up(1.0, 1)), &["rtt", "http_req_duration"]),
+    ] {
+        let differences = compare(&run, &run).differences;
+        let mut metrics: Vec<_> = differences
+            .iter()
+            .filter(|difference| difference.figure.figure == "mean")
+            .map(|difference| difference.figure.metric.as_str())
+            .collect();
+        metrics.dedup();
+        assert_eq!(metrics, expected);
+        assert_eq!(Highlights::of(&run).latency.as_deref(), Some(expected[0]));
+    }
 }
 
 /// Of a machine that others use, less is told.

@@ -14,17 +14,21 @@ const MOST_NINES: f64 = 4.0;
 const POINTS_PER_NINE: f64 = 40.0;
 
 /// Points at equal distances on an axis on which each further nine is as wide as the one before. The curve ends at 99.99,
-/// or with the longest sample where there are not as many as this needs.
+/// or, where there are not as many samples as this needs, with the longest one at the share of all others.
 pub(super) fn points(histogram: &Histogram) -> Vec<Point> {
     if histogram.is_empty() {
         return Vec::new();
     }
     let nines = (histogram.count() as f64).log10().min(MOST_NINES);
-    let n_points = (nines * POINTS_PER_NINE).ceil();
-    (0..=n_points as u32)
+    let n_points = (nines * POINTS_PER_NINE).ceil() as u32;
+    (0..=n_points)
         .map(|at| {
-            let share = 1.0 - 10_f64.powf(-nines * f64::from(at) / n_points.max(1.0));
-            let value = histogram.value_at_quantile(share).as_micros();
+            let share = 1.0 - 10_f64.powf(-nines * f64::from(at) / f64::from(n_points.max(1)));
+            let value = match at == n_points && nines < MOST_NINES {
+                true => histogram.max(),
+                false => histogram.value_at_quantile(share),
+            }
+            .as_micros();
             // Six decimals are enough for 99.99, and short.
             let percentile = (share * 1e8).round() / 1e6;
             Point(percentile, u64::try_from(value).unwrap_or(u64::MAX))
@@ -51,7 +55,7 @@ mod tests {
         assert_eq!(found.len(), 121);
         assert_eq!(
             [found[0], found[40], found[120]],
-            [Point(0.0, 1), Point(90.0, 899), Point(99.9, 998)]
+            [Point(0.0, 1), Point(90.0, 899), Point(99.9, 999)]
         );
         histogram.record_n(Duration::from_micros(7), 10_000_000);
         let found = points(&histogram);

@@ -2,7 +2,7 @@
 
 /// JSON as the content of a script element. Only strings of JSON have the characters that could end the element or
 /// begin a comment in it, and strings can have them escaped. U+2028 and U+2029 end lines of scripts, though not of JSON.
-pub(super) fn in_script(json: &str) -> String {
+pub fn in_script(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {
         match character {
@@ -18,7 +18,7 @@ pub(super) fn in_script(json: &str) -> String {
 }
 
 /// Text as the content of an element, or of an attribute in quotes.
-pub(super) fn in_text(text: &str) -> String {
+pub fn in_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

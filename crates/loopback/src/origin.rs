@@ -2,26 +2,39 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use hyper::http::uri::Authority;
+use hyper::{
+    header::{self, HeaderMap, HeaderName},
+    http::uri::Authority,
+};
 
 /// The port that browsers leave out (RFC 9110 §4.2.1).
 const HTTP_PORT: u16 = 80;
 
 /// What a request says of where it comes from.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Origin<'a> {
+pub struct Origin<'a> {
     /// `Host`.
-    pub(super) host: Option<&'a str>,
+    pub host: Option<&'a str>,
     /// `Origin`: browsers send it with every POST.
-    pub(super) origin: Option<&'a str>,
+    pub origin: Option<&'a str>,
     /// `Sec-Fetch-Site`.
-    pub(super) site: Option<&'a str>,
+    pub site: Option<&'a str>,
 }
 
-impl Origin<'_> {
+impl<'a> Origin<'a> {
+    /// What the headers of a request say.
+    pub fn of(headers: &'a HeaderMap) -> Self {
+        let header = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        Self {
+            host: header(header::HOST),
+            origin: header(header::ORIGIN),
+            site: header(HeaderName::from_static("sec-fetch-site")),
+        }
+    }
+
     /// Whether it was sent to this machine under one of its own names. A web page whose name was pointed to this machine
     /// asks under that name.
-    pub(super) fn is_local(&self, address: SocketAddr) -> bool {
+    pub fn is_local(&self, address: SocketAddr) -> bool {
         let Some(authority) = self.host.and_then(|host| host.parse::<Authority>().ok()) else {
             return false;
         };
@@ -36,7 +49,7 @@ impl Origin<'_> {
     }
 
     /// Whether an order comes from the page, as far as browsers tell.
-    pub(super) fn is_own(&self) -> bool {
+    pub fn is_own(&self) -> bool {
         let is_own_origin = self.origin.is_none_or(|origin| {
             let host = origin.strip_prefix("http://");
             host.is_some() && host == self.host

@@ -1,0 +1,70 @@
+//! Connections: HTTP/1.1, a bounded number of them.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use hyper::{
+    header::{self, HeaderMap, HeaderName, HeaderValue},
+    server::conn::http1,
+};
+use hyper_util::rt::TokioTimer;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    task::JoinSet,
+};
+
+/// Connections at the same time; further ones wait to be accepted. Reason: a browser has up to six to one place.
+pub const MAX_CONNECTIONS: usize = 32;
+
+/// How long a client may take to send a request.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Accepts connections for ever, each with a conversation of its own. To be polled on a `LocalSet`; when it is dropped,
+/// conversations end.
+pub async fn accept<C>(listener: TcpListener, converse: impl Fn(TcpStream) -> C)
+where
+    C: Future<Output = ()> + 'static,
+{
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        // The semaphore is never closed.
+        let place = Arc::clone(&places).acquire_owned().await;
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let conversation = converse(stream);
+                connections.spawn_local(async move {
+                    conversation.await;
+                    drop(place);
+                });
+            }
+            // There may be too many open files at this moment.
+            Err(_) => tokio::time::sleep(REQUEST_TIMEOUT / 10).await,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+/// HTTP/1.1 in which requests come in time.
+pub fn protocol() -> http1::Builder {
+    let mut protocol = http1::Builder::new();
+    protocol
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_TIMEOUT);
+    protocol
+}
+
+/// Tells browsers that nothing of a page goes elsewhere, and that nobody else shows it as a part of theirs. `policy` is
+/// its Content-Security-Policy; `None` for a page that has one of its own.
+pub fn guard(headers: &mut HeaderMap, policy: Option<&'static str>) {
+    const FIXED: [(HeaderName, &str); 4] = [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ];
+    let policy = policy.map(|policy| (header::CONTENT_SECURITY_POLICY, policy));
+    for (name, value) in FIXED.into_iter().chain(policy) {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}

@@ -1,0 +1,105 @@
+//! What is answered to which question: pages as text. Nothing is remembered between two of them: a run that ends meanwhile
+//! is in the next list.
+
+use std::path::Path;
+
+use hyper::StatusCode;
+use plimsoll_history::{History, HistoryError};
+use plimsoll_report::{Summary, html};
+
+use super::{kept::Kept, question::Question};
+use crate::report::{self, MOST_RUNS};
+
+/// A page with its status.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) status: StatusCode,
+    pub(super) html: String,
+    /// A report, which has its own policy.
+    pub(super) is_report: bool,
+}
+
+/// Why a report cannot be shown.
+#[derive(Debug, thiserror::Error)]
+enum NoReport {
+    #[error("there is no run `{0}` any more; the list shows those that there are")]
+    Gone(String),
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    #[error("the summary of run {id} cannot be read: {reason}")]
+    Unreadable { id: String, reason: String },
+    #[error("a comparison takes 2 to {MOST_RUNS} runs, and {0} were chosen; choose them in the list")]
+    Count(usize),
+}
+
+impl NoReport {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Gone(_) => StatusCode::NOT_FOUND,
+            Self::Count(_) => StatusCode::BAD_REQUEST,
+            Self::History(_) | Self::Unreadable { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+/// The page that a question asks for.
+pub(super) fn answer(question: &Question, folder: &Path) -> Page {
+    match question {
+        Question::List(search) => Page {
+            status: StatusCode::OK,
+            html: Kept::find(folder, search).html(),
+            is_report: false,
+        },
+        Question::Run(id) => page_of(folder, run(folder, id)),
+        Question::Compare(ids) => page_of(folder, comparison(folder, ids)),
+    }
+}
+
+fn page_of(folder: &Path, report: Result<String, NoReport>) -> Page {
+    match report {
+        Ok(html) => Page {
+            status: StatusCode::OK,
+            html,
+            is_report: true,
+        },
+        Err(reason) => Page {
+            status: reason.status(),
+            html: Kept::without(folder, Some(reason.to_string())).html(),
+            is_report: false,
+        },
+    }
+}
+
+/// The report of a run.
+fn run(folder: &Path, id: &str) -> Result<String, NoReport> {
+    Ok(html::page(&[&read(folder, id)?], &[]))
+}
+
+/// Runs beside each other; the oldest is what the others are compared with.
+fn comparison(folder: &Path, ids: &[String]) -> Result<String, NoReport> {
+    let mut ids = ids.to_vec();
+    ids.sort();
+    ids.dedup();
+    if !(2..=MOST_RUNS).contains(&ids.len()) {
+        return Err(NoReport::Count(ids.len()));
+    }
+    let summaries: Vec<_> = ids.iter().map(|id| read(folder, id)).collect::<Result<_, _>>()?;
+    let mut summaries: Vec<_> = summaries.iter().collect();
+    summaries.sort_by(|one, other| one.metadata.started_at.cmp(&other.metadata.started_at));
+    // There are runs on both sides.
+    let comparisons = report::compare(&summaries).unwrap_or_default();
+    Ok(html::page(&summaries, &comparisons))
+}
+
+fn read(folder: &Path, id: &str) -> Result<Summary, NoReport> {
+    let gone = || NoReport::Gone(id.to_owned());
+    let history = History::open_existing(folder)?.ok_or_else(gone)?;
+    let text = match history.document(id) {
+        Err(HistoryError::Unknown { .. }) => return Err(gone()),
+        found => found?,
+    };
+    Summary::read(&text).map_err(|error| NoReport::Unreadable {
+        id: id.to_owned(),
+        reason: error.to_string(),
+    })
+}

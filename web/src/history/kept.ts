@@ -1,0 +1,73 @@
+// The runs that were kept, as the program writes them into the page.
+
+/** What is searched for; what is empty does not matter. */
+export interface Search {
+    name: string;
+    kind: string;
+    tag: string;
+    verdict: string;
+    /** A duration before now, such as `7d`. */
+    since: string;
+}
+
+export interface KeptRun {
+    id: string;
+    started_at: string;
+    name: string;
+    kind: string;
+    command: string;
+    duration_seconds: number;
+    vus_max: number;
+    verdict: string;
+    /** Whether the generator was the bottleneck. */
+    saturated: boolean;
+    figures: string;
+    note: string | null;
+    tags: string[];
+}
+
+export interface Kept {
+    folder: string;
+    /** Why there is nothing to show, or not what was asked for. */
+    problem: string | null;
+    /** Null where only the problem is shown. */
+    search: Search | null;
+    /** How many runs there are, whatever the search. */
+    n_runs: number;
+    kinds: string[];
+    verdicts: string[];
+    tags: string[];
+    /** The newest first. */
+    runs: KeptRun[];
+    /** Whether there are older ones that fit. */
+    is_cut: boolean;
+}
+
+/** Whether anything is left out on purpose. */
+export function isFiltered(search: Search): boolean {
+    return Object.values(search).some((value) => value !== "");
+}
+
+/** How many runs are shown, of how many. */
+export function headline({ runs, n_runs, search, is_cut }: Kept): string {
+    const noun = n_runs === 1 ? "run" : "runs";
+    if (is_cut) return `The newest ${runs.length} of ${n_runs} ${noun}`;
+    return search && isFiltered(search) ? `${runs.length} of ${n_runs} ${noun}` : `${n_runs} ${noun}`;
+}
+
+/** The class of the badge that says how a run ended. */
+export function outcome(verdict: string): "passed" | "failed" | "interrupted" | "unknown" {
+    switch (verdict) {
+        case "passed":
+            return "passed";
+        case "crossed":
+        case "lost":
+        case "failures":
+            return "failed";
+        case "interrupted":
+        case "aborted":
+            return "interrupted";
+        default:
+            return "unknown";
+    }
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { headline, isFiltered, type Kept, outcome, type Search } from "../src/history/kept.ts";
+
+const ANY: Search = { name: "", kind: "", tag: "", verdict: "", since: "" };
+
+const NONE: Kept = {
+    folder: "/data",
+    problem: null,
+    search: ANY,
+    n_runs: 0,
+    kinds: [],
+    verdicts: [],
+    tags: [],
+    runs: [],
+    is_cut: false,
+};
+
+const RUN = {
+    id: "1",
+    started_at: "2026-11-22T10:03:04.123Z",
+    name: "chat.js",
+    kind: "k6",
+    command: "plimsoll run chat.js",
+    duration_seconds: 20,
+    vus_max: 1,
+    verdict: "passed",
+    saturated: false,
+    figures: "",
+    note: null,
+    tags: [],
+};
+
+test("the headline says how many runs are shown, of how many", () => {
+    const cases: [Partial<Kept>, string][] = [
+        [{}, "0 runs"],
+        [{ n_runs: 1, runs: [RUN] }, "1 run"],
+        [{ n_runs: 7, runs: [RUN], search: { ...ANY, kind: "k6" } }, "1 of 7 runs"],
+        [{ n_runs: 900, runs: [RUN, RUN], is_cut: true }, "The newest 2 of 900 runs"],
+    ];
+    for (const [change, expected] of cases) assert.equal(headline({ ...NONE, ...change }), expected);
+});
+
+test("a search without anything leaves all", () => {
+    assert.equal(isFiltered(ANY), false);
+    assert.equal(isFiltered({ ...ANY, since: "7d" }), true);
+});
+
+test("every word for how a run ended has its colour, and a new one is no good news", () => {
+    assert.deepEqual(
+        ["passed", "crossed", "lost", "failures", "interrupted", "aborted", "exploded"].map(outcome),
+        ["passed", "failed", "failed", "failed", "interrupted", "interrupted", "unknown"],
+    );
+});
