@@ -15,10 +15,12 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = str::from_utf8(data) else { return };
     let _any = Dialect::of_text(text);
     told(artillery_of(text));
-    told(fill_in("fuzz.yml", text, &|_| Some("1".to_owned())).and_then(|text| {
-        let document = Document::read("fuzz.yml", &text)?;
-        Scenario::read(&document, 3).map(drop)
-    }));
+    told(
+        fill_in("fuzz.yml", text, &|_| Some("1".to_owned())).and_then(|text| {
+            let document = Document::read("fuzz.yml", &text)?;
+            Scenario::read(&document, 3).map(drop)
+        }),
+    );
 });
 
 fn artillery_of(text: &str) -> Result<(), Mistakes> {
@@ -48,6 +50,10 @@ fn artillery_of(text: &str) -> Result<(), Mistakes> {
 fn told(outcome: Result<(), Mistakes>) {
     if let Err(mistakes) = outcome {
         assert!(mistakes.to_string().starts_with("fuzz.yml:"));
-        assert!(mistakes.iter().all(|mistake| mistake.place.line > 0 && mistake.place.column > 0));
+        assert!(
+            mistakes
+                .iter()
+                .all(|mistake| mistake.place.line > 0 && mistake.place.column > 0)
+        );
     }
 }

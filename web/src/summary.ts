@@ -215,7 +215,6 @@ export interface Target {
     cpu_seconds?: number | null;
     cores?: number | null;
     rss_max_bytes?: number | null;
-    rss_per_user_bytes?: number | null;
     pss_max_bytes?: number | null;
     cores_max?: number | null;
     missed?: number;

@@ -1,21 +1,34 @@
 //! `cargo xtask fuzz`: runs every target under `fuzz/` for a while.
 //!
-//! Not part of `cargo xtask test`: libFuzzer's instrumentation needs a nightly toolchain, and a fuzz run is only worth
+//! Part of `cargo xtask test` only with `--long`: libFuzzer's instrumentation needs a nightly toolchain, and a fuzz run is only worth
 //! its time when it may take minutes per target.
 
 use std::{fs, io, process::Command};
 
 use crate::{command, repository};
 
+/// Seconds per target. Reason: after a minute from committed seeds, little that is new is found in the next one.
+const A_MINUTE: u32 = 60;
+
 /// What to fuzz, and for how long.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Seconds per target.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    #[arg(long, default_value_t = A_MINUTE, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: u32,
     /// Run these targets only; all when none is named.
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
+}
+
+impl Default for Options {
+    /// All targets for a minute.
+    fn default() -> Self {
+        Self {
+            seconds: A_MINUTE,
+            targets: Vec::new(),
+        }
+    }
 }
 
 /// Why fuzzing ended early.

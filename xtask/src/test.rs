@@ -17,13 +17,16 @@ pub(crate) struct Options {
     /// Run these steps only (comma separated); `e2e` builds and sets up what it needs by itself.
     #[arg(long, value_delimiter = ',', value_name = "STEP")]
     only: Vec<Step>,
+    /// Do what takes long, too: run each fuzz target for a minute (needs a nightly toolchain).
+    #[arg(long)]
+    long: bool,
 }
 
 /// Runs the chosen steps and stops at the first that fails. The last line printed is the summary.
 pub(crate) fn run(options: &Options) -> ExitCode {
     let start = Instant::now();
     let mut passed: Vec<String> = Vec::new();
-    for step in chosen(&options.only) {
+    for step in chosen(options) {
         let step_start = Instant::now();
         println!("\n== {step}: {}", step.about());
         let outcome = step.run();
@@ -48,12 +51,13 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// All steps, or those named, in the fixed order and each once.
-fn chosen(only: &[Step]) -> Vec<Step> {
-    Step::ALL
-        .into_iter()
-        .filter(|step| only.is_empty() || only.contains(step))
-        .collect()
+/// All steps, or those named, in the fixed order and each once. The long ones only when they are asked for.
+fn chosen(options: &Options) -> Vec<Step> {
+    let is_chosen = |step: &Step| match options.only.as_slice() {
+        [] => options.long || !step.is_long(),
+        only => only.contains(step) || (options.long && step.is_long()),
+    };
+    Step::ALL.into_iter().filter(is_chosen).collect()
 }
 
 fn list(passed: &[String]) -> String {
@@ -74,7 +78,17 @@ mod tests {
 
     #[test]
     fn steps_keep_their_order_and_run_once() {
-        assert_eq!(chosen(&[]), Step::ALL);
-        assert_eq!(chosen(&[Step::E2e, Step::Fmt, Step::Fmt]), [Step::Fmt, Step::E2e]);
+        let check = |only: &[Step], long, expected: &[Step]| {
+            let only = only.to_vec();
+            assert_eq!(chosen(&Options { only, long }), expected);
+        };
+        let [usual @ .., Step::Fuzz] = Step::ALL else {
+            panic!("what takes long comes last");
+        };
+        check(&[], false, &usual);
+        check(&[], true, &Step::ALL);
+        check(&[Step::E2e, Step::Fmt, Step::Fmt], false, &[Step::Fmt, Step::E2e]);
+        check(&[Step::Fmt], true, &[Step::Fmt, Step::Fuzz]);
+        check(&[Step::Fuzz], false, &[Step::Fuzz]);
     }
 }

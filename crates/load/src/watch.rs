@@ -15,6 +15,8 @@ mod choice;
 mod endpoint;
 mod exposition;
 pub mod figure;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod latest;
 mod paced;
 mod record;

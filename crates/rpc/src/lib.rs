@@ -10,6 +10,8 @@
 mod calls;
 mod cause;
 mod farewells;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod hosts;
 mod journal;
 mod limiter;

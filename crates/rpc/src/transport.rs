@@ -23,6 +23,8 @@ use crate::{
     tls::Trust,
 };
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::grpc::{message as grpc_message, outcome as grpc_outcome};
 pub(crate) use self::origin::Origin;
 use self::{grpc::Grpc, http::Http, origin::PerThread};
 

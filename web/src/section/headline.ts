@@ -5,6 +5,7 @@ import { format, moment, seconds, type Unit } from "../format.ts";
 import { checkShare } from "../metrics.ts";
 import type { RunData, Summary, Values } from "../summary.ts";
 import { hasValues, padded, perSecond, track } from "../timeline.ts";
+import { memoryPerUser } from "./resources.ts";
 
 export function headline({ summary, verdict }: RunData): HTMLElement {
     const { metadata } = summary;
@@ -207,11 +208,11 @@ function cpu(run: RunData): Tile | null {
 function memory({ summary }: RunData): Tile | null {
     const target = summary.targets.find((target) => typeof target.rss_max_bytes === "number");
     if (!target) return null;
-    const perUser = target.rss_per_user_bytes;
+    const perUser = memoryPerUser(target);
     return {
         label: `Memory of ${target.name}`,
         value: format(target.rss_max_bytes, "bytes"),
-        detail: perUser ? `${format(perUser, "bytes")} per user` : undefined,
+        detail: perUser === null ? undefined : `about ${format(perUser, "bytes")} per user`,
         trend: target.series["rss_bytes"],
     };
 }

@@ -231,13 +231,24 @@ function inOrder<T extends { of: string }>(fits: T[]): T[] {
     return [...fits].sort((a, b) => order.indexOf(a.of) - order.indexOf(b.of));
 }
 
+/** Whether a line cannot be told from none: twice the standard error holds nineteen of twenty slopes that are none. */
+function isNoise({ slope, slope_error }: Fit): boolean {
+    return Math.abs(slope) < 2 * slope_error;
+}
+
+/** Bytes that one more user costs, by the fitted line; null where nothing stands out from noise. */
+export function memoryPerUser({ fits }: Target): number | null {
+    const fit = fits.find(({ of, against }) => of === "rss_bytes" && against === "vus");
+    return fit && fit.slope > 0 && !isNoise(fit) ? fit.slope : null;
+}
+
 /** What comes with the load, in words. */
 function fitted(target: Target): string[] {
     const lines = inOrder(target.fits).flatMap((fit) => {
         const [of, by] = [OF[fit.of], AGAINST[fit.against]];
         if (!of || !by) return [];
         const growth =
-            Math.abs(fit.slope) < 2 * fit.slope_error
+            isNoise(fit)
                 ? `no growth with ${by.title} that can be told from none`
                 : `${format(Math.max(0, fit.intercept), of.unit)} at rest and ${slope(fit, of.unit, by.one)}`;
         return [`${of.title}: ${growth} (a line through ${count(fit.n)} intervals; ± is its standard error).`];

@@ -5,7 +5,7 @@ use std::{fmt, path::Path};
 use clap::ValueEnum;
 
 use super::{setup, web};
-use crate::{BoxedError, command, repository, tidy};
+use crate::{BoxedError, command, fuzz, repository, tidy};
 
 /// One step, declared in the order in which the steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -26,11 +26,13 @@ pub(super) enum Step {
     Build,
     /// The release binary against foreign clients and servers.
     E2e,
+    /// Every fuzz target for a minute; only with `--long`, or when it is named.
+    Fuzz,
 }
 
 impl Step {
     /// All steps in their order. Set-up comes first because it fails fast and everything else takes minutes.
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Setup,
         Self::Fmt,
         Self::Clippy,
@@ -39,7 +41,13 @@ impl Step {
         Self::Unit,
         Self::Build,
         Self::E2e,
+        Self::Fuzz,
     ];
+
+    /// Whether the step needs more time and tools than a change may take.
+    pub(super) fn is_long(self) -> bool {
+        self == Self::Fuzz
+    }
 
     /// One line for people.
     pub(super) fn about(self) -> &'static str {
@@ -52,6 +60,7 @@ impl Step {
             Self::Unit => "unit and integration tests",
             Self::Build => "the release binary",
             Self::E2e => "the release binary against foreign clients and servers",
+            Self::Fuzz => "every fuzz target for a minute",
         }
     }
 
@@ -68,6 +77,7 @@ impl Step {
                 repository::build_release("plimsoll")?;
             }
             Self::E2e => end_to_end()?,
+            Self::Fuzz => fuzz::run(&fuzz::Options::default())?,
         }
         Ok(())
     }

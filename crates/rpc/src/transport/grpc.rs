@@ -22,6 +22,8 @@ use self::{
     channel::{Channel, Endpoint},
     fixed_address::FixedAddress,
 };
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::{call::message, trailers::outcome};
 use super::{Origin, PerThread, Place, TransportOptions, Version, connect, connector};
 use crate::{
     hosts::Hosts,

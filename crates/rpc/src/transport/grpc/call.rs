@@ -126,7 +126,7 @@ async fn read(mut stream: RecvStream, max_message_bytes: usize) -> Result<(Bytes
 }
 
 /// The one message of a body.
-fn message(mut body: Bytes) -> Result<Bytes, Status> {
+pub(crate) fn message(mut body: Bytes) -> Result<Bytes, Status> {
     let Some(prefix) = body.first_chunk::<PREFIX_BYTES>() else {
         return Err(without_message());
     };

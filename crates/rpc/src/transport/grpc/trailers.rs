@@ -5,7 +5,7 @@ use http::{HeaderMap, StatusCode};
 use crate::status::{Code, Status};
 
 /// What the application says about the call, if it does.
-pub(super) fn outcome(fields: &HeaderMap) -> Option<Result<(), Status>> {
+pub(crate) fn outcome(fields: &HeaderMap) -> Option<Result<(), Status>> {
     let code = Code::parse(fields.get("grpc-status")?.as_bytes());
     if code == Code::Ok {
         return Some(Ok(()));
