@@ -6,6 +6,7 @@
 //!
 //! Nothing here shares a codec with the servers and clients under test: a defect of a shared codec would agree with itself.
 
+pub mod cable;
 mod case;
 mod expectation;
 mod outcome;

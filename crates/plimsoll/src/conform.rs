@@ -1,6 +1,6 @@
 //! `plimsoll conform`: proves cable servers, WebSocket servers and WebSocket clients right or wrong, case by case.
-#![expect(dead_code, reason = "the first suite takes this line away")]
 
+mod cable;
 mod cases;
 mod conduct;
 mod expecting;
@@ -18,6 +18,7 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
+  plimsoll conform cable ws://localhost:8080/cable
   plimsoll conform matrix ours.json theirs.json -o matrix.html
 
 Exit codes: 0 no case failed, or all verdicts are as expected; 3 a case failed, or a verdict changed.";
@@ -32,12 +33,14 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Cable(Box<cable::Options>),
     Matrix(matrix::Options),
 }
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         match self.command {
+            Command::Cable(options) => options.execute(surroundings),
             Command::Matrix(options) => options.execute(surroundings),
         }
     }

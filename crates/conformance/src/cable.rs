@@ -1,0 +1,247 @@
+//! The cable suite: whether a server speaks Action Cable's protocol as clients and applications of both rely on it.
+//!
+//! Scenarios are those of AnyT, which needs a Rails application, and many that nobody tested. The suite is its own
+//! application ([`Rpc`]), publishes as a backend does ([`Adapter`]), and can start and restart the server under test.
+
+mod application;
+mod broadcast;
+mod client;
+mod endpoint;
+mod fidelity;
+mod frame;
+mod handshake;
+mod message;
+mod process;
+mod scenario;
+mod stage;
+mod stop;
+mod words;
+
+use std::{
+    cell::OnceCell,
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{net::TcpStream, sync::Mutex};
+
+pub use self::{
+    application::Rpc,
+    broadcast::{Adapter, BroadcastError},
+    endpoint::{Endpoint, EndpointError},
+    process::ProcessError,
+    words::OpenQuotes,
+};
+use self::{
+    application::{Application, Calls},
+    broadcast::Broadcaster,
+    process::Process,
+    scenario::{FAMILIES, SCENARIOS, Scenario},
+    stage::{LentLog, Stage},
+};
+use crate::{Case, CaseId, Judgement, Suite, Verdict, WireLog};
+
+/// Scenarios with many clients or several pings take longer than others, on a slow machine.
+const LONGEST: Duration = Duration::from_secs(90);
+
+/// How a server is reached, asked by and told of things.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where it listens. Port 0 takes a free one, for `command`.
+    pub target: Endpoint,
+    /// How it asks its application.
+    pub rpc: Rpc,
+    /// Where the application listens; port 0 takes a free one.
+    pub rpc_listen: SocketAddr,
+    /// By which way broadcasts reach it.
+    pub broadcast: Adapter,
+    /// Where to; none is the adapter's usual place. `{port}` is the target's port.
+    pub broadcast_url: Option<String>,
+    /// The key that broadcasts over HTTP need.
+    pub broadcast_key: Option<String>,
+    /// Starts the server under test; none when it runs already. `{rpc}`, `{host}` and `{port}` are put in.
+    pub command: Option<String>,
+    /// How long a scenario waits for a message before it has failed.
+    pub patience: Duration,
+}
+
+/// Why the suite cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The application's address is taken, or not one of this machine.
+    #[error(
+        "the application cannot listen on {address}: {error}; choose another address with --rpc-listen, such as 127.0.0.1:0"
+    )]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// No port for the server under test.
+    #[error("there is no free port at {host}: {error}")]
+    Port {
+        /// The host of the URL.
+        host: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Port 0 is for servers that the suite starts.
+    #[error(
+        "port 0 of the URL stands for a free port that the server is told; give --command \"… --port {{port}}\", or the server's port"
+    )]
+    PortWithoutCommand,
+    /// There is nobody to test.
+    #[error("nothing listens at {target}: {error}; start the server first, or let --command \"…\" do it")]
+    Silent {
+        /// The URL.
+        target: Endpoint,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Where broadcasts go to.
+    #[error(transparent)]
+    Broadcast(#[from] BroadcastError),
+    /// The server under test does not start.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+}
+
+/// The suite.
+#[derive(Debug)]
+pub struct Cable {
+    options: Options,
+    ready: OnceCell<Ready>,
+}
+
+/// What [`prepare`](Suite::prepare) starts. All of it ends with the suite; the server under test is killed then.
+#[derive(Debug)]
+struct Ready {
+    target: Endpoint,
+    /// Serves for as long as the suite lives.
+    _application: Option<Application>,
+    broadcaster: Arc<Broadcaster>,
+    process: Option<Mutex<Process>>,
+}
+
+impl Cable {
+    /// The suite, before it has started anything.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            ready: OnceCell::new(),
+        }
+    }
+}
+
+impl Ready {
+    async fn start(options: &Options) -> Result<Self, StartError> {
+        let target = match (options.target.port(), &options.command) {
+            (0, None) => return Err(StartError::PortWithoutCommand),
+            (0, Some(_)) => options.target.with_port(free_port(&options.target)?),
+            _ => options.target.clone(),
+        };
+        let url = options.broadcast_url.as_ref().map(|url| with_port(url, &target));
+        let key = options.broadcast_key.as_deref();
+        let broadcaster = Arc::new(Broadcaster::new(options.broadcast, url.as_deref(), key, &target)?);
+        let calls = Calls::new(Arc::clone(&broadcaster));
+        let application = Application::start(options.rpc, options.rpc_listen, calls)
+            .await
+            .map_err(|error| StartError::Listen {
+                address: options.rpc_listen,
+                error,
+            })?;
+        let process = match &options.command {
+            Some(command) => {
+                let rpc_host = application.as_ref().map(Application::rpc_host);
+                let command = with_port(command, &target)
+                    .replace("{host}", target.host())
+                    .replace("{rpc}", &rpc_host.unwrap_or_default());
+                Some(Mutex::new(Process::start(&command, target.clone()).await?))
+            }
+            None => {
+                let connected = TcpStream::connect(target.authority()).await;
+                connected.map_err(|error| StartError::Silent {
+                    target: target.clone(),
+                    error,
+                })?;
+                None
+            }
+        };
+        Ok(Self {
+            target,
+            _application: application,
+            broadcaster,
+            process,
+        })
+    }
+}
+
+impl Suite for Cable {
+    fn cases(&self) -> Vec<Case> {
+        SCENARIOS.iter().map(Scenario::case).collect()
+    }
+
+    fn families(&self) -> &'static [(&'static str, &'static str)] {
+        FAMILIES
+    }
+
+    async fn prepare(&self) -> Result<(), String> {
+        let ready = Ready::start(&self.options)
+            .await
+            .map_err(|error| error.to_string())?;
+        let _prepared_before = self.ready.set(ready);
+        Ok(())
+    }
+
+    fn is_independent(&self, case: &CaseId) -> bool {
+        scenario(case).is_some_and(|scenario| !scenario.alone)
+    }
+
+    fn deadline(&self, case: &CaseId, usual: Duration) -> Duration {
+        match scenario(case) {
+            Some(scenario) if scenario.long => usual.max(LONGEST),
+            _ => usual,
+        }
+    }
+
+    async fn run(&self, case: &CaseId, wire: &mut WireLog) -> Judgement {
+        let (Some(scenario), Some(ready)) = (scenario(case), self.ready.get()) else {
+            return Judgement::fail("there is no such scenario, or the suite was not prepared");
+        };
+        let log = LentLog::new(wire);
+        let stage = Stage::new(&self.options, ready, log.log());
+        match (scenario.run)(&stage).await {
+            Ok(()) => Judgement::pass("as expected"),
+            Err(stop) => {
+                let judgement = stop.judgement();
+                if judgement.verdict == Verdict::Fail {
+                    stage.note_output().await;
+                }
+                judgement
+            }
+        }
+    }
+}
+
+fn scenario(case: &CaseId) -> Option<&'static Scenario> {
+    SCENARIOS.iter().find(|scenario| scenario.id == case.as_str())
+}
+
+fn with_port(text: &str, target: &Endpoint) -> String {
+    text.replace("{port}", &target.port().to_string())
+}
+
+/// A port that is free now. The server takes it a moment later; ports are given out in turn, so nobody is faster.
+fn free_port(target: &Endpoint) -> Result<u16, StartError> {
+    let host = target.host().trim_matches(['[', ']']);
+    TcpListener::bind((host, 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(|error| StartError::Port {
+            host: host.to_owned(),
+            error,
+        })
+}

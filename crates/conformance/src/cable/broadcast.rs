@@ -1,0 +1,160 @@
+//! Publishing as a backend does it (spec §4): over HTTP, or through Redis.
+
+mod http;
+mod redis;
+
+use std::{fmt, io, str::FromStr, time::Duration};
+
+use tokio::{sync::Mutex, time::timeout};
+
+use self::{http::HttpDoor, redis::RedisDoor};
+use super::{endpoint::Endpoint, message::quoted};
+
+/// Where AnyCable's servers take broadcasts, in all adapters' default settings: HTTP path, Redis channel and stream.
+const PATH: &str = "/_broadcast";
+const REDIS_NAME: &str = "__anycable__";
+const REDIS_URL: &str = "redis://127.0.0.1:6379";
+
+/// How long one publication may take. Reason: on a local network it takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// By which way broadcasts reach the server under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Adapter {
+    /// `POST /_broadcast`.
+    #[default]
+    Http,
+    /// `PUBLISH`: the old way, without acknowledgements.
+    Redis,
+    /// `XADD` to a stream.
+    Redisx,
+}
+
+/// Why something could not be published.
+#[derive(Debug, thiserror::Error)]
+pub enum BroadcastError {
+    /// Such as `https://`.
+    #[error("{url} is no URL for broadcasts over {adapter}; give one like {example}")]
+    Url {
+        /// What was given.
+        url: String,
+        /// The adapter that it was given for.
+        adapter: Adapter,
+        /// What it could be.
+        example: &'static str,
+    },
+    /// The connection cannot be made or was lost.
+    #[error("broadcast to {place}: {error}")]
+    Io {
+        /// `host:port`.
+        place: String,
+        /// What happened to the connection.
+        error: io::Error,
+    },
+    /// It was answered, and not with success.
+    #[error("broadcast to {place}: {answer} came; expected {expected}")]
+    Refused {
+        /// `host:port`.
+        place: String,
+        /// What came.
+        answer: String,
+        /// What says success.
+        expected: &'static str,
+    },
+}
+
+/// A way to the server under test, with one connection that all scenarios share.
+#[derive(Debug)]
+pub(super) struct Broadcaster {
+    door: Mutex<Door>,
+}
+
+#[derive(Debug)]
+enum Door {
+    Http(HttpDoor),
+    Redis(RedisDoor),
+}
+
+impl Broadcaster {
+    /// `url` is where broadcasts go; none is the adapter's usual place, for HTTP at the target itself. `key` is the
+    /// secret of the HTTP adapter.
+    pub(super) fn new(
+        adapter: Adapter,
+        url: Option<&str>,
+        key: Option<&str>,
+        target: &Endpoint,
+    ) -> Result<Self, BroadcastError> {
+        let door = match adapter {
+            Adapter::Http => {
+                let usual = format!("http://{}{PATH}", target.authority());
+                Door::Http(HttpDoor::new(url.unwrap_or(&usual), key)?)
+            }
+            Adapter::Redis | Adapter::Redisx => {
+                Door::Redis(RedisDoor::new(adapter, url.unwrap_or(REDIS_URL), REDIS_NAME)?)
+            }
+        };
+        Ok(Self {
+            door: Mutex::new(door),
+        })
+    }
+
+    /// Publishes one body: a message, a list of messages, or a command. When this returns, the next body that is
+    /// published comes after it.
+    pub(super) async fn publish(&self, body: &str) -> Result<(), BroadcastError> {
+        let mut door = self.door.lock().await;
+        let (place, published) = match &mut *door {
+            Door::Http(door) => (
+                door.place().to_owned(),
+                timeout(PATIENCE, door.publish(body)).await,
+            ),
+            Door::Redis(door) => (
+                door.place().to_owned(),
+                timeout(PATIENCE, door.publish(body)).await,
+            ),
+        };
+        published.unwrap_or_else(|_elapsed| {
+            Err(BroadcastError::Io {
+                place,
+                error: io::Error::new(io::ErrorKind::TimedOut, "no answer within 10 s"),
+            })
+        })
+    }
+}
+
+/// `data`, which is JSON as a rule, for everybody who listens to a stream.
+pub(super) fn to_stream(stream: &str, data: &str) -> String {
+    format!(r#"{{"stream":{},"data":{}}}"#, quoted(stream), quoted(data))
+}
+
+/// The same, but not for the session `sid`.
+pub(super) fn to_others(stream: &str, data: &str, sid: &str) -> String {
+    let (stream, data, sid) = (quoted(stream), quoted(data), quoted(sid));
+    format!(r#"{{"stream":{stream},"data":{data},"meta":{{"exclude_socket":{sid}}}}}"#)
+}
+
+/// Ends all sessions of a user.
+pub(super) fn disconnect(identifiers: &str, reconnect: bool) -> String {
+    let identifier = quoted(identifiers);
+    format!(r#"{{"command":"disconnect","payload":{{"identifier":{identifier},"reconnect":{reconnect}}}}}"#)
+}
+
+impl fmt::Display for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Http => "http",
+            Self::Redis => "redis",
+            Self::Redisx => "redisx",
+        })
+    }
+}
+
+impl FromStr for Adapter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Http, Self::Redis, Self::Redisx]
+            .into_iter()
+            .find(|adapter| adapter.to_string() == text)
+            .ok_or_else(|| "expected http, redis or redisx".to_owned())
+    }
+}

@@ -1,0 +1,118 @@
+//! Broadcasts through Redis, in as much of its protocol (RESP2) as two commands need.
+
+use std::io;
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+};
+use url::Url;
+
+use super::{Adapter, BroadcastError};
+
+/// The longest line of an answer. Reason: an id, a number or an error has less.
+const MOST_LINE_BYTES: u64 = 4 << 10;
+
+#[derive(Debug)]
+pub(super) struct RedisDoor {
+    adapter: Adapter,
+    authority: String,
+    /// Of the channel or of the stream.
+    name: &'static str,
+    connection: Option<BufReader<TcpStream>>,
+}
+
+impl RedisDoor {
+    pub(super) fn new(adapter: Adapter, url: &str, name: &'static str) -> Result<Self, BroadcastError> {
+        let wrong = || BroadcastError::Url {
+            url: url.to_owned(),
+            adapter,
+            example: "redis://127.0.0.1:6379",
+        };
+        let parsed = Url::parse(url).map_err(|_| wrong())?;
+        let is_plain =
+            parsed.scheme() == "redis" && parsed.username().is_empty() && parsed.password().is_none();
+        let host = parsed.host_str().filter(|_| is_plain).ok_or_else(wrong)?;
+        Ok(Self {
+            adapter,
+            authority: format!("{host}:{}", parsed.port().unwrap_or(6379)),
+            name,
+            connection: None,
+        })
+    }
+
+    pub(super) fn place(&self) -> &str {
+        &self.authority
+    }
+
+    pub(super) async fn publish(&mut self, body: &str) -> Result<(), BroadcastError> {
+        let command = match self.adapter {
+            Adapter::Redisx => command(&["XADD", self.name, "*", "payload", body]),
+            Adapter::Http | Adapter::Redis => command(&["PUBLISH", self.name, body]),
+        };
+        let answer = self.ask(&command).await.map_err(|error| BroadcastError::Io {
+            place: self.authority.clone(),
+            error,
+        })?;
+        // Nobody who listens is as good as nothing published.
+        if answer.starts_with('-') || answer == ":0" {
+            return Err(BroadcastError::Refused {
+                place: self.authority.clone(),
+                answer,
+                expected: "the number of subscribers, or the id of an entry",
+            });
+        }
+        Ok(())
+    }
+
+    async fn ask(&mut self, command: &[u8]) -> io::Result<String> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => BufReader::new(TcpStream::connect(&self.authority).await?),
+        };
+        connection.write_all(command).await?;
+        let mut answer = line(&mut connection).await?;
+        // The id of an entry is a string: its length, and then itself.
+        if answer.starts_with('$') {
+            answer = line(&mut connection).await?;
+        }
+        self.connection = Some(connection);
+        Ok(answer)
+    }
+}
+
+async fn line(connection: &mut BufReader<TcpStream>) -> io::Result<String> {
+    let mut line = String::new();
+    connection.take(MOST_LINE_BYTES).read_line(&mut line).await?;
+    match line.strip_suffix("\r\n") {
+        Some(line) => Ok(line.to_owned()),
+        None => Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "the answer has no end",
+        )),
+    }
+}
+
+/// An array of strings.
+fn command(words: &[&str]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    for word in words {
+        bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
+        bytes.extend_from_slice(word.as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_arrays_of_strings() {
+        assert_eq!(
+            command(&["PUBLISH", "c", "é"]),
+            "*3\r\n$7\r\nPUBLISH\r\n$1\r\nc\r\n$2\r\né\r\n".as_bytes()
+        );
+    }
+}

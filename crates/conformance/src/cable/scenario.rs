@@ -1,0 +1,218 @@
+//! The scenarios: what each is called, where it comes from, and the function that is it.
+
+mod closing;
+mod confirmation;
+mod connection;
+mod extended;
+mod faults;
+mod fidelity;
+mod identifier;
+mod order;
+mod races;
+mod size;
+mod state;
+mod streams;
+mod subscriptions;
+
+use std::pin::Pin;
+
+use super::{stage::Stage, stop::Checked};
+use crate::{Case, CaseId};
+
+type Running<'a> = Pin<Box<dyn Future<Output = Checked> + 'a>>;
+
+/// One scenario.
+pub(super) struct Scenario {
+    pub(super) id: &'static str,
+    title: &'static str,
+    clause: &'static str,
+    pub(super) run: for<'a> fn(&'a Stage<'a>) -> Running<'a>,
+    /// Whether others would be disturbed by it.
+    pub(super) alone: bool,
+    /// Whether it takes long by its nature.
+    pub(super) long: bool,
+}
+
+impl Scenario {
+    pub(super) fn case(&self) -> Case {
+        Case {
+            id: CaseId::new(self.id),
+            title: self.title.into(),
+            clause: self.clause.into(),
+        }
+    }
+
+    const fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+
+    const fn long(self) -> Self {
+        Self { long: true, ..self }
+    }
+}
+
+macro_rules! scenario {
+    ($run:path, $id:literal, $clause:literal, $title:literal) => {
+        Scenario {
+            id: concat!("cable/", $id),
+            title: $title,
+            clause: $clause,
+            run: |stage| Box::pin($run(stage)),
+            alone: false,
+            long: false,
+        }
+    };
+}
+
+/// What families are called.
+pub(super) const FAMILIES: &[(&str, &str)] = &[
+    ("cable/connection", "Connecting"),
+    ("cable/subscriptions", "Subscriptions and actions"),
+    ("cable/streams", "Streams"),
+    ("cable/state", "State of channels"),
+    ("cable/closing", "Ends of connections"),
+    ("cable/order", "Order"),
+    ("cable/confirmation", "Confirmations"),
+    ("cable/races", "Races"),
+    ("cable/fidelity", "Fidelity of payloads"),
+    ("cable/size", "Sizes"),
+    ("cable/faults", "Faults of clients"),
+    ("cable/options", "AnyCable: options and whispers"),
+    ("cable/history", "AnyCable: history and resumed sessions"),
+    ("cable/presence", "AnyCable: presence"),
+];
+
+/// All of them, in the order in which they are shown.
+#[rustfmt::skip]
+pub(super) const SCENARIOS: &[Scenario] = &[
+    scenario!(connection::welcome, "connection/welcome", "AnyT core/welcome", "the first message is a welcome"),
+    scenario!(connection::ping_timestamps, "connection/ping-timestamps", "AnyT core/ping", "pings carry the time, as integers that grow").long(),
+    scenario!(connection::ping_interval, "connection/ping-interval", "spec §2.2", "pings come at a steady interval").long(),
+    scenario!(connection::protocol, "connection/sub-protocol", "RFC 6455 §4.2.2", "the sub-protocol that is offered is agreed on"),
+    scenario!(connection::protocol_among_others, "connection/sub-protocol-among-others", "RFC 6455 §4.2.2", "it is agreed on among unknown ones, as Rails' client offers it"),
+    scenario!(connection::protocol_unknown, "connection/sub-protocol-unknown", "RFC 6455 §4.1", "nothing is agreed on that was not offered"),
+    scenario!(connection::no_protocol, "connection/sub-protocol-none", "RFC 6455 §4.1", "a client without sub-protocols is served"),
+    scenario!(connection::own_origin, "connection/origin-own", "Action Cable request origin", "a page of the target's own host may connect"),
+    scenario!(connection::foreign_origin, "connection/origin-foreign", "Action Cable request origin", "what becomes of a page from elsewhere"),
+    scenario!(connection::url, "connection/url", "AnyT request/connection", "the application knows the URL of the connection"),
+    scenario!(connection::cookies_missing, "connection/cookies-missing", "AnyT request/connection", "a client without the cookie is refused"),
+    scenario!(connection::cookies, "connection/cookies", "AnyT request/connection", "a client with the cookie is welcome"),
+    scenario!(connection::headers_missing, "connection/header-missing", "AnyT request/connection", "a client without the header is refused"),
+    scenario!(connection::headers, "connection/header", "AnyT request/connection", "a client with the header x-api-token is welcome"),
+    scenario!(connection::unauthorized, "connection/unauthorized", "AnyT request/disconnect_reasons", "who is refused is told why, and not to come back"),
+    scenario!(connection::channel_request, "connection/channel-request", "AnyT request/channel", "a channel knows the request of its connection"),
+
+    scenario!(subscriptions::confirmed, "subscriptions/confirmed", "AnyT subscriptions/ack", "a subscription is confirmed"),
+    scenario!(subscriptions::rejected, "subscriptions/rejected", "AnyT subscriptions/ack", "a subscription is rejected"),
+    scenario!(subscriptions::params, "subscriptions/params", "AnyT subscriptions/params", "one channel with different parameters is subscribed twice"),
+    scenario!(subscriptions::perform, "subscriptions/perform", "AnyT subscriptions/perform", "an action without arguments is answered"),
+    scenario!(subscriptions::perform_arguments, "subscriptions/perform-arguments", "AnyT subscriptions/perform", "an action with arguments is answered"),
+    scenario!(subscriptions::transmissions, "subscriptions/transmissions", "AnyT subscriptions/transmissions", "what a channel transmits while subscribing comes before the confirmation"),
+    scenario!(subscriptions::same_identifier, "subscriptions/same-identifier", "spec §2.3", "two clients of one user with the same identifier do not disturb each other"),
+    scenario!(subscriptions::right_subscription, "subscriptions/right-one", "spec §2.2", "an answer goes to the subscription that asked, among ten"),
+
+    scenario!(streams::receives, "streams/receives", "AnyT streams/single", "messages of a stream arrive"),
+    scenario!(streams::unsubscribed, "streams/unsubscribed", "AnyT streams/single", "nothing arrives after the subscription is removed"),
+    scenario!(streams::one_copy_each, "streams/one-copy-each", "AnyT streams/single", "each subscription gets its copy, with different parameters on one stream"),
+    scenario!(streams::two_streams, "streams/two", "AnyT streams/multiple", "messages of both streams of a subscription arrive"),
+    scenario!(streams::two_streams_unsubscribed, "streams/two-unsubscribed", "AnyT streams/multiple", "nothing arrives of either stream after the subscription is removed"),
+    scenario!(streams::two_clients, "streams/clients", "AnyT streams/multiple_clients", "all clients of a stream get its messages"),
+    scenario!(streams::one_client_leaves, "streams/client-leaves", "AnyT streams/multiple_clients", "when one client unsubscribes, the other still gets messages"),
+    scenario!(streams::stop, "streams/stop", "AnyT streams/stop", "a stream that the channel stops is silent, the other one is not"),
+    scenario!(streams::stop_all, "streams/stop-all", "spec §3.2", "a subscription whose streams are all stopped is silent and alive"),
+    scenario!(streams::follow, "streams/follow", "spec §3.2", "a stream that an action adds is heard"),
+    scenario!(streams::broadcast_object, "streams/broadcast-object", "AnyT streams/broadcast", "a nested object is kept"),
+    scenario!(streams::broadcast_text, "streams/broadcast-text", "AnyT streams/broadcast", "a text with HTML is kept"),
+    scenario!(streams::broadcast_json_text, "streams/broadcast-json-text", "AnyT streams/broadcast", "JSON in a text stays a text"),
+
+    scenario!(state::kept, "state/kept", "AnyT features/channel_state", "the state of a channel is kept between commands"),
+    scenario!(state::at_the_end, "state/at-the-end", "AnyT features/channel_state", "the state is there when a channel hears of the end"),
+    scenario!(state::two_channels, "state/end-two-channels", "AnyT request/disconnection", "different channels hear of the end of their client"),
+    scenario!(state::two_subscriptions, "state/end-two-subscriptions", "AnyT request/disconnection", "two subscriptions to one channel hear of the end of their client"),
+    scenario!(state::own, "state/own", "spec §3.1", "each subscription has a state of its own"),
+
+    scenario!(closing::remote, "closing/remote", "AnyT features/remote_disconnect", "a session that is ended from outside is told, and closed"),
+    scenario!(closing::remote_for_good, "closing/remote-for-good", "spec §4.1", "reconnect: false of a remote disconnect reaches the client"),
+    scenario!(closing::remote_others, "closing/remote-others", "spec §4.1", "other users' sessions go on"),
+    scenario!(closing::remote_many, "closing/remote-many", "basecamp/fizzy#3093", "all fifty sessions of a user are ended").long(),
+    scenario!(closing::by_application, "closing/by-application", "spec §3.2", "a channel that ends the connection ends it after its last words"),
+    scenario!(closing::restart, "closing/restart", "AnyT features/server_restart", "a restart is told, and to come back").alone().long(),
+    scenario!(closing::restart_crowd, "closing/restart-crowd", "spec §7.1", "1,000 clients are told of a restart, and all come back").alone().long(),
+
+    scenario!(order::commands, "order/commands", "spec §2.1", "commands of a connection are answered in their order, from the subscribe on"),
+    scenario!(order::broadcasts, "order/broadcasts", "spec §4.1", "broadcasts to a stream reach all clients in their order"),
+    scenario!(order::thousand, "order/thousand", "spec §4.1", "1,000 broadcasts arrive exactly once, in their order").long(),
+    scenario!(order::last_words, "order/last-words", "spec §3.2", "nothing follows the goodbye of a session"),
+
+    scenario!(confirmation::never_missed, "confirmation/never-missed", "rails/rails#52420", "what is published once a subscription is confirmed is never missed"),
+    scenario!(confirmation::first, "confirmation/first", "spec §3.2", "the confirmation comes before broadcasts, under fire, and none is missed from the first on"),
+
+    scenario!(races::duplicate, "races/duplicate", "spec §9", "a repeated subscribe does no harm"),
+    scenario!(races::duplicate_in_flight, "races/duplicate-in-flight", "spec §9", "repeated subscribes while the first is in flight are one subscription"),
+    scenario!(races::subscribe_again, "races/subscribe-again", "rails/rails#44652", "subscribe, unsubscribe, subscribe at once is one subscription"),
+    scenario!(races::resubscribe, "races/resubscribe", "rails/rails#38668", "unsubscribe and subscribe at once, ten times, loses nothing"),
+    scenario!(races::unsubscribe_in_flight, "races/unsubscribe-in-flight", "rails/rails#44652", "an unsubscribe while the subscribe is in flight wins"),
+
+    scenario!(fidelity::numbers, "fidelity/numbers", "RFC 8259 §6", "numbers keep their digits, beyond 2^53 too"),
+    scenario!(fidelity::keys, "fidelity/key-order", "spec §13", "keys keep their order"),
+    scenario!(fidelity::unicode, "fidelity/unicode", "RFC 8259 §8", "all of Unicode arrives, U+2028 too"),
+    scenario!(fidelity::escapes, "fidelity/escapes", "RFC 8259 §7", "<, >, &, quotes and control characters arrive"),
+    scenario!(fidelity::kinds, "fidelity/kinds", "RFC 8259 §3", "booleans, empty values and deep ones arrive"),
+    scenario!(fidelity::transmitted, "fidelity/transmitted", "spec §2.2", "what a channel transmits arrives as well as what is broadcast"),
+    scenario!(fidelity::not_json, "fidelity/not-json", "spec §2.2", "data that is no JSON arrives as a text"),
+    scenario!(identifier::verbatim, "fidelity/identifier", "spec §2.2", "identifiers come back verbatim, however they are written"),
+
+    scenario!(size::empty, "size/empty", "spec §2.2", "empty texts, objects and lists arrive"),
+    scenario!(size::large, "size/64-kib", "spec §1.1", "a message of 64 KiB arrives whole"),
+    scenario!(size::huge, "size/1-mb", "spec §1.1", "a message of 1,000,000 bytes arrives whole"),
+    scenario!(size::large_command, "size/command", "spec §5.4", "a command of 48 KiB is carried out"),
+    scenario!(size::many_channels, "size/channels", "spec §2.3", "100 subscriptions of a connection each get their copy").long(),
+    scenario!(size::slow_reader, "size/slow-reader", "spec §1.1", "a client that does not read harms nobody else").long(),
+
+    scenario!(faults::unknown_command, "faults/unknown-command", "spec §2.3", "an unknown command is ignored"),
+    scenario!(faults::no_identifier, "faults/no-identifier", "spec §2.3", "a command without identifier is ignored or refused"),
+    scenario!(faults::identifier_not_json, "faults/identifier-not-json", "spec §2.3", "an identifier that is no JSON is ignored or refused"),
+    scenario!(faults::data_not_text, "faults/data-not-text", "spec §2.3", "data that is no string is ignored"),
+    scenario!(faults::not_subscribed, "faults/not-subscribed", "spec §2.3", "commands for a subscription that is not there are ignored"),
+    scenario!(faults::not_json, "faults/not-json", "spec §2.3", "a message that is no JSON is ignored, or ends the connection properly"),
+
+    scenario!(extended::to_others, "options/to-others", "anycable broadcast_tests/options", "a broadcast to others spares the client that caused it"),
+    scenario!(extended::whisper, "options/whisper", "anycable broadcast_tests/whisper", "others hear a whisper, its sender does not"),
+    scenario!(extended::history_since, "history/since", "anycable broker_tests/history", "messages since a time are replayed"),
+    scenario!(extended::history_offset, "history/offset", "anycable broker_tests/history", "messages after an offset are replayed"),
+    scenario!(extended::history_subscribe, "history/subscribe", "anycable broker_tests/history", "a subscribe can ask for history"),
+    scenario!(extended::restored, "history/restored", "anycable broker_tests/restore", "a session is resumed with its subscriptions"),
+    scenario!(extended::presence_perform, "presence/perform", "anycable presence_tests/perform", "channels let clients join and leave"),
+    scenario!(extended::presence_subscribe, "presence/subscribe", "anycable presence_tests/subscribe", "who subscribes joins, who disconnects leaves").long(),
+    scenario!(extended::presence_sessions, "presence/sessions", "anycable presence_tests/subscribe", "a second session of one presence is silent, and only the last one leaves").long(),
+];
+
+/// An identifier of a channel that hears `streams`; `n` tells several of them apart.
+fn streams_channel(streams: &[&str], n: u32) -> String {
+    let streams = serde_json::to_string(streams).expect("strings always serialise");
+    format!(r#"{{"channel":"StreamsChannel","streams":{streams},"n":{n}}}"#)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_scenario_has_a_name_of_its_own() {
+        let ids: HashSet<_> = SCENARIOS.iter().map(|scenario| scenario.id).collect();
+        assert_eq!(ids.len(), SCENARIOS.len());
+    }
+
+    #[test]
+    fn all_of_anyt_is_there() {
+        let of = |source: &str| {
+            SCENARIOS
+                .iter()
+                .filter(|scenario| scenario.clause.starts_with(source))
+                .count()
+        };
+        assert_eq!((of("AnyT "), of("anycable ")), (32, 9));
+    }
+}

@@ -1,0 +1,225 @@
+//! Connecting: the handshake, the welcome, pings, and what the application learns of the request.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::super::{
+    client::Refused,
+    handshake::{BASE_PROTOCOL, Handshake},
+    stage::Stage,
+    stop::{Checked, Stop},
+};
+
+pub(super) async fn welcome(stage: &Stage<'_>) -> Checked {
+    stage.client().await.map(|_client| ())
+}
+
+pub(super) async fn ping_timestamps(stage: &Stage<'_>) -> Checked {
+    let mut client = stage.client().await?;
+    let mut last = i64::MIN;
+    for _ in 0..2 {
+        let ping = client.ping().await?;
+        let Ok(now) = ping.payload().parse::<i64>() else {
+            return Err(client.unexpected("a ping with an integer as its message", &ping));
+        };
+        if now <= last {
+            return Err(client.unexpected(&format!("a ping with more than {last}"), &ping));
+        }
+        last = now;
+    }
+    Ok(())
+}
+
+/// How much two intervals may differ. Reason: a busy machine is late, but not by as much as a missing ping.
+const MOST_LATE: Duration = Duration::from_millis(700);
+
+pub(super) async fn ping_interval(stage: &Stage<'_>) -> Checked {
+    let mut client = stage.client().await?;
+    let mut at = [Instant::now(); 4];
+    for at in &mut at {
+        client.ping().await?;
+        *at = Instant::now();
+    }
+    let gaps = [at[1] - at[0], at[2] - at[1], at[3] - at[2]];
+    let least = gaps.iter().min().copied().unwrap_or_default();
+    let most = gaps.iter().max().copied().unwrap_or_default();
+    if most > least + MOST_LATE {
+        return Err(Stop::fail(format!(
+            "expected pings at one interval; they came {gaps:?} after each other"
+        )));
+    }
+    Ok(())
+}
+
+pub(super) async fn protocol(stage: &Stage<'_>) -> Checked {
+    agrees(stage, &[BASE_PROTOCOL], Some(BASE_PROTOCOL)).await
+}
+
+pub(super) async fn protocol_among_others(stage: &Stage<'_>) -> Checked {
+    // The first offer is that of @rails/actioncable.
+    for offered in [
+        [BASE_PROTOCOL, "actioncable-unsupported"],
+        ["graphql-ws", BASE_PROTOCOL],
+    ] {
+        agrees(stage, &offered, Some(BASE_PROTOCOL)).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn protocol_unknown(stage: &Stage<'_>) -> Checked {
+    let offered = ["actioncable-v9-json"];
+    let handshake = Handshake {
+        protocols: &offered,
+        ..Handshake::default()
+    };
+    match stage.open(&handshake).await? {
+        Err(Refused(status)) if (400..500).contains(&status) => Ok(()),
+        Err(Refused(status)) => Err(Stop::fail(format!(
+            "expected an upgrade or a status 4xx; {status} came"
+        ))),
+        Ok(client) if client.sub_protocol().is_none() => Ok(()),
+        Ok(client) => Err(Stop::fail(format!(
+            "expected no sub-protocol, as only {offered:?} was offered; {:?} came",
+            client.sub_protocol()
+        ))),
+    }
+}
+
+pub(super) async fn no_protocol(stage: &Stage<'_>) -> Checked {
+    agrees(stage, &[], None).await
+}
+
+async fn agrees(stage: &Stage<'_>, offered: &[&str], expected: Option<&str>) -> Checked {
+    let handshake = Handshake {
+        protocols: offered,
+        ..Handshake::default()
+    };
+    let client = stage.client_with(&handshake).await?;
+    match client.sub_protocol() == expected {
+        true => Ok(()),
+        false => Err(Stop::fail(format!(
+            "expected the sub-protocol {expected:?} for an offer of {offered:?}; {:?} came",
+            client.sub_protocol()
+        ))),
+    }
+}
+
+pub(super) async fn own_origin(stage: &Stage<'_>) -> Checked {
+    let origin = format!("http://{}", stage.target().authority());
+    let handshake = Handshake {
+        headers: &[("Origin", &origin)],
+        ..Handshake::default()
+    };
+    stage.client_with(&handshake).await.map(|_client| ())
+}
+
+pub(super) async fn foreign_origin(stage: &Stage<'_>) -> Checked {
+    let handshake = Handshake {
+        headers: &[("Origin", "http://elsewhere.example")],
+        ..Handshake::default()
+    };
+    Err(match stage.open(&handshake).await? {
+        Err(Refused(status)) => {
+            Stop::inform(format!("a page from elsewhere is refused with status {status}"))
+        }
+        Ok(mut client) => match client.message("a welcome or a refusal").await? {
+            message if message.is("welcome") => Stop::inform("a page from elsewhere is welcome"),
+            message if message.is("disconnect") => Stop::inform("a page from elsewhere is told to leave"),
+            message => client.unexpected("a welcome or a refusal", &message),
+        },
+    })
+}
+
+pub(super) async fn url(stage: &Stage<'_>) -> Checked {
+    #[derive(Deserialize)]
+    struct Report {
+        url: String,
+    }
+    let query = "test=url&q=%20a%26";
+    let handshake = Handshake {
+        query,
+        ..Handshake::default()
+    };
+    let mut client = stage.client_with(&handshake).await?;
+    let identifier = r#"{"channel":"RequestChannel"}"#;
+    client.send(&super::super::client::subscribe(identifier)).await?;
+    let message = client.message("the URL that the application knows").await?;
+    let expected = format!(
+        "//{}{}",
+        stage.target().authority(),
+        stage.target().path_with(query)
+    );
+    match serde_json::from_str::<Report>(message.payload()) {
+        Ok(Report { url }) if url.ends_with(&expected) => client.is_confirmed(identifier).await,
+        _ => Err(client.unexpected(&format!("a URL that ends with {expected}"), &message)),
+    }
+}
+
+pub(super) async fn cookies_missing(stage: &Stage<'_>) -> Checked {
+    is_refused(stage, "test=cookies", &[]).await
+}
+
+pub(super) async fn cookies(stage: &Stage<'_>) -> Checked {
+    is_welcome(stage, "test=cookies", &[("Cookie", "username=john green")]).await
+}
+
+pub(super) async fn headers_missing(stage: &Stage<'_>) -> Checked {
+    is_refused(stage, "test=headers", &[]).await
+}
+
+pub(super) async fn headers(stage: &Stage<'_>) -> Checked {
+    is_welcome(stage, "test=headers", &[("X-Api-Token", "abc")]).await
+}
+
+async fn is_welcome(stage: &Stage<'_>, query: &str, headers: &[(&str, &str)]) -> Checked {
+    let handshake = Handshake {
+        query,
+        headers,
+        ..Handshake::default()
+    };
+    stage.client_with(&handshake).await.map(|_client| ())
+}
+
+async fn is_refused(stage: &Stage<'_>, query: &str, headers: &[(&str, &str)]) -> Checked {
+    let handshake = Handshake {
+        query,
+        headers,
+        ..Handshake::default()
+    };
+    match stage.open(&handshake).await? {
+        Err(_refused) => Ok(()),
+        Ok(mut client) => {
+            let message = client.message("a refusal").await?;
+            if message.is("welcome") {
+                return Err(client.unexpected("a refusal", &message));
+            }
+            client.is_closed_properly().await
+        }
+    }
+}
+
+pub(super) async fn unauthorized(stage: &Stage<'_>) -> Checked {
+    let handshake = Handshake {
+        query: "test=refused",
+        ..Handshake::default()
+    };
+    let mut client = stage.connected(&handshake).await?;
+    client.is_told_to_leave("unauthorized", false).await?;
+    client.is_closed_properly().await
+}
+
+pub(super) async fn channel_request(stage: &Stage<'_>) -> Checked {
+    let identifier = r#"{"channel":"TokenChannel"}"#;
+    let handshake = Handshake {
+        query: "token=secret",
+        ..Handshake::default()
+    };
+    stage.client_with(&handshake).await?.subscribe(identifier).await?;
+    let mut stranger = stage.client().await?;
+    stranger
+        .send(&super::super::client::subscribe(identifier))
+        .await?;
+    stranger.is_rejected(identifier).await
+}

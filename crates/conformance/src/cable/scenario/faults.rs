@@ -1,0 +1,120 @@
+//! Clients that do something wrong. Action Cable ignores it and goes on; ending the connection is as good where the two
+//! sides no longer speak the same language.
+
+use super::{
+    super::{
+        client::{self, Client, Event},
+        message::quoted,
+        stage::Stage,
+        stop::{Checked, Stop},
+    },
+    streams_channel,
+};
+
+/// The connection is as good as before.
+async fn is_unharmed(client: &mut Client) -> Checked {
+    let identifier = streams_channel(&[], 77);
+    client.subscribe(&identifier).await?;
+    client.perform(&identifier, r#"{"action":"tick"}"#).await?;
+    client.hears(&identifier, r#""tock""#).await
+}
+
+/// Commands that must be ignored without a word.
+async fn are_ignored(stage: &Stage<'_>, commands: &[&str]) -> Checked {
+    let mut client = stage.client().await?;
+    for command in commands {
+        client.send(command).await?;
+        client.settles_silently().await?;
+    }
+    is_unharmed(&mut client).await
+}
+
+pub(super) async fn unknown_command(stage: &Stage<'_>) -> Checked {
+    are_ignored(
+        stage,
+        &[
+            r#"{"command":"dance","identifier":"{}"}"#,
+            r#"{"command":""}"#,
+            "{}",
+        ],
+    )
+    .await
+}
+
+pub(super) async fn no_identifier(stage: &Stage<'_>) -> Checked {
+    are_ignored(
+        stage,
+        &[
+            r#"{"command":"subscribe"}"#,
+            r#"{"command":"subscribe","identifier":null}"#,
+            r#"{"command":"unsubscribe"}"#,
+            r#"{"command":"message","data":"{}"}"#,
+        ],
+    )
+    .await
+}
+
+pub(super) async fn identifier_not_json(stage: &Stage<'_>) -> Checked {
+    let mut client = stage.client().await?;
+    for identifier in ["not JSON", "", "{", "[]", r#""StreamsChannel""#] {
+        client
+            .send(&format!(
+                r#"{{"command":"subscribe","identifier":{}}}"#,
+                quoted(identifier)
+            ))
+            .await?;
+        for message in client.settle().await? {
+            let is_rejection =
+                message.is("reject_subscription") && message.identifier.as_deref() == Some(identifier);
+            if !is_rejection {
+                return Err(client.unexpected("a rejection, or nothing", &message));
+            }
+        }
+    }
+    is_unharmed(&mut client).await
+}
+
+pub(super) async fn data_not_text(stage: &Stage<'_>) -> Checked {
+    let mut client = stage.client().await?;
+    let identifier = streams_channel(&[], 1);
+    client.subscribe(&identifier).await?;
+    for data in ["7", r#"["tick"]"#, "null", "true"] {
+        let identifier = quoted(&identifier);
+        client
+            .send(&format!(
+                r#"{{"command":"message","identifier":{identifier},"data":{data}}}"#
+            ))
+            .await?;
+        client.settles_silently().await?;
+    }
+    is_unharmed(&mut client).await
+}
+
+pub(super) async fn not_subscribed(stage: &Stage<'_>) -> Checked {
+    let identifier = streams_channel(&[], 1);
+    let perform = client::perform(&identifier, r#"{"action":"tick"}"#);
+    are_ignored(stage, &[&perform, &client::unsubscribe(&identifier)]).await
+}
+
+pub(super) async fn not_json(stage: &Stage<'_>) -> Checked {
+    for text in ["hello", "{", "", r#"{"command":"subscribe""#] {
+        let mut client = stage.client().await?;
+        client.send(text).await?;
+        let identifier = streams_channel(&[], 1);
+        client.send(&client::subscribe(&identifier)).await?;
+        match client.event("a confirmation, or the close").await? {
+            Event::Message(message) if message.is("confirm_subscription") => is_unharmed(&mut client).await?,
+            Event::Message(message) if message.is("disconnect") => client.is_closed_properly().await?,
+            Event::Message(message) => {
+                return Err(client.unexpected("a confirmation, or the close", &message));
+            }
+            Event::Closed(client::Closing::Frame { .. }) => {}
+            Event::Closed(closing) => {
+                return Err(Stop::fail(format!(
+                    "expected {text:?} to be ignored, or a Close frame; {closing}"
+                )));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Why a scenario ended before its end.
+
+use crate::{Judgement, Verdict};
+
+/// Why a scenario ended before its end: with `?` the first thing that is not as it should be decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stop {
+    verdict: Verdict,
+    explanation: String,
+}
+
+/// What a scenario comes to: everything was as it should be, or the first thing that was not.
+pub(super) type Checked<T = ()> = Result<T, Stop>;
+
+impl Stop {
+    /// Something is wrong: what was expected, and what came.
+    pub(super) fn fail(explanation: impl Into<String>) -> Self {
+        Self::with(Verdict::Fail, explanation)
+    }
+
+    /// The target does not have what the scenario needs.
+    pub(super) fn skip(reason: impl Into<String>) -> Self {
+        Self::with(Verdict::Skipped, reason)
+    }
+
+    /// Allowed, though something else is better.
+    pub(super) fn non_strict(explanation: impl Into<String>) -> Self {
+        Self::with(Verdict::NonStrict, explanation)
+    }
+
+    /// Both ways are right.
+    pub(super) fn inform(explanation: impl Into<String>) -> Self {
+        Self::with(Verdict::Informational, explanation)
+    }
+
+    fn with(verdict: Verdict, explanation: impl Into<String>) -> Self {
+        Self {
+            verdict,
+            explanation: explanation.into(),
+        }
+    }
+
+    pub(super) fn judgement(self) -> Judgement {
+        Judgement::new(self.verdict, self.explanation)
+    }
+}

@@ -1,0 +1,77 @@
+// `plimsoll conform cable` against servers: our own, whichever way it asks its application and hears of broadcasts, and
+// Action Cable itself. The files in `expectations` say what each comes to, and why; a change in either direction fails.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { PROGRAM, plimsoll } from "./support/plimsoll.mjs";
+import { RedisServer } from "./support/redis.mjs";
+
+const TWIN = fileURLToPath(new URL("../../conformance/rails/config.ru", import.meta.url));
+
+const expectations = (name) => fileURLToPath(new URL(`expectations/${name}.txt`, import.meta.url));
+
+/** A server of ours, as --command has it. */
+const serve = (...flags) =>
+  [
+    `"${PROGRAM}" serve --host 127.0.0.1 --port {port} --rpc_host {rpc} --headers cookie,x-api-token`,
+    "--ping_interval 1",
+    ...flags,
+  ].join(" ");
+
+/** Runs the suite against what the command starts; verdicts have to be as the file says. */
+async function conforms(file, command, ...flags) {
+  const url = "ws://127.0.0.1:0/cable";
+  const patience = ["--patience", "20", "--timeout", "60"];
+  const { code, stdout, stderr } = await plimsoll(
+    "conform", "cable", url, "--rpc-listen", "127.0.0.1:0", "--command", command, "--expect", expectations(file), ...patience, ...flags,
+  );
+  assert.equal(code, 0, `${stdout}\n${stderr}`);
+}
+
+describe("plimsoll serve", () => {
+  for (const rpc of ["grpc", "http"]) {
+    test(`asks its application over ${rpc}`, async () => {
+      const command = serve("--broadcast_key", "secret");
+      await conforms("cable-plimsoll", command, "--rpc", rpc, "--broadcast-key", "secret");
+    });
+  }
+
+  for (const adapter of ["redis", "redisx"]) {
+    test(`hears of broadcasts by ${adapter}`, async (t) => {
+      const redis = await RedisServer.start(t);
+      const command = serve("--broadcast_adapter", adapter, "--redis_url", redis.url);
+      const broadcasting = "cable/streams,cable/state,cable/closing/remote*,cable/order,cable/confirmation,cable/fidelity,cable/size";
+      await conforms(
+        "cable-plimsoll", command, "--broadcast", adapter, "--broadcast-url", redis.url, "--only", broadcasting,
+      );
+    });
+  }
+});
+
+test("Action Cable on Puma", async () => {
+  const command = `puma --quiet --bind tcp://127.0.0.1:{port} --threads 5:5 "${TWIN}"`;
+  // Which of its threads is faster decides about these two; the file says how they end nearly every time.
+  const luck = "cable/races/subscribe-again,cable/races/unsubscribe-in-flight";
+  await conforms("cable-action-cable", command, "--rpc", "none", "--except", luck);
+});
+
+describe("wrong use", () => {
+  for (const [flags, expected, status] of [
+    [["wss://localhost/cable"], /ws:\/\/localhost:8080\/cable/, 2],
+    [["ws://127.0.0.1:0/cable", "--rpc", "none"], /--command/, 1],
+    [["ws://127.0.0.1:1/cable", "--rpc", "none"], /nothing listens at ws:\/\/127\.0\.0\.1:1\/cable/, 1],
+    [["ws://127.0.0.1:0/cable", "--rpc", "none", "--command", "/no/such/program"], /cannot start "\/no\/such\/program"/, 1],
+    [["ws://127.0.0.1:0/cable", "--rpc", "none", "--command", "sh -c 'echo no such room >&2'"], /no such room/, 1],
+    [["ws://127.0.0.1:1/cable", "--rpc-listen", "192.0.2.1:1"], /--rpc-listen/, 1],
+    [["ws://127.0.0.1:1/cable", "--broadcast-url", "ftp://x"], /http:\/\/127\.0\.0\.1:8090\/_broadcast/, 1],
+    [["ws://127.0.0.1:1/cable", "--broadcast", "redis", "--broadcast-url", "http://x"], /redis:\/\/127\.0\.0\.1:6379/, 1],
+  ]) {
+    test(`plimsoll conform cable ${flags.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await plimsoll("conform", "cable", ...flags);
+      assert.equal(code, status, stderr);
+      assert.match(stderr, expected);
+      assert.equal(stdout, "");
+    });
+  }
+});
