@@ -506,8 +506,11 @@ scenarios:
 `;
     // A report that is not there yet may stand before the file.
     const cwd = folderOf(t, { "test.yml": file });
-    const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", "--out", "report.json", "test.yml");
+    const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", "--out", "report.json", "--report", "a.json", "test.yml");
     assert.equal(code, 0, stderr);
+    const { metrics } = JSON.parse(readFileSync(join(cwd, "a.json"), "utf8"));
+    const { contains, values } = metrics["plugins.metrics-by-endpoint.server-timing./lost (missing)"];
+    assert.deepEqual([contains, values.count, values.max], ["time", 2, 12_500]);
     const { counters, summaries } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")).aggregate;
     const prefix = "plugins.metrics-by-endpoint";
     assert.equal(counters[`${prefix}./users/{{ ids }}.codes.200`], 2);

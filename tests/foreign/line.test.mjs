@@ -236,6 +236,35 @@ describe("the line of benches", { concurrency: false }, () => {
   });
 });
 
+describe("what counts", { concurrency: false }, () => {
+  const script = (is_bad) => `
+import exec from "k6/execution";
+import { sleep } from "k6";
+import { Trend } from "k6/metrics";
+const rtt = new Trend("rtt", true);
+export default function () {
+  const now = exec.instance.currentTestRunDuration;
+  rtt.add(${is_bad} ? 9999 : 1);
+  sleep(0.05);
+}
+`;
+  const once = ["--start", "2", "--max", "2", "--repeat", "1", "--warm-up", "2s", "--step-duration", "2s"];
+  const run = (t, is_bad) => line(t, { "a.js": script(is_bad) }, "a.js", "--slo", "rtt max<5000", ...once);
+
+  test("the warm-up does not", async (t) => {
+    const { code, report } = await run(t, "now < 1000");
+    assert.equal(code, 0, JSON.stringify(report.steps));
+    assert.deepEqual([report.result.end, report.steps.length], ["max", 1]);
+    assert.equal(report.steps[0].objectives[0].value, 1);
+  });
+
+  test("everything after it does", async (t) => {
+    const { code, report } = await run(t, "now > 3000");
+    assert.equal(code, 3);
+    assert.equal(report.result.end, "nothing_holds");
+  });
+});
+
 describe("what is no line", { concurrency: false }, () => {
   test("nobody listens", async (t) => {
     const limiter = await Limiter.start(t, 1, "refuse");

@@ -33,7 +33,7 @@ const USUAL_LATENCIES: [&str; 6] = [
 ];
 
 /// How names of metrics begin that a test does not define.
-const BUILT_IN: [&str; 7] = [
+const BUILT_IN: [&str; 8] = [
     "http_",
     "ws_",
     "grpc_",
@@ -41,6 +41,7 @@ const BUILT_IN: [&str; 7] = [
     "vusers_",
     "group_duration",
     "browser_",
+    "plugins.",
 ];
 
 /// Counters that say how much there was to do; the one that counted most is shown.

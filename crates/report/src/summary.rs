@@ -33,6 +33,7 @@ mod metrics;
 pub(crate) mod number;
 mod plan_outline;
 mod reading;
+mod size;
 mod target;
 
 pub use self::{
@@ -251,7 +252,7 @@ impl Summary {
             .thresholds
             .iter()
             .map(|finding| run.metrics.registry().definition(finding.id));
-        Self {
+        let mut summary = Self {
             version: VERSION,
             environment: Environment::new(origin.machine, n_workers),
             metadata: Metadata::new(origin, run.started_at, seconds),
@@ -283,7 +284,9 @@ impl Summary {
             losses,
             targets,
             generator: Generator::new(&run.generator, health, generator),
-        }
+        };
+        size::limit(&mut summary);
+        summary
     }
 
     /// The summary of a native workload for people: how far it came, what k6 shows in its legacy layout, and what

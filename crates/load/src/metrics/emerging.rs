@@ -3,7 +3,10 @@
 //!
 //! Nothing here has tags or goes to outputs as single samples.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use crate::histogram::Histogram;
 
@@ -26,6 +29,8 @@ pub(super) struct Emerging {
     tallies: BTreeMap<Box<str>, u64>,
     events: BTreeMap<Box<str>, u64>,
     distributions: BTreeMap<Box<str>, Histogram>,
+    /// Those of them that are durations. Numbers are held as so many milliseconds, so both are recorded alike.
+    times: BTreeSet<Box<str>>,
 }
 
 impl Emerging {
@@ -44,6 +49,23 @@ impl Emerging {
             Some(distribution) => distribution.record(number),
             None => self.tally(FURTHER_SAMPLES, 1),
         }
+    }
+
+    pub(super) fn time(&mut self, name: &str, time: Duration) {
+        match self.distribution(name) {
+            Some(distribution) => {
+                distribution.record(time);
+                if !self.times.contains(name) {
+                    self.times.insert(name.into());
+                }
+            }
+            None => self.tally(FURTHER_SAMPLES, 1),
+        }
+    }
+
+    /// Whether a distribution is one of durations.
+    pub(super) fn is_time(&self, name: &str) -> bool {
+        self.times.contains(name)
     }
 
     /// `None` when it would be one too many.
@@ -70,6 +92,9 @@ impl Emerging {
                 None => self.tally(FURTHER_SAMPLES, theirs.count()),
             }
         }
+        let times = later.times.iter();
+        let known = times.filter(|name| self.distributions.contains_key(*name));
+        self.times.extend(known.cloned());
     }
 
     /// What was added after `earlier`, an older state of this very one.
@@ -82,6 +107,7 @@ impl Emerging {
             tallies: grown(&self.tallies, &earlier.tallies),
             events: grown(&self.events, &earlier.events),
             distributions: distributions.filter(|(_, grown)| !grown.is_empty()).collect(),
+            times: self.times.clone(),
         }
     }
 

@@ -188,6 +188,11 @@ impl Recorder {
         self.sheet.set.borrow_mut().observe(name, number);
     }
 
+    /// Adds a duration to a distribution that was not registered before the run; see [`MetricSet::observe`].
+    pub fn time(&self, name: &str, time: Duration) {
+        self.sheet.set.borrow_mut().time(name, time);
+    }
+
     /// From here on, what happens is so long after `start`, which is the run's.
     pub fn start(&self, start: Instant) {
         self.sheet.start.set(Some(start));

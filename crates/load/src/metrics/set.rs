@@ -218,6 +218,11 @@ impl MetricSet {
         self.emerging.observe(name, number);
     }
 
+    /// The same for a duration.
+    pub fn time(&mut self, name: &str, time: Duration) {
+        self.emerging.time(name, time);
+    }
+
     /// Counts something that failed without ending its iteration, such as a request, `at` a time since the start of the
     /// run. `example` says more of it than `cause`.
     pub fn fault(&mut self, cause: &str, example: &str, at: Duration) {
@@ -372,6 +377,15 @@ impl MetricSet {
     /// The distributions that appeared during the run, in the order of their names. Plain numbers are milliseconds.
     pub fn distributions(&self) -> impl Iterator<Item = (&str, &Histogram)> {
         self.emerging.distributions()
+    }
+
+    /// What the numbers of a distribution mean that appeared during the run.
+    pub fn distribution_contains(&self, name: &str) -> Contains {
+        if self.emerging.is_time(name) {
+            Contains::Time
+        } else {
+            Contains::Default
+        }
     }
 
     /// The sum of a counter, without its fraction.

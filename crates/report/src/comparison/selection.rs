@@ -43,6 +43,9 @@ const PARTS_OF_OTHERS: [&str; 19] = [
     "vusers.lateness",
 ];
 
+/// How names begin of what Artillery's plugins measure anew, such as requests by their endpoints.
+const OF_PLUGINS: &str = "plugins.";
+
 /// Counters of work that was done.
 const WORK: [&str; 11] = [
     "http_reqs",
@@ -128,7 +131,8 @@ fn main_trends(summary: &Summary) -> Vec<&str> {
     let first = highlights::latency(summary);
     let durations = summary.metrics.iter().filter_map(|(name, metric)| {
         let distribution = duration(metric)?;
-        let is_whole = !name.contains('{') && !PARTS_OF_OTHERS.contains(&name.as_str());
+        let is_part = PARTS_OF_OTHERS.contains(&name.as_str()) || name.starts_with(OF_PLUGINS);
+        let is_whole = !name.contains('{') && !is_part;
         (is_whole && distribution.count > 0 && first != Some(name))
             .then_some((distribution.count, name.as_str()))
     });

@@ -6,7 +6,7 @@ use plimsoll_load::{causes::Causes, metrics::MetricSet, plan::TREND_STATS};
 
 use super::{
     Breakdown, End, Environment, Generator, Iterations, Losses, Metadata, Metric, Origin, Plan, Section,
-    Summary, Target, Threshold, VERSION, errors, metrics,
+    Summary, Target, Threshold, VERSION, errors, metrics, size,
 };
 use crate::timeline::Timeline;
 
@@ -65,7 +65,7 @@ impl Summary {
             targets,
             generator,
         } = measured;
-        Self {
+        let mut summary = Self {
             version: VERSION,
             environment: Environment::new(origin.machine, n_workers),
             metadata: Metadata::new(origin, started_at, seconds),
@@ -87,7 +87,9 @@ impl Summary {
             losses,
             targets,
             generator,
-        }
+        };
+        size::limit(&mut summary);
+        summary
     }
 }
 

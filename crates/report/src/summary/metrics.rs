@@ -39,7 +39,7 @@ fn emerged(set: &MetricSet, seconds: f64, trend_stats: &[String]) -> impl Iterat
     let distributions = set.distributions();
     let distributions = distributions.map(|(name, histogram)| (name, Value::Trend(histogram)));
     counted.chain(distributions).map(move |(name, value)| {
-        let metric = Metric::new(Default::default(), value, seconds, trend_stats);
+        let metric = Metric::new(set.distribution_contains(name), value, seconds, trend_stats);
         (name.to_owned(), metric.with_histogram(value))
     })
 }

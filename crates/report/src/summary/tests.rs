@@ -18,6 +18,7 @@ use plimsoll_load::{
 use super::*;
 use crate::{Distribution, fit::Fit};
 
+mod long;
 pub(crate) mod scripted;
 
 const US: fn(u64) -> Duration = Duration::from_micros;

@@ -163,7 +163,7 @@ impl Recorder {
     }
 
     /// Numbers that its series have in JSON, and pairs of heatmaps.
-    pub(super) fn n_numbers(&self) -> usize {
+    pub(crate) fn n_numbers(&self) -> usize {
         let tracks = self.tracks.values();
         tracks
             .map(|track| track.n_numbers(self.axis) + track.n_heat())

@@ -1,6 +1,6 @@
 //! Figures of each endpoint: Artillery's plugin `metrics-by-endpoint` (load-tools spec §2.12).
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use plimsoll_clients::http::{Exchange, Url};
 use plimsoll_load::metrics::Recorder;
@@ -113,13 +113,13 @@ impl Endpoint {
         };
         recorder.tally(&format!("{PREFIX}.{endpoint}.codes.{}", response.status), 1);
         let time = exchange.timings.sending + exchange.timings.waiting;
-        recorder.observe(
-            &format!("{PREFIX}.response_time.{endpoint}"),
-            time.as_secs_f64() * 1e3,
-        );
+        recorder.time(&format!("{PREFIX}.response_time.{endpoint}"), time);
         let field = response.headers.get("server-timing");
         if let Some(ms) = field.and_then(|field| server_total(str::from_utf8(field).ok()?)) {
-            recorder.observe(&format!("{PREFIX}.server-timing.{endpoint}"), ms);
+            // What a duration cannot hold is no time that anybody waited.
+            if let Ok(time) = Duration::try_from_secs_f64(ms.max(0.0) / 1e3) {
+                recorder.time(&format!("{PREFIX}.server-timing.{endpoint}"), time);
+            }
         }
     }
 }
