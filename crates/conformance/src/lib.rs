@@ -15,6 +15,7 @@ mod results;
 mod run;
 mod selection;
 mod verdict;
+pub mod websocket;
 mod wire;
 
 pub use self::{

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::SystemTime};
 use plimsoll_report::rfc3339_secs;
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, Suite, Verdict};
+use crate::{Outcome, Verdict};
 
 mod counts;
 mod html;
@@ -63,16 +63,15 @@ pub struct Family<'a> {
 }
 
 impl Results {
-    /// Results of a run of `suite` that began at `started`, and took `seconds`.
+    /// Results of a run that began at `started` and took `seconds`; `families` are titles by names.
     pub fn new(
         suite_name: impl Into<String>,
-        suite: &impl Suite,
+        families: &[(&str, &str)],
         target: Target,
         started: SystemTime,
         seconds: f64,
         outcomes: Vec<Outcome>,
     ) -> Self {
-        let families = suite.families().iter();
         Self {
             suite: suite_name.into(),
             target,
@@ -80,6 +79,7 @@ impl Results {
             started: rfc3339_secs(started),
             seconds,
             families: families
+                .iter()
                 .map(|&(name, title)| (name.to_owned(), title.to_owned()))
                 .collect(),
             outcomes,

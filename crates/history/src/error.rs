@@ -21,6 +21,14 @@ pub enum HistoryError {
         /// Why.
         error: io::Error,
     },
+    /// Nobody knows whether there is a history.
+    #[error("cannot look for {path}: {error}")]
+    Hidden {
+        /// The database.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// The file is not what it should be.
     #[error(
         "{path} is damaged, or no history of Plimsoll's ({problem}); move it away, and the next run begins a new one"

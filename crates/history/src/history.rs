@@ -61,9 +61,11 @@ impl History {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, HistoryError> {
-        match folder.join(DATABASE).exists() {
-            true => Self::open(folder).map(Some),
-            false => Ok(None),
+        let path = folder.join(DATABASE);
+        match path.try_exists() {
+            Ok(true) => Self::open(folder).map(Some),
+            Ok(false) => Ok(None),
+            Err(error) => Err(HistoryError::Hidden { path, error }),
         }
     }
 

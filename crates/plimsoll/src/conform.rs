@@ -8,6 +8,7 @@ mod flags;
 mod matrix;
 mod progress;
 mod report_file;
+mod websocket;
 
 use clap::{Parser, Subcommand};
 
@@ -18,6 +19,8 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
+  plimsoll conform websocket ws://localhost:9001/
+  plimsoll conform websocket --listen 127.0.0.1:9001
   plimsoll conform cable ws://localhost:8080/cable
   plimsoll conform matrix ours.json theirs.json -o matrix.html
 
@@ -35,6 +38,7 @@ pub(crate) struct Options {
 enum Command {
     Cable(Box<cable::Options>),
     Matrix(matrix::Options),
+    Websocket(websocket::Options),
 }
 
 impl Options {
@@ -42,6 +46,7 @@ impl Options {
         match self.command {
             Command::Cable(options) => options.execute(surroundings),
             Command::Matrix(options) => options.execute(surroundings),
+            Command::Websocket(options) => options.execute(surroundings),
         }
     }
 }

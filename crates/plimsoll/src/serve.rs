@@ -173,6 +173,8 @@ enum App {
     Benchmark,
     /// ChatChannel: rooms, with cookie uid=<name>/<id>.
     Chat,
+    /// No channels: on every path each message comes back, whatever it is, for tests of WebSocket clients.
+    Echo,
 }
 
 impl Options {
@@ -272,8 +274,9 @@ impl Options {
             drain_timeout: self.stopping.drain_timeout(),
             shutdown_timeout: self.stopping.shutdown_timeout(),
             serves_load_tests: self.is_embedded(),
+            echoes_everywhere: self.echoes(),
             serves_demo_page: self.demo_page,
-            greets_echo: !self.no_welcome,
+            greets_echo: !self.no_welcome && !self.echoes(),
             compresses: self.enable_ws_compression,
             stats_interval: self.monitoring.stats_interval(),
             n_shards: self.shards.unwrap_or(n_cores).get(),
@@ -293,6 +296,11 @@ impl Options {
     /// Whether an embedded application decides.
     fn is_embedded(&self) -> bool {
         !self.identification.norpc && !self.remote.replaces_embedded()
+    }
+
+    /// Whether there is nothing but an echo.
+    fn echoes(&self) -> bool {
+        self.is_embedded() && matches!(self.app, Some(App::Echo))
     }
 
     fn broadcast_access(&self) -> BroadcastAccess {
@@ -344,6 +352,7 @@ impl App {
         match app {
             None | Some(Self::Benchmark) => Arc::new(Benchmark::new(publisher)),
             Some(Self::Chat) => Arc::new(Chat::new(publisher)),
+            Some(Self::Echo) => Arc::new(NoApplication),
         }
     }
 }

@@ -28,8 +28,8 @@ Examples:
   plimsoll ui --port 5665                     always on the same port
   PLIMSOLL_DATA_DIR=/mnt/ci/runs plimsoll ui  the runs of another folder
 
-The page is for browsers of this machine. From elsewhere: ssh -L 5665:localhost:5665 HOST, and then the
-address that `plimsoll ui --port 5665` printed there.";
+The page is for browsers of this machine. From elsewhere: ssh -L 5665:localhost:5665 HOST, and then
+the address that `plimsoll ui --port 5665` printed there.";
 
 /// Pages that are made at the same time; others wait. Reason: one person looks at one, and a comparison of twelve large runs
 /// takes a hundred megabytes.

@@ -55,6 +55,8 @@ pub struct Config {
     /// Whether there are `/echo`, `/json` and `/binary`. No application is asked about their clients, and on the last
     /// two each of them may publish to all.
     pub serves_load_tests: bool,
+    /// Whether every path but those for HTTP echoes, and nothing else is spoken.
+    pub echoes_everywhere: bool,
     /// Whether `/` is the chat room of the demo, whose application is [`Chat`](crate::application::Chat).
     pub serves_demo_page: bool,
     /// Whether `/echo` greets a client before it echoes.

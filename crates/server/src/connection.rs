@@ -1,7 +1,7 @@
 //! A session's socket, shared by the task that reads it and by the loops that write to it.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     io::{self, IoSlice},
     rc::Rc,
 };
@@ -18,6 +18,8 @@ pub(crate) struct Connection {
     pub(crate) speaks_cable: bool,
     /// The session's id.
     pub(crate) sid: Rc<str>,
+    /// Whether TCP ends as soon as the last words are out: nothing that the peer could still say has a meaning.
+    pub(crate) hangs_up: Cell<bool>,
     /// Why the server ends the session, once it does.
     pub(crate) ending: Cell<Option<Ending>>,
 }
@@ -28,6 +30,7 @@ impl Connection {
             stream,
             speaks_cable,
             sid,
+            hangs_up: Cell::new(false),
             ending: Cell::new(None),
             _counted: counted,
         }
@@ -44,6 +47,18 @@ impl Connection {
     /// Reads what is there; 0 is the end of the stream.
     pub(crate) fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.try_read(buffer)
+    }
+
+    /// Reads, and drops what it reads, until the peer ends the connection or it is cut.
+    pub(crate) async fn until_ended(&self, scratch: &RefCell<Box<[u8]>>) {
+        while self.readable().await.is_ok() {
+            match self.try_read(&mut scratch.borrow_mut()) {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return,
+            }
+        }
     }
 
     /// Writes what the socket takes; with no slices, what the connection itself still holds.

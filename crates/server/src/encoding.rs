@@ -122,7 +122,13 @@ fn published_text(json: &str, format: Format, deflater: &mut deflate::Deflater) 
     }
 }
 
-fn message(opcode: Opcode, payload: &[u8], format: Format, deflater: &mut deflate::Deflater) -> Frame {
+/// Makes a frame of a message, compressed where the format has that and it makes the message smaller.
+pub(crate) fn message(
+    opcode: Opcode,
+    payload: &[u8],
+    format: Format,
+    deflater: &mut deflate::Deflater,
+) -> Frame {
     if format != DEFLATED {
         return frame(opcode, payload);
     }

@@ -32,6 +32,9 @@ pub(crate) enum Kind {
 impl Kind {
     /// The language of a path, if it has one.
     pub(crate) fn of_path(path: &str, config: &Config) -> Option<Self> {
+        if config.echoes_everywhere {
+            return Some(Self::Echo);
+        }
         if config.paths.iter().any(|cable_path| cable_path.matches(path)) {
             return Some(Self::Cable);
         }
@@ -83,7 +86,7 @@ impl Endpoint {
             },
             Self::Echo => {
                 shard.metrics.client_messages.increment();
-                shard.send(id, encoding::frame(opcode, message));
+                shard.echo(id, opcode, message);
             }
             Self::Shootout(contract) => {
                 let Some(request) = contract.receive(opcode, message) else {

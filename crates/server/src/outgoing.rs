@@ -4,7 +4,7 @@ use std::{borrow::Cow, rc::Rc};
 
 use plimsoll_cable::{disconnect::DisconnectReason, reply};
 use plimsoll_hub::{Flush, Format, Frame, PushError, SessionId};
-use plimsoll_websocket::{CloseCode, CloseFrame, DecodeError};
+use plimsoll_websocket::{CloseCode, CloseFrame, DecodeError, Opcode};
 use tokio::time::Instant;
 
 use crate::{
@@ -101,6 +101,15 @@ impl Shard {
         }
     }
 
+    /// Queues a message for the session that sent it, compressed if that was agreed on; the caller flushes.
+    pub(crate) fn echo(&self, id: SessionId, opcode: Opcode, message: &[u8]) {
+        let format = self.hub.borrow().format(id);
+        if let Some(format) = format {
+            let deflater = &mut self.deflater.borrow_mut();
+            self.send(id, encoding::message(opcode, message, format, deflater));
+        }
+    }
+
     /// As [`Shard::send`], for what is no message and not counted: pings, pongs, the answer to the upgrade.
     pub(crate) fn send_aside(&self, id: SessionId, frame: Frame) {
         let _is_not_counted = self.queue(id, frame);
@@ -126,6 +135,7 @@ impl Shard {
             return;
         }
         connection.ending.set(Some(ending));
+        connection.hangs_up.set(matches!(ending, Ending::Violation(_)));
         // A client that cannot keep up gives up what waits; any other gets it before the last words.
         if matches!(ending, Ending::TooSlow) {
             let n_frames = outbox.n_frames();
@@ -142,6 +152,24 @@ impl Shard {
         outbox.seal();
         self.metrics.count_ending(ending);
         self.closing.borrow_mut().add(id, Instant::now());
+    }
+
+    /// The peer has said Close and was answered: whatever waits still goes out, then TCP ends. Returns whether anything
+    /// waits; then the session's task stays until the peer hangs up, or is cut off if that does not come in time.
+    pub(crate) fn see_off(&self, id: SessionId) -> bool {
+        let mut hub = self.hub.borrow_mut();
+        let Some((connection, outbox)) = hub.get_mut(id) else {
+            return false;
+        };
+        if outbox.is_empty() {
+            return false;
+        }
+        connection.hangs_up.set(true);
+        if !outbox.is_sealed() {
+            outbox.seal();
+            self.closing.borrow_mut().add(id, Instant::now());
+        }
+        true
     }
 
     /// Whether a session's last words were said.
@@ -176,7 +204,7 @@ impl Shard {
         match flushed {
             Ok(Flush::Complete) if outbox.is_sealed() => {
                 let connection = Rc::clone(connection);
-                finish_events(&hub, id, &connection);
+                said_all(&hub, id, &connection);
             }
             Ok(Flush::Complete) => {}
             Ok(Flush::Blocked) => {
@@ -206,7 +234,7 @@ impl Shard {
                 .add((n_pending - outbox.pending_bytes()) as u64);
             match flushed {
                 Ok(Flush::Blocked) => {}
-                Ok(Flush::Complete) if outbox.is_sealed() => return finish_events(&hub, id, &connection),
+                Ok(Flush::Complete) if outbox.is_sealed() => return said_all(&hub, id, &connection),
                 Ok(Flush::Complete) => return,
                 Err(error) => {
                     self.metrics.count_lost(&error, outbox);
@@ -218,9 +246,10 @@ impl Shard {
     }
 }
 
-/// A session's last words are out. That is the end of an event stream; a WebSocket waits for the peer's Close frame.
-fn finish_events(hub: &Sessions, id: SessionId, connection: &Connection) {
-    if hub.format(id).and_then(encoding::event_stream).is_some() {
+/// A session's last words are out. That is the end of an event stream, and of a WebSocket after the peer's Close or a broken
+/// rule (RFC 6455 §7.1.7); otherwise a WebSocket waits for the peer's Close frame.
+fn said_all(hub: &Sessions, id: SessionId, connection: &Connection) {
+    if connection.hangs_up.get() || hub.format(id).and_then(encoding::event_stream).is_some() {
         connection.finish();
     }
 }

@@ -59,6 +59,9 @@ pub(crate) async fn serve(
                 .into_iter()
                 .for_each(|frame| shard.send_aside(*id, frame));
             shard.flush(*id);
+            if shard.see_off(*id) {
+                connection.until_ended(&shard.scratch).await;
+            }
             return;
         }
         shard.flush(*id);

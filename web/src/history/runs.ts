@@ -10,11 +10,11 @@ const MOST = 12;
 
 const COLUMNS = [
     { label: "run" },
+    { label: "result" },
     { label: "started" },
     { label: "kind" },
     { label: "users", numeric: true },
     { label: "time", numeric: true },
-    { label: "result" },
     { label: "figures" },
     { label: "tags and note" },
 ];
@@ -49,16 +49,16 @@ function row(run: KeptRun): (HTMLElement | string)[] {
             h("input", { type: "checkbox", name: "run", value: run.id, "aria-label": `Compare ${run.name}, ${started}` }),
             h("a", { href: `run?id=${encodeURIComponent(run.id)}`, title: run.command }, run.name || "unnamed"),
         ),
-        started,
-        run.kind,
-        format(run.vus_max, "count"),
-        seconds(run.duration_seconds),
         h(
             "span",
             { class: "badges" },
             h("span", { class: `badge ${outcome(run.verdict)}` }, run.verdict),
             run.saturated && h("span", { class: "badge unknown" }, "saturated"),
         ),
+        started,
+        run.kind,
+        format(run.vus_max, "count"),
+        seconds(run.duration_seconds),
         run.figures,
         h("span", { class: "badges" }, ...run.tags.map((tag) => h("span", { class: "badge same" }, tag)), run.note),
     ];

@@ -107,6 +107,17 @@ fn reading_makes_no_database() {
 }
 
 #[test]
+fn what_cannot_be_looked_for_is_not_taken_for_none() {
+    let folder = TestFolder::new("hidden");
+    fs::create_dir(&folder.0).unwrap();
+    let file = folder.0.join("file");
+    fs::write(&file, "").unwrap();
+    let error = History::open_existing(&file).unwrap_err().to_string();
+    let expected = format!("cannot look for {}: ", file.join(DATABASE).display());
+    assert!(error.starts_with(&expected), "{error}");
+}
+
+#[test]
 fn runs_are_listed_newest_first() {
     let folder = TestFolder::new("list");
     let history = three_runs(&folder);

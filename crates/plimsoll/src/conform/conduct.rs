@@ -22,6 +22,26 @@ use crate::{
     terminal,
 };
 
+/// What is run: the names of results and the cases to choose from.
+pub(super) struct Subject {
+    /// What the suite is called, as results have it.
+    pub(super) suite: &'static str,
+    /// All cases of the suite.
+    pub(super) cases: Vec<Case>,
+    /// What families of cases are called.
+    pub(super) families: &'static [(&'static str, &'static str)],
+    /// What is tested.
+    pub(super) target: Target,
+}
+
+/// What a run came to.
+pub(super) struct Ran {
+    /// In the order of the cases.
+    pub(super) outcomes: Vec<Outcome>,
+    /// What the target called itself.
+    pub(super) agent: Option<String>,
+}
+
 /// Runs the cases that the flags select and does with the results what they say. `name` is the suite's, as results
 /// have it.
 ///
@@ -29,13 +49,45 @@ use crate::{
 /// When the flags ask for what cannot be, the target does not answer, or a signal ended the run: then there are no
 /// results.
 pub(super) fn conduct(
-    name: &str,
+    name: &'static str,
     suite: &impl Suite,
     target: Target,
     flags: &Flags,
     surroundings: &Surroundings<'_>,
 ) -> Result<Status, Failure> {
-    let all = suite.cases();
+    let subject = Subject {
+        suite: name,
+        cases: suite.cases(),
+        families: suite.families(),
+        target,
+    };
+    conduct_by(subject, flags, surroundings, async |cases, observe| {
+        let prepared = suite.prepare().await;
+        prepared.map_err(|problem| Failure::Runtime(problem.into()))?;
+        let outcomes = run(suite, cases, flags.parallel.get(), flags.deadline(), observe).await;
+        Ok(Ran {
+            outcomes,
+            agent: None,
+        })
+    })
+}
+
+/// The same for cases that are run in another way: `runner` gets those that were selected, and tells of every outcome.
+///
+/// # Errors
+/// As for [`conduct`].
+pub(super) fn conduct_by(
+    subject: Subject,
+    flags: &Flags,
+    surroundings: &Surroundings<'_>,
+    runner: impl AsyncFnOnce(Vec<Case>, &mut dyn FnMut(&Outcome)) -> Result<Ran, Failure>,
+) -> Result<Status, Failure> {
+    let Subject {
+        suite,
+        cases: all,
+        families,
+        target,
+    } = subject;
     let cases = flags
         .selection()
         .of(all.clone())
@@ -50,13 +102,13 @@ pub(super) fn conduct(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let outcomes = LocalSet::new().block_on(&runtime, outcomes(suite, cases, flags))?;
+    let Ran { outcomes, agent } = LocalSet::new().block_on(&runtime, watched(cases, runner))?;
     let seconds = began.elapsed().as_secs_f64();
     let target = Target {
-        name: flags.name.clone().unwrap_or(target.name),
+        name: flags.name.clone().or(agent).unwrap_or(target.name),
         ..target
     };
-    let results = Results::new(name, suite, target, started, seconds, outcomes);
+    let results = Results::new(suite, families, target, started, seconds, outcomes);
     print(&results, flags.format)?;
     for file in &flags.reports {
         file.write(&results)?;
@@ -65,31 +117,29 @@ pub(super) fn conduct(
     expecting.judge(&all, &results)
 }
 
-async fn outcomes(suite: &impl Suite, cases: Vec<Case>, flags: &Flags) -> Result<Vec<Outcome>, Failure> {
+/// Shows how far the run is, and ends it when a signal comes.
+async fn watched(
+    cases: Vec<Case>,
+    runner: impl AsyncFnOnce(Vec<Case>, &mut dyn FnMut(&Outcome)) -> Result<Ran, Failure>,
+) -> Result<Ran, Failure> {
     let signals = Signals::listen()?;
     let n_cases = cases.len();
     let mut progress = Progress::new(n_cases);
     let mut n_done = 0;
-    let running = async {
-        suite
-            .prepare()
-            .await
-            .map_err(|problem| Failure::Runtime(problem.into()))?;
-        let observe = |outcome: &Outcome| {
-            n_done += 1;
-            progress.observe(outcome);
-        };
-        Ok(run(suite, cases, flags.parallel.get(), flags.deadline(), observe).await)
+    let mut observe = |outcome: &Outcome| {
+        n_done += 1;
+        progress.observe(outcome);
     };
-    let outcomes = tokio::select! {
-        outcomes = running => outcomes,
-        () = signals.received(1) => {
-            let problem = format!("a signal ended the run after {n_done} of {n_cases} cases, so there are no results");
-            Err(Failure::Runtime(problem.into()))
-        }
+    let ran = tokio::select! {
+        ran = runner(cases, &mut observe) => Some(ran),
+        () = signals.received(1) => None,
     };
     progress.finish();
-    outcomes
+    ran.unwrap_or_else(|| {
+        let problem =
+            format!("a signal ended the run after {n_done} of {n_cases} cases, so there are no results");
+        Err(Failure::Runtime(problem.into()))
+    })
 }
 
 fn print(results: &Results, format: Format) -> Result<(), Failure> {

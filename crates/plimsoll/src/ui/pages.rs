@@ -78,14 +78,14 @@ fn run(folder: &Path, id: &str) -> Result<String, NoReport> {
 /// Runs beside each other; the oldest is what the others are compared with.
 fn comparison(folder: &Path, ids: &[String]) -> Result<String, NoReport> {
     let mut ids = ids.to_vec();
+    // Later runs have greater ones.
     ids.sort();
     ids.dedup();
     if !(2..=MOST_RUNS).contains(&ids.len()) {
         return Err(NoReport::Count(ids.len()));
     }
     let summaries: Vec<_> = ids.iter().map(|id| read(folder, id)).collect::<Result<_, _>>()?;
-    let mut summaries: Vec<_> = summaries.iter().collect();
-    summaries.sort_by(|one, other| one.metadata.started_at.cmp(&other.metadata.started_at));
+    let summaries: Vec<_> = summaries.iter().collect();
     // There are runs on both sides.
     let comparisons = report::compare(&summaries).unwrap_or_default();
     Ok(html::page(&summaries, &comparisons))
@@ -102,4 +102,71 @@ fn read(folder: &Path, id: &str) -> Result<Summary, NoReport> {
         id: id.to_owned(),
         reason: error.to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::PathBuf};
+
+    use plimsoll_history::Run;
+
+    use super::*;
+
+    /// A history with one run, whose summary is this text. It goes with the test.
+    struct Kept(PathBuf);
+
+    impl Kept {
+        fn with(name: &str, document: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("plimsoll-ui-{}-{name}", std::process::id()));
+            let run = Run {
+                id: "1".to_owned(),
+                name: "</script><b>".to_owned(),
+                ..Run::default()
+            };
+            let mut history = History::open(&folder).unwrap();
+            history.save(&run, document).unwrap();
+            Self(folder)
+        }
+    }
+
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            let _gone = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_summary_that_cannot_be_read_is_told() {
+        for (name, document, expected) in [
+            (
+                "newer",
+                r#"{"version": 99}"#,
+                "the summary of run 1 cannot be read: ",
+            ),
+            (
+                "none",
+                "nothing of the kind",
+                "the summary of run 1 cannot be read: ",
+            ),
+        ] {
+            let kept = Kept::with(name, document);
+            let page = answer(&Question::Run("1".to_owned()), &kept.0);
+            assert_eq!(page.status, StatusCode::INTERNAL_SERVER_ERROR, "{name}");
+            assert!(page.html.contains(expected), "{name}: {}", page.html);
+        }
+    }
+
+    #[test]
+    fn what_others_named_ends_no_element() {
+        let kept = Kept::with("hostile", "{}");
+        let page = answer(&Question::of("", "name=%3C/script%3E").unwrap(), &kept.0);
+        assert_eq!(page.status, StatusCode::OK);
+        // That of the data, and that of the page's own script.
+        assert_eq!(page.html.matches("</script>").count(), 2, "{}", page.html);
+        assert!(
+            page.html.contains(r"\u003c/script\u003e\u003cb\u003e"),
+            "{}",
+            page.html
+        );
+    }
 }

@@ -17,7 +17,7 @@ const MASK: Option<[u8; 4]> = Some([1, 2, 3, 4]);
 const PATIENCE: Duration = Duration::from_secs(20);
 const CONFIG: Config = Config {
     role: Role::Client,
-    max_message_bytes: 1 << 20,
+    max_message_bytes: 8 << 20,
     deflate: None,
 };
 

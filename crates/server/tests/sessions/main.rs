@@ -92,6 +92,22 @@ async fn what_came_before_a_close_is_answered_before_it() {
 }
 
 #[tokio::test]
+async fn what_no_socket_takes_at_once_still_goes_out_before_the_answer_to_a_close() {
+    let config = Config {
+        max_message_bytes: 8 << 20,
+        ..config()
+    };
+    let server = Server::start(config, Gate::opened().application());
+    let mut client = Client::connect(&server, "/echo").await;
+    let large = "x".repeat(8 << 20);
+    client.send_and_close(&large).await;
+    assert!(client.receive().await == text(&large), "the whole echo");
+    assert_eq!(client.receive().await, Received::Close(1000, String::new()));
+    assert_eq!(client.receive().await, Received::End);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_refused_client_hears_why_and_is_closed() {
     let server = Server::start(config(), Refusing);
     let mut client = Client::connect_without_welcome(&server, "/cable").await;

@@ -48,6 +48,7 @@ pub(crate) fn config() -> Config {
         drain_timeout: Duration::from_millis(200),
         shutdown_timeout: Duration::from_millis(200),
         serves_load_tests: true,
+        echoes_everywhere: false,
         serves_demo_page: false,
         greets_echo: false,
         compresses: false,

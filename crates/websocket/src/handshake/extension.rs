@@ -1,10 +1,22 @@
 //! The `Sec-WebSocket-Extensions` field (RFC 6455 §9.1).
 
+use super::field;
+
 /// One element of the list: a name with parameters.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Extension<'a> {
     pub(crate) name: &'a str,
     pub(crate) parameters: Vec<(&'a str, Option<&'a str>)>,
+}
+
+impl Extension<'_> {
+    /// Whether its names are tokens, and no value is empty.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        let mut parameters = self.parameters.iter();
+        field::is_token(self.name)
+            && parameters
+                .all(|(name, value)| field::is_token(name) && value.is_none_or(|value| !value.is_empty()))
+    }
 }
 
 /// The elements of one field value. A quoted string may contain separators; escapes in it are left as they are,

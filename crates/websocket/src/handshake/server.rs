@@ -131,7 +131,8 @@ impl Upgrade {
         if !field::has_token(&request.headers, "Connection", "upgrade") {
             return Err(HandshakeError::Connection);
         }
-        request.header("Host").ok_or(HandshakeError::Host)?;
+        check_host(request)?;
+        check_body(request)?;
         let mut versions = field::list(&request.headers, "Sec-WebSocket-Version");
         if !versions.any(|version| version == VERSION) {
             return Err(HandshakeError::Version);
@@ -139,11 +140,7 @@ impl Upgrade {
         Ok(Self {
             accept: accept_value(key(request)?),
             protocols: protocols(request)?,
-            offers: request
-                .headers("Sec-WebSocket-Extensions")
-                .flat_map(extension::parse)
-                .filter_map(|extension| Parameters::parse(&extension))
-                .collect(),
+            offers: offers(request)?,
         })
     }
 
@@ -208,6 +205,43 @@ fn key<'a>(request: &Request<'a>) -> Result<&'a str, HandshakeError> {
         Ok(bytes) if bytes.len() == 16 => Ok(key),
         _ => Err(HandshakeError::Key),
     }
+}
+
+/// There is one `Host`, and nothing in it that separates hosts from something else.
+fn check_host(request: &Request<'_>) -> Result<(), HandshakeError> {
+    let mut hosts = request.headers("Host");
+    let (Some(host), None) = (hosts.next(), hosts.next()) else {
+        return Err(HandshakeError::Host);
+    };
+    let is_host = host
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && !b",/@?#\\\"<>".contains(&byte));
+    is_host.then_some(()).ok_or(HandshakeError::Host)
+}
+
+/// What follows the head are frames: bytes that somebody else reads as a body would be taken for them.
+fn check_body(request: &Request<'_>) -> Result<(), HandshakeError> {
+    let mut lengths = request.headers("Content-Length");
+    let has_body = lengths.any(|length| length != "0") || request.header("Transfer-Encoding").is_some();
+    match has_body {
+        true => Err(HandshakeError::Body),
+        false => Ok(()),
+    }
+}
+
+/// The offers of permessage-deflate that make sense.
+fn offers(request: &Request<'_>) -> Result<Vec<Parameters>, HandshakeError> {
+    let mut offers = Vec::new();
+    for extension in request
+        .headers("Sec-WebSocket-Extensions")
+        .flat_map(extension::parse)
+    {
+        if !extension.is_well_formed() {
+            return Err(HandshakeError::Extensions);
+        }
+        offers.extend(Parameters::parse(&extension));
+    }
+    Ok(offers)
 }
 
 fn protocols(request: &Request<'_>) -> Result<Vec<String>, HandshakeError> {

@@ -18,9 +18,19 @@ pub enum HandshakeError {
     /// RFC 6455 §4.2.1 (1).
     #[error("a WebSocket request needs HTTP/1.1")]
     HttpVersion,
-    /// RFC 6455 §4.2.1 (2).
-    #[error("a WebSocket request needs the header Host")]
+    /// RFC 6455 §4.2.1 (2), RFC 9112 §3.2.
+    #[error(
+        "a WebSocket request needs the header Host once, with a host, for example `Host: app.example:8080`"
+    )]
     Host,
+    /// RFC 9110 §9.3.1: a body has no meaning here, and must not be taken for frames.
+    #[error("a WebSocket request has no body: leave out Content-Length and Transfer-Encoding")]
+    Body,
+    /// RFC 6455 §9.1.
+    #[error(
+        "the header Sec-WebSocket-Extensions must be a list such as `permessage-deflate; client_max_window_bits`"
+    )]
+    Extensions,
     /// RFC 6455 §4.2.1 (3).
     #[error("this address speaks WebSocket: the request needs the header `Upgrade: websocket`")]
     NotUpgrade,
@@ -48,6 +58,8 @@ impl HandshakeError {
             Self::HttpVersion => 505,
             Self::Malformed(_)
             | Self::Host
+            | Self::Body
+            | Self::Extensions
             | Self::NotUpgrade
             | Self::Connection
             | Self::Key

@@ -82,6 +82,15 @@ fn refusals() {
         ("Sec-WebSocket-Version", "Sec-WebSocket-Version: 8"),
         ("Sec-WebSocket-Version", ""),
         ("Sec-WebSocket-Protocol", "Sec-WebSocket-Protocol: two words"),
+        ("Host", "Host: a.example\r\nHost: b.example"),
+        ("Host", "Host: a b, c"),
+        ("Sec-WebSocket-Protocol", "Content-Length: 5"),
+        ("Sec-WebSocket-Protocol", "Content-Length: 0\r\nContent-Length: 5"),
+        ("Sec-WebSocket-Protocol", "Transfer-Encoding: chunked"),
+        (
+            "Sec-WebSocket-Protocol",
+            "Sec-WebSocket-Extensions: permessage-deflate; =, ;;",
+        ),
     ]
     .map(|(replaced, with)| {
         let error = upgrade(&request(replaced, with)).unwrap_err();
@@ -94,7 +103,7 @@ fn refusals() {
         "GET /chat HTTP/1.0" 505 []
           a WebSocket request needs HTTP/1.1
         "" 400 []
-          a WebSocket request needs the header Host
+          a WebSocket request needs the header Host once, with a host, for example `Host: app.example:8080`
         "" 400 []
           this address speaks WebSocket: the request needs the header `Upgrade: websocket`
         "Upgrade: h2c" 400 []
@@ -109,6 +118,18 @@ fn refusals() {
           only WebSocket version 13 is supported: send the header `Sec-WebSocket-Version: 13`
         "Sec-WebSocket-Protocol: two words" 400 []
           the header Sec-WebSocket-Protocol must be a list of tokens, for example `chat, superchat`
+        "Host: a.example\r\nHost: b.example" 400 []
+          a WebSocket request needs the header Host once, with a host, for example `Host: app.example:8080`
+        "Host: a b, c" 400 []
+          a WebSocket request needs the header Host once, with a host, for example `Host: app.example:8080`
+        "Content-Length: 5" 400 []
+          a WebSocket request has no body: leave out Content-Length and Transfer-Encoding
+        "Content-Length: 0\r\nContent-Length: 5" 400 []
+          a WebSocket request has no body: leave out Content-Length and Transfer-Encoding
+        "Transfer-Encoding: chunked" 400 []
+          a WebSocket request has no body: leave out Content-Length and Transfer-Encoding
+        "Sec-WebSocket-Extensions: permessage-deflate; =, ;;" 400 []
+          the header Sec-WebSocket-Extensions must be a list such as `permessage-deflate; client_max_window_bits`
     "#]].assert_eq(&answers.concat());
 }
 

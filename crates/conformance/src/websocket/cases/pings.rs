@@ -1,0 +1,79 @@
+//! Family 2: pings are answered with their own data, and pongs are not answered (RFC 6455 §5.5.2, §5.5.3).
+
+use super::List;
+use crate::websocket::{
+    connection::Cut,
+    exchange::{Exchange, PROTOCOL_ERROR, ping, pong},
+    messages::Heard,
+};
+
+/// How many pings are sent at once.
+const N_PINGS: usize = 10;
+
+pub(super) fn add(list: &mut List) {
+    const PING: &str = "RFC 6455 §5.5.2";
+    const PONG: &str = "RFC 6455 §5.5.3";
+    list.exchange("2.1", "an empty ping is answered", PING, || answered(Vec::new()));
+    list.exchange("2.2", "a ping with text is answered with that text", PING, || {
+        answered(b"Hello, world!".to_vec())
+    });
+    list.exchange(
+        "2.3",
+        "a ping with bytes that are no UTF-8 is answered with them",
+        PING,
+        || answered(vec![0x00, 0xFF, 0xFE, 0xFD, 0xFC, 0xFB, 0x00, 0xFF]),
+    );
+    list.exchange("2.4", "a ping of 125 bytes is answered", PING, || {
+        answered(vec![0xFE; 125])
+    });
+    list.exchange(
+        "2.5",
+        "a ping of 126 bytes fails the connection",
+        "RFC 6455 §5.5",
+        || Exchange::new(vec![ping([0xFE; 126])]).ends(PROTOCOL_ERROR),
+    );
+    list.exchange(
+        "2.6",
+        "a ping of 125 bytes, byte by byte, is answered",
+        PING,
+        || answered(vec![0xFE; 125]).cut(Cut::Bytes(1)),
+    );
+    list.exchange(
+        "2.7",
+        "an empty pong that nobody asked for is not answered",
+        PONG,
+        || Exchange::new(vec![pong("")]),
+    );
+    list.exchange(
+        "2.8",
+        "a pong that nobody asked for is not answered",
+        PONG,
+        || Exchange::new(vec![pong("unsolicited")]),
+    );
+    list.exchange(
+        "2.9",
+        "a pong that nobody asked for changes nothing for the ping behind it",
+        PONG,
+        || {
+            Exchange::new(vec![pong("unsolicited"), ping("the ping")])
+                .hears(vec![Heard::Pong(b"the ping".to_vec())])
+        },
+    );
+    list.exchange("2.10", "ten pings are answered in order", PING, ten);
+    list.exchange(
+        "2.11",
+        "ten pings, byte by byte, are answered in order",
+        PING,
+        || ten().cut(Cut::Bytes(1)),
+    );
+}
+
+fn answered(payload: Vec<u8>) -> Exchange {
+    Exchange::new(vec![ping(payload.clone())]).hears(vec![Heard::Pong(payload)])
+}
+
+fn ten() -> Exchange {
+    let payloads = (0..N_PINGS).map(|n| format!("ping {n}").into_bytes());
+    let pings = payloads.clone().map(ping).collect();
+    Exchange::new(pings).hears(payloads.map(Heard::Pong).collect())
+}

@@ -1,0 +1,243 @@
+//! Sections h.2 to h.4: the fields of a request that a WebSocket needs (RFC 6455 §4.2.1).
+
+use super::{BAD, NO_UPGRADE, Reaction};
+use crate::websocket::cases::List;
+
+/// A version that the server does not have is answered with those that it has (RFC 6455 §4.2.2, §4.4).
+const VERSION: Reaction = Reaction::RefuseWith(426, "Sec-WebSocket-Version", "13");
+
+pub(super) fn add(list: &mut List) {
+    add_versions(list);
+    add_keys(list);
+    add_upgrade(list);
+    add_host(list);
+}
+
+fn add_versions(list: &mut List) {
+    const CLAUSE: &str = "RFC 6455 §4.2.2, §4.4";
+    for (id, title, value) in [
+        ("h.2.1", "version 8 is answered with 13", "8"),
+        ("h.2.2", "version 14 is answered with 13", "14"),
+        ("h.2.3", "version 0 is answered with 13", "0"),
+        ("h.2.4", "version 255 is answered with 13", "255"),
+    ] {
+        list.asks(id, title, CLAUSE, VERSION, |request| {
+            request.replacing("Sec-WebSocket-Version", value)
+        });
+    }
+    let missing = Reaction::Refuse(&[400, 426]);
+    list.asks(
+        "h.2.5",
+        "a request without a version opens nothing",
+        "RFC 6455 §4.2.1 (6)",
+        missing,
+        |request| request.without("Sec-WebSocket-Version"),
+    );
+    for (id, title, value) in [
+        ("h.2.6", "a version that is no number opens nothing", "thirteen"),
+        ("h.2.7", "an empty version opens nothing", ""),
+        ("h.2.8", "version 130 opens nothing", "130"),
+    ] {
+        list.asks(id, title, "RFC 6455 §4.2.1 (6), §4.3", missing, |request| {
+            request.replacing("Sec-WebSocket-Version", value)
+        });
+    }
+    list.asks(
+        "h.2.9",
+        "a list of versions, which no client may send",
+        "RFC 6455 §4.3",
+        Reaction::Tell,
+        |request| request.replacing("Sec-WebSocket-Version", "13, 8"),
+    );
+    list.asks(
+        "h.2.10",
+        "the version twice, which no client may send",
+        "RFC 6455 §11.3.5",
+        Reaction::Tell,
+        |request| request.with("Sec-WebSocket-Version: 13"),
+    );
+}
+
+fn add_keys(list: &mut List) {
+    const CLAUSE: &str = "RFC 6455 §4.2.1 (5)";
+    list.asks(
+        "h.3.1",
+        "a request without a key opens nothing",
+        CLAUSE,
+        BAD,
+        |request| request.without("Sec-WebSocket-Key"),
+    );
+    for (id, title, value) in [
+        ("h.3.2", "an empty key opens nothing", ""),
+        ("h.3.3", "a key of 15 bytes opens nothing", "AQIDBAUGBwgJCgsMDQ4P"),
+        (
+            "h.3.4",
+            "a key of 17 bytes opens nothing",
+            "AQIDBAUGBwgJCgsMDQ4PEBE=",
+        ),
+        (
+            "h.3.5",
+            "a key that is no base64 opens nothing",
+            "!!!!!!!!!!!!!!!!!!!!!!==",
+        ),
+        (
+            "h.3.6",
+            "a key without its padding opens nothing",
+            "dGhlIHNhbXBsZSBub25jZQ",
+        ),
+        (
+            "h.3.7",
+            "a key with a space inside opens nothing",
+            "dGhlIHNhbXBs ZSBub25jZQ==",
+        ),
+    ] {
+        list.asks(id, title, CLAUSE, BAD, |request| {
+            request.replacing("Sec-WebSocket-Key", value)
+        });
+    }
+    list.asks(
+        "h.3.8",
+        "two keys open nothing",
+        "RFC 6455 §11.3.1",
+        BAD,
+        |request| request.with("Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA=="),
+    );
+    list.asks(
+        "h.3.9",
+        "space around a key does not count",
+        "RFC 9110 §5.5",
+        Reaction::Open,
+        |request| request.replacing("Sec-WebSocket-Key", " \t dGhlIHNhbXBsZSBub25jZQ== \t"),
+    );
+}
+
+fn add_upgrade(list: &mut List) {
+    const UPGRADE: &str = "RFC 6455 §4.2.1 (3)";
+    const CONNECTION: &str = "RFC 6455 §4.2.1 (4)";
+    list.asks(
+        "h.4.1",
+        "a request without Upgrade opens nothing",
+        UPGRADE,
+        NO_UPGRADE,
+        |request| request.without("Upgrade"),
+    );
+    for (id, title, value) in [
+        ("h.4.2", "Upgrade to another protocol opens nothing", "h2c"),
+        (
+            "h.4.3",
+            "Upgrade to what only begins like websocket opens nothing",
+            "websockets",
+        ),
+        (
+            "h.4.4",
+            "Upgrade to what only ends like websocket opens nothing",
+            "x-websocket",
+        ),
+    ] {
+        list.asks(id, title, UPGRADE, NO_UPGRADE, |request| {
+            request.replacing("Upgrade", value)
+        });
+    }
+    list.asks(
+        "h.4.5",
+        "websocket is the same in other letters",
+        UPGRADE,
+        Reaction::Open,
+        |request| request.replacing("Upgrade", "WebSocket"),
+    );
+    list.asks(
+        "h.4.6",
+        "websocket may be one of several protocols",
+        "RFC 9110 §7.8",
+        Reaction::OpenBetter,
+        |request| request.replacing("Upgrade", "x-other/1, websocket"),
+    );
+    list.asks(
+        "h.4.7",
+        "a request without Connection opens nothing",
+        CONNECTION,
+        NO_UPGRADE,
+        |request| request.without("Connection"),
+    );
+    list.asks(
+        "h.4.8",
+        "Connection without Upgrade opens nothing",
+        CONNECTION,
+        NO_UPGRADE,
+        |request| request.replacing("Connection", "keep-alive"),
+    );
+    list.asks(
+        "h.4.9",
+        "Connection may name more",
+        CONNECTION,
+        Reaction::Open,
+        |request| request.replacing("Connection", "keep-alive, Upgrade"),
+    );
+    list.asks(
+        "h.4.10",
+        "Connection may be in other letters",
+        CONNECTION,
+        Reaction::Open,
+        |request| request.replacing("Connection", "upgrade"),
+    );
+    list.asks(
+        "h.4.11",
+        "Connection may be on two lines",
+        "RFC 9110 §5.3",
+        Reaction::Open,
+        |request| {
+            request
+                .replacing("Connection", "keep-alive")
+                .with("Connection: Upgrade")
+        },
+    );
+    list.asks(
+        "h.4.12",
+        "names of fields are the same in other letters",
+        "RFC 9110 §5.1",
+        Reaction::Open,
+        |mut request| {
+            for field in &mut request.fields {
+                let (name, value) = field.split_once(':').unwrap_or((field, ""));
+                *field = format!("{}:{value}", name.to_uppercase());
+            }
+            request
+        },
+    );
+    list.asks(
+        "h.4.13",
+        "no space is needed behind the colon",
+        "RFC 9112 §5.1",
+        Reaction::Open,
+        |mut request| {
+            for field in &mut request.fields {
+                *field = field.replacen(": ", ":", 1);
+            }
+            request
+        },
+    );
+}
+
+fn add_host(list: &mut List) {
+    list.asks(
+        "h.4.14",
+        "a request without Host opens nothing",
+        "RFC 9112 §3.2",
+        BAD,
+        |request| request.without("Host"),
+    );
+    list.asks(
+        "h.4.15",
+        "two Hosts open nothing",
+        "RFC 9112 §3.2",
+        BAD,
+        |request| request.with("Host: other.example"),
+    );
+    list.asks(
+        "h.4.16",
+        "a Host that is none opens nothing",
+        "RFC 9112 §3.2",
+        BAD,
+        |request| request.replacing("Host", "a b, c"),
+    );
+}

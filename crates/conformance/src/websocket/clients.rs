@@ -1,0 +1,214 @@
+//! The suite for clients: the tester is a server with the addresses of Autobahn's, so that clients written for that one need
+//! no change.
+//!
+//! A client asks `/getCaseCount`, runs `/runCase?case=1&agent=NAME` and so on, echoing every message until the connection
+//! ends, and then calls `/updateReports?agent=NAME`. `/getCaseInfo?case=1` and `/getCaseStatus?case=1&agent=NAME` answer with
+//! JSON; `/stopServer` ends the run.
+
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::{sleep, timeout},
+};
+
+use super::{
+    answering::{self, Opened},
+    cases::{self, Planned},
+    connection::Side,
+    payloads::Corpora,
+    servers::deadline,
+};
+use crate::{Case, Outcome, Verdict, WireLog, judge};
+
+mod visit;
+
+use visit::{Visit, Wish};
+
+/// Connections that are served at a time. Reason: clients run one case after the other, or a few at once.
+const MOST_VISITS: usize = 256;
+
+/// How long a connection may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to wait for `/updateReports` when all cases have run: it is the last thing that clients do.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// The suite for clients.
+#[derive(Debug)]
+pub struct ClientSuite {
+    cases: Vec<Planned>,
+    corpora: Corpora,
+}
+
+/// What a run with a client came to.
+#[derive(Debug)]
+pub struct ClientRun {
+    /// What the client calls itself.
+    pub agent: Option<String>,
+    /// In the order of the cases; those that the client did not ask for are skipped.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// A run with a client under way.
+struct Run<'s> {
+    suite: &'s ClientSuite,
+    cases: &'s [Case],
+    usual_deadline: Duration,
+    outcomes: RefCell<Vec<Option<Outcome>>>,
+    agent: RefCell<Option<String>>,
+    is_over: Cell<bool>,
+}
+
+impl ClientSuite {
+    /// All cases for a client; `n_messages` is how many each case of families 12 and 13 sends.
+    pub fn new(n_messages: usize) -> Self {
+        Self {
+            cases: cases::all(Side::Server, n_messages),
+            corpora: Corpora::default(),
+        }
+    }
+
+    /// All cases, in the order of their ids.
+    pub fn cases(&self) -> Vec<Case> {
+        self.cases.iter().map(|planned| planned.case.clone()).collect()
+    }
+
+    /// What families of cases are called.
+    pub fn families(&self) -> &'static [(&'static str, &'static str)] {
+        cases::FAMILIES
+    }
+
+    /// Serves `cases` until the client has what it wants: it calls `/updateReports` or `/stopServer`, or all cases have run.
+    /// A case that runs again replaces the outcome before. `on_progress` hears of every outcome.
+    pub async fn run(
+        &self,
+        listener: &TcpListener,
+        cases: &[Case],
+        usual_deadline: Duration,
+        mut on_progress: impl FnMut(&Outcome),
+    ) -> ClientRun {
+        let run = Run {
+            suite: self,
+            cases,
+            usual_deadline,
+            outcomes: RefCell::new(cases.iter().map(|_| None).collect()),
+            agent: RefCell::default(),
+            is_over: Cell::new(false),
+        };
+        run.serve(listener, &mut on_progress).await;
+        let skipped = |case: &Case| Outcome {
+            case: case.clone(),
+            verdict: Verdict::Skipped,
+            closing: None,
+            explanation: "the client did not ask for this case".to_owned(),
+            seconds: 0.0,
+            wire: WireLog::default(),
+        };
+        let outcomes = run.outcomes.into_inner().into_iter().zip(cases);
+        ClientRun {
+            agent: run.agent.into_inner(),
+            outcomes: outcomes
+                .map(|(outcome, case)| outcome.unwrap_or_else(|| skipped(case)))
+                .collect(),
+        }
+    }
+}
+
+impl Run<'_> {
+    async fn serve(&self, listener: &TcpListener, on_progress: &mut impl FnMut(&Outcome)) {
+        let mut visits = FuturesUnordered::new();
+        while !self.is_over.get() {
+            let all_have_run = self.outcomes.borrow().iter().all(Option::is_some);
+            tokio::select! {
+                accepted = listener.accept(), if visits.len() < MOST_VISITS => match accepted {
+                    Ok((socket, _)) => visits.push(self.receive(socket)),
+                    // Too many open files, or a client that has gone already: others are waiting.
+                    Err(_) => sleep(Duration::from_millis(100)).await,
+                },
+                Some(finished) = visits.next() => {
+                    if let Some((at, outcome)) = finished {
+                        on_progress(&outcome);
+                        self.outcomes.borrow_mut()[at] = Some(outcome);
+                    }
+                }
+                () = sleep(FAREWELL), if all_have_run && visits.is_empty() => return,
+            }
+        }
+    }
+
+    /// Serves one connection; the outcome, if it was of a case, and the case's place.
+    async fn receive(&self, socket: TcpStream) -> Option<(usize, Outcome)> {
+        // Best effort: the suite is only slower without it.
+        let _ = socket.set_nodelay(true);
+        let opened = timeout(PATIENCE, answering::receive(socket)).await.ok()??;
+        let wish = Wish::of(&opened.target);
+        if let Some(agent) = wish.agent() {
+            *self.agent.borrow_mut() = Some(agent.to_owned());
+        }
+        match wish {
+            Wish::Run { case, .. } => self.run_case(case.checked_sub(1)?, opened).await,
+            Wish::Count => self.tell(opened, self.cases.len().to_string()).await,
+            Wish::Info { case } => self.tell(opened, self.info(case)).await,
+            Wish::Status { case } => self.tell(opened, self.status(case)).await,
+            Wish::Finish => {
+                self.tell(opened, String::new()).await;
+                self.is_over.set(true);
+                None
+            }
+            Wish::Unknown => {
+                answering::refuse(opened).await;
+                None
+            }
+        }
+    }
+
+    async fn run_case(&self, at: usize, opened: Opened) -> Option<(usize, Outcome)> {
+        let case = self.cases.get(at)?;
+        let planned = self
+            .suite
+            .cases
+            .iter()
+            .find(|planned| planned.case.id == case.id)?;
+        let visit = Visit::new(planned, opened, &self.suite.corpora);
+        let outcome = judge(&visit, case.clone(), deadline(&case.id, self.usual_deadline)).await;
+        Some((at, outcome))
+    }
+
+    async fn tell(&self, opened: Opened, text: String) -> Option<(usize, Outcome)> {
+        // A client that does not take it is none of our business.
+        let _ = timeout(PATIENCE, answering::tell(opened, text)).await;
+        None
+    }
+
+    fn info(&self, case: usize) -> String {
+        let case = case.checked_sub(1).and_then(|at| self.cases.get(at));
+        let (id, title) = case.map_or(("", ""), |case| (case.id.as_str(), &case.title));
+        serde_json::json!({"id": id, "description": title}).to_string()
+    }
+
+    fn status(&self, case: usize) -> String {
+        let outcomes = self.outcomes.borrow();
+        let outcome = case.checked_sub(1).and_then(|at| outcomes.get(at)?.as_ref());
+        let behavior = outcome.map_or("MISSING", |outcome| autobahn_word(outcome.worst()));
+        serde_json::json!({"behavior": behavior}).to_string()
+    }
+}
+
+/// What Autobahn says for a verdict.
+fn autobahn_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "OK",
+        Verdict::NonStrict => "NON-STRICT",
+        Verdict::Informational => "INFORMATIONAL",
+        Verdict::Unimplemented | Verdict::Skipped => "UNIMPLEMENTED",
+        Verdict::Fail => "FAILED",
+    }
+}
+
+#[cfg(test)]
+mod tests;

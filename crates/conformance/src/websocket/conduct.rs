@@ -1,0 +1,231 @@
+//! Goes through an exchange on an open connection and judges what came of it.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::{
+    connection::{Connection, Cut, End, Side},
+    exchange::{Action, Ending, Event, Exchange, close, ping, pong},
+    frame::{self, Frame},
+    messages::Heard,
+};
+use crate::{Judgement, Verdict};
+
+mod wording;
+
+/// How long the target may keep silent when it has to answer.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// How much longer for every MiB that it was sent. Reason: builds without optimisation, and machines with work to do.
+const PATIENCE_PER_MIB: Duration = Duration::from_secs(4);
+
+/// After this much silence a target that has to end the connection is asked whether it still listens: the answer, if one
+/// comes, proves that it does, and nobody has to wait longer.
+const PROBE_AFTER: Duration = Duration::from_secs(1);
+
+/// What a target is asked then.
+const PROBE: &[u8] = b"is anybody there?";
+
+/// How long a server may leave TCP open after both ends have said Close.
+const LINGER: Duration = Duration::from_secs(3);
+
+/// What a connection came to.
+#[derive(Debug, Default)]
+struct Course {
+    events: Vec<Event>,
+    /// The target's Close: with code and reason, or without.
+    close: Option<Option<(u16, String)>>,
+    /// How the stream of bytes ended.
+    end: Option<End>,
+    /// The target said something after its Close.
+    spoke_after_close: Option<Heard>,
+    /// It answered a Ping that it must not have understood any more.
+    answered_probe: bool,
+    /// It left TCP open after both ends had said Close.
+    lingers: bool,
+    /// It said nothing in the time that it had.
+    was_silent: bool,
+}
+
+/// An exchange under way.
+struct Conduct<'c, 'w> {
+    connection: &'c mut Connection<'w>,
+    exchange: &'c Exchange,
+    patience: Duration,
+    course: Course,
+    has_said_close: bool,
+}
+
+/// Goes through an exchange to the end of the connection.
+pub(super) async fn conduct(exchange: &Exchange, connection: &mut Connection<'_>) -> Judgement {
+    let n_mib = exchange.n_payload_bytes() >> 20;
+    let patience = PATIENCE + PATIENCE_PER_MIB * u32::try_from(n_mib).unwrap_or(u32::MAX);
+    let mut conduct = Conduct {
+        connection,
+        exchange,
+        patience,
+        course: Course::default(),
+        has_said_close: false,
+    };
+    for action in &exchange.actions {
+        conduct.act(action).await;
+    }
+    conduct.finish().await;
+    let side = conduct.connection.side();
+    conduct.course.judge(exchange, side)
+}
+
+/// Says Close, and judges how the target takes it: the end of conversations that are no exchange.
+pub(super) async fn close_in_order(connection: &mut Connection<'_>) -> (Verdict, String) {
+    let exchange = Exchange::of(Vec::new());
+    let judgement = conduct(&exchange, connection).await;
+    let worst = judgement
+        .closing
+        .map_or(judgement.verdict, |closing| closing.max(judgement.verdict));
+    (worst, judgement.explanation)
+}
+
+impl Conduct<'_, '_> {
+    async fn act(&mut self, action: &Action) {
+        match action {
+            Action::Send(..) | Action::SendPart(..) if self.is_over() => {}
+            Action::Send(frames, cut) => self.send(frames, *cut).await,
+            Action::SendPart(frame, part) => self.connection.send_part(frame, part.clone()).await,
+            Action::Hear(n_events) => {
+                while self.course.events.len() < *n_events && self.goes_as_expected() {
+                    if !self.step(self.patience).await {
+                        self.course.was_silent = true;
+                        return;
+                    }
+                }
+            }
+            Action::AwaitFailure(patience) => {
+                while !self.is_over() {
+                    if !self.step(*patience).await {
+                        self.connection
+                            .wire
+                            .note(format_args!("{patience:?} have passed"));
+                        return self.course.events.push(Event::Waited);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn send(&mut self, frames: &[Frame], cut: Cut) {
+        self.has_said_close |= frames.iter().any(|frame| frame.opcode == frame::CLOSE);
+        // A great many look the same in the log.
+        if frames.len() > 300 {
+            let first = &frames[0];
+            self.connection.wire.sent(format_args!(
+                "{} frames, the first of them: {first}",
+                frames.len()
+            ));
+            self.connection.send_silently(frames, cut).await;
+        } else {
+            self.connection.send(frames, cut).await;
+        }
+    }
+
+    /// Waits for one thing to happen; false when nothing does.
+    async fn step(&mut self, patience: Duration) -> bool {
+        let Ok(next) = timeout(patience, self.connection.next()).await else {
+            return false;
+        };
+        match next {
+            Err(end) => self.course.end = Some(end),
+            Ok(heard) if self.course.close.is_some() => self.course.spoke_after_close = Some(heard),
+            Ok(Heard::Close(close)) => self.course.close = Some(close),
+            // Servers may look after their connections.
+            Ok(Heard::Ping(payload)) if !self.has_said_close => {
+                self.connection.send(&[pong(payload)], Cut::Together).await;
+            }
+            Ok(Heard::Ping(_)) => {}
+            Ok(Heard::Pong(payload)) if payload == PROBE => self.course.answered_probe = true,
+            Ok(heard) => self.course.events.push(Event::Heard(heard)),
+        }
+        true
+    }
+
+    /// Whether the connection ends, by the target's will.
+    fn is_over(&self) -> bool {
+        self.course.end.is_some() || self.course.close.is_some() || self.course.answered_probe
+    }
+
+    /// Whether it is worth waiting for more of the strictest outcome.
+    fn goes_as_expected(&self) -> bool {
+        let expected = self.strictest();
+        !self.is_over() && expected.starts_with(&self.course.events)
+    }
+
+    fn strictest(&self) -> &[Event] {
+        self.exchange.outcomes.first().map_or(&[], |(_, events)| events)
+    }
+
+    async fn finish(&mut self) {
+        match self.exchange.ending {
+            Ending::ByTester => {
+                let n_events = self.strictest().len();
+                self.act(&Action::Hear(n_events)).await;
+                if !self.is_over() {
+                    self.send(&[close(1000, "")], Cut::Together).await;
+                }
+                self.await_end().await;
+            }
+            Ending::Answered(_) | Ending::Any => self.await_end().await,
+            Ending::Failed(_) => self.await_failure().await,
+        }
+        self.close_behind().await;
+    }
+
+    /// Waits until the target says Close or ends the connection.
+    async fn await_end(&mut self) {
+        while !self.is_over() {
+            if !self.step(self.patience).await {
+                self.course.was_silent = true;
+                return;
+            }
+        }
+    }
+
+    /// The same, and asks when nothing happens.
+    async fn await_failure(&mut self) {
+        let mut patience = PROBE_AFTER + self.patience - PATIENCE;
+        let mut is_asked = false;
+        while !self.is_over() {
+            if self.step(patience).await {
+                continue;
+            }
+            if is_asked {
+                self.course.was_silent = true;
+                return;
+            }
+            self.send(&[ping(PROBE)], Cut::Together).await;
+            (patience, is_asked) = (self.patience, true);
+        }
+    }
+
+    /// Answers the target's Close and sees the connection off.
+    async fn close_behind(&mut self) {
+        if let (Some(said), None) = (&self.course.close, &self.course.end) {
+            if !self.has_said_close {
+                let answer = match said {
+                    Some((code, _)) => close(*code, ""),
+                    None => Frame::new(frame::CLOSE, ""),
+                };
+                self.send(&[answer], Cut::Together).await;
+            }
+            // The server ends TCP first (RFC 6455 §7.1.1).
+            if self.connection.side() == Side::Client {
+                while self.course.end.is_none() && self.course.spoke_after_close.is_none() {
+                    if !self.step(LINGER).await {
+                        self.course.lingers = true;
+                        break;
+                    }
+                }
+            }
+        }
+        self.connection.finish().await;
+    }
+}

@@ -1,0 +1,114 @@
+//! Many messages, each sent when the one before has come back: families 9.7, 9.8, 12 and 13.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::{
+    conduct::close_in_order,
+    connection::{Connection, Cut},
+    exchange::{fragments, message, pong},
+    frame::RSV1,
+    messages::Heard,
+    payloads::{Corpora, Kind},
+    terms::Terms,
+};
+use crate::{Judgement, Verdict};
+
+/// How long one echo may take. Reason: 128 KiB, through builds without optimisation on busy machines.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Messages that are named in the log at the beginning; of the others only what is wrong.
+const MOST_LOGGED: usize = 4;
+
+/// Messages of one size and kind.
+#[derive(Clone, Debug)]
+pub(super) struct Series {
+    pub(super) content: Content,
+    pub(super) n_bytes: usize,
+    /// How large the fragments are that a message is sent in; `None`: it is sent whole.
+    pub(super) fragment_bytes: Option<usize>,
+    pub(super) n_messages: usize,
+    /// The terms of compression that are wanted, the preferred ones first; none for a plain connection.
+    pub(super) offers: Vec<Terms>,
+}
+
+/// What messages consist of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content {
+    /// The same byte over and over, in messages with this opcode.
+    Filler(u8, u8),
+    /// Something varied, compressed.
+    Kind(Kind),
+}
+
+impl Series {
+    fn message(&self, corpora: &Corpora, number: usize) -> (u8, Vec<u8>) {
+        match self.content {
+            Content::Filler(opcode, filler) => (opcode, vec![filler; self.n_bytes]),
+            Content::Kind(kind) => (kind.opcode(), corpora.message(kind, self.n_bytes, number)),
+        }
+    }
+
+    /// Sends all, one after the other.
+    pub(super) async fn run(&self, connection: &mut Connection<'_>, corpora: &Corpora) -> Judgement {
+        for number in 0..self.n_messages {
+            let (opcode, payload) = self.message(corpora, number);
+            let expected = message(opcode, payload.clone());
+            self.send(connection, opcode, payload, number).await;
+            if let Err(got) = hear(connection, &expected).await {
+                return Judgement::fail(format!(
+                    "expected {expected} back as message {} of {}; got {got}",
+                    number + 1,
+                    self.n_messages
+                ))
+                .with_closing(Verdict::Fail);
+            }
+        }
+        connection
+            .wire
+            .note(format_args!("{} messages came back", self.n_messages));
+        let (closing, remark) = close_in_order(connection).await;
+        Judgement::pass(format!("{} messages came back; then {remark}", self.n_messages))
+            .with_closing(closing)
+    }
+
+    async fn send(&self, connection: &mut Connection<'_>, opcode: u8, payload: Vec<u8>, number: usize) {
+        let n_bytes = payload.len();
+        let (payload, rsv) = match connection.deflate().filter(|deflate| deflate.can_compress()) {
+            Some(deflate) => (deflate.compress(&payload), RSV1),
+            None => (payload, 0),
+        };
+        let frames = fragments(opcode, rsv, &payload, self.fragment_bytes.unwrap_or(usize::MAX));
+        if number < MOST_LOGGED {
+            connection.wire.sent(format_args!(
+                "message {} of {n_bytes} bytes, which are {} in {} frames",
+                number + 1,
+                payload.len(),
+                frames.len()
+            ));
+        }
+        connection.send_silently(&frames, Cut::Together).await;
+    }
+}
+
+/// Waits for an echo.
+///
+/// # Errors
+/// What came instead.
+async fn hear(connection: &mut Connection<'_>, expected: &Heard) -> Result<(), String> {
+    loop {
+        let Ok(next) = timeout(PATIENCE, connection.next()).await else {
+            return Err("silence".to_owned());
+        };
+        match next {
+            Ok(heard) if heard == *expected => return Ok(()),
+            Ok(Heard::Ping(payload)) => connection.send(&[pong(payload)], Cut::Together).await,
+            Ok(heard) if heard.to_string() == expected.to_string() => {
+                return Err("a message of the same length with other bytes".to_owned());
+            }
+            Ok(heard) => return Err(heard.to_string()),
+            Err(end) => return Err(end.to_string()),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The suite for servers: the tester is the client of an echo server.
+
+use std::time::Duration;
+
+use super::{
+    asking,
+    cases::{self, Planned, Script},
+    conduct::conduct,
+    connection::Side,
+    opening::open,
+    payloads::Corpora,
+    series::Series,
+    target::Server,
+    terms::Terms,
+};
+use crate::{Case, CaseId, Judgement, Suite, Verdict, WireLog};
+
+/// The suite for servers.
+#[derive(Debug)]
+pub struct ServerSuite {
+    server: Server,
+    cases: Vec<Planned>,
+    corpora: Corpora,
+}
+
+/// How long a case with much to send may take beyond others. Reason: 4 MiB in fragments of 64 bytes, and a thousand
+/// messages of 128 KiB.
+pub(super) const LONG: Duration = Duration::from_secs(300);
+
+impl ServerSuite {
+    /// All cases for `server`, which echoes every message; `n_messages` is how many each case of families 12 and 13 sends.
+    pub fn new(server: Server, n_messages: usize) -> Self {
+        Self {
+            server,
+            cases: cases::all(Side::Client, n_messages),
+            corpora: Corpora::default(),
+        }
+    }
+
+    async fn perform(&self, script: &Script, wire: &mut WireLog) -> Judgement {
+        match script {
+            Script::Exchange(make) => match open(&self.server, &[], wire).await {
+                Ok((mut connection, _)) => conduct(&make(), &mut connection).await,
+                Err(what) => unopened(&what),
+            },
+            Script::Compressed { needs_takeover, make } => {
+                match open(&self.server, &[Terms::MODEST], wire).await {
+                    Ok((mut connection, agreed)) => match agreed.deflate {
+                        None => without_compression(),
+                        Some(terms) if *needs_takeover && terms.client_no_context_takeover => {
+                            let text = "the server wants each message compressed by itself";
+                            Judgement::new(Verdict::Informational, text)
+                        }
+                        Some(_) => conduct(&make(), &mut connection).await,
+                    },
+                    Err(what) => unopened(&what),
+                }
+            }
+            Script::Series(series) => self.series(series, wire).await,
+            Script::Request(asked) => asking::run(asked, &self.server, wire).await,
+            Script::Reply(_) => Judgement::skipped("an answer is for clients"),
+        }
+    }
+
+    async fn series(&self, series: &Series, wire: &mut WireLog) -> Judgement {
+        match open(&self.server, &series.offers, wire).await {
+            Ok((_, agreed)) if !series.offers.is_empty() && agreed.deflate.is_none() => without_compression(),
+            Ok((mut connection, _)) => series.run(&mut connection, &self.corpora).await,
+            Err(what) => unopened(&what),
+        }
+    }
+}
+
+impl Suite for ServerSuite {
+    fn cases(&self) -> Vec<Case> {
+        self.cases.iter().map(|planned| planned.case.clone()).collect()
+    }
+
+    fn families(&self) -> &'static [(&'static str, &'static str)] {
+        cases::FAMILIES
+    }
+
+    fn is_independent(&self, _: &CaseId) -> bool {
+        true
+    }
+
+    fn deadline(&self, case: &CaseId, usual: Duration) -> Duration {
+        deadline(case, usual)
+    }
+
+    async fn run(&self, case: &CaseId, wire: &mut WireLog) -> Judgement {
+        match self.cases.iter().find(|planned| planned.case.id == *case) {
+            Some(planned) => self.perform(&planned.script, wire).await,
+            None => Judgement::skipped("there is no such case"),
+        }
+    }
+}
+
+/// Families 9, 12 and 13 have as much time as they need; the others end by themselves, after a while of silence.
+pub(super) fn deadline(case: &CaseId, usual: Duration) -> Duration {
+    match case.family() {
+        "9" | "12" | "13" => usual.max(LONG),
+        _ => usual,
+    }
+}
+
+fn unopened(what: &str) -> Judgement {
+    Judgement::fail(format!("expected a WebSocket; got {what}"))
+}
+
+pub(super) fn without_compression() -> Judgement {
+    let text = "permessage-deflate was not agreed on in these terms";
+    Judgement::new(Verdict::Unimplemented, text)
+}

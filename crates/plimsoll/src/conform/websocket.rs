@@ -1,0 +1,142 @@
+//! `plimsoll conform websocket`: servers against RFC 6455 and RFC 7692, or with `--listen`, clients.
+
+use std::{
+    io::{self, Write},
+    net::SocketAddr,
+    sync::Arc,
+};
+
+use clap::Parser;
+use plimsoll_conformance::{
+    Outcome, Target, Verdict,
+    websocket::{ClientSuite, Server, ServerSuite},
+};
+use tokio::net::TcpListener;
+
+use super::{
+    conduct::{Ran, Subject, conduct, conduct_by},
+    flags::Flags,
+};
+use crate::{
+    exit::{Failure, Status},
+    surroundings::Surroundings,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll serve --app echo --port 9001 &
+  plimsoll conform websocket ws://localhost:9001/
+  plimsoll conform websocket ws://localhost:9001/ --except 9,12,13 --report echo.html
+  plimsoll conform websocket --listen 127.0.0.1:9001 --name my-client
+
+A server under test echoes every message, up to 16 MiB. A client under test calls
+  ws://ADDR/getCaseCount, ws://ADDR/runCase?case=1&agent=NAME and so on, ws://ADDR/updateReports?agent=NAME
+as clients do that were written for Autobahn's test suite, whose cases these are, with its numbers.";
+
+/// Test a WebSocket server, or with --listen a client, in about 650 cases.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Options {
+    /// The echo server to test, for example ws://localhost:9001/.
+    #[arg(value_name = "URL", required_unless_present_any = ["listen", "list"], conflicts_with = "listen")]
+    url: Option<String>,
+    /// Be the server and test the clients that come. Port 0 takes a free one, which is printed.
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    /// Messages in each case of families 12 and 13 (compression). Autobahn sends 1000.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    messages: u32,
+    /// Take a wss:// server for whoever it says that it is.
+    #[arg(long)]
+    insecure: bool,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+impl Options {
+    pub(super) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        let n_messages = self.messages as usize;
+        match (&self.url, self.listen) {
+            (_, Some(address)) => self.test_clients(address, n_messages, surroundings),
+            (Some(url), None) => self.test_server(url, n_messages, surroundings),
+            // Only the list is wanted, and a server's is the longer one.
+            (None, None) => self.test_server("ws://localhost/", n_messages, surroundings),
+        }
+    }
+
+    fn test_server(
+        &self,
+        url: &str,
+        n_messages: usize,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Status, Failure> {
+        let tls = || match self.insecure {
+            true => Ok(plimsoll_trust::believing_anybody()),
+            false => plimsoll_trust::system_authorities().map(plimsoll_trust::believing),
+        };
+        let tls = match url.starts_with("wss:") {
+            true => Some(tls().map_err(|error| Failure::Runtime(error.into()))?),
+            false => None,
+        };
+        let server = Server::parse(url, tls.map(|tls| Arc::new(tls.with_no_client_auth())))
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let target = Target {
+            name: url.to_owned(),
+            url: url.to_owned(),
+            version: None,
+        };
+        let suite = ServerSuite::new(server, n_messages);
+        conduct("websocket server", &suite, target, &self.flags, surroundings)
+    }
+
+    fn test_clients(
+        &self,
+        address: SocketAddr,
+        n_messages: usize,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Status, Failure> {
+        let suite = ClientSuite::new(n_messages);
+        let subject = Subject {
+            suite: "websocket client",
+            cases: suite.cases(),
+            families: suite.families(),
+            target: Target {
+                name: "client".to_owned(),
+                url: format!("ws://{address}"),
+                version: None,
+            },
+        };
+        conduct_by(subject, &self.flags, surroundings, async |cases, observe| {
+            let listener = TcpListener::bind(address).await.map_err(|error| {
+                Failure::Runtime(
+                    format!("cannot listen on {address}: {error}; choose another --listen").into(),
+                )
+            })?;
+            let address = listener.local_addr()?;
+            writeln!(io::stderr(), "Clients are tested on ws://{address}/getCaseCount.")?;
+            let number = |outcome: &Outcome| {
+                cases
+                    .iter()
+                    .position(|case| case.id == outcome.case.id)
+                    .map_or(0, |at| at + 1)
+            };
+            let run = suite.run(&listener, &cases, self.flags.deadline(), |outcome| {
+                observe(outcome);
+                if outcome.worst() == Verdict::Fail {
+                    // Standard error is a courtesy here: the results have it all.
+                    let _ = writeln!(
+                        io::stderr(),
+                        "{} failed: ws://{address}/runCase?case={}",
+                        outcome.case.id,
+                        number(outcome)
+                    );
+                }
+            });
+            let run = run.await;
+            Ok(Ran {
+                outcomes: run.outcomes,
+                agent: run.agent,
+            })
+        })
+    }
+}
