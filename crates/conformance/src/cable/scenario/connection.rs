@@ -4,7 +4,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::super::{
-    client::Refused,
+    client::{self, Refused},
     handshake::{BASE_PROTOCOL, Handshake},
     stage::Stage,
     stop::{Checked, Stop},
@@ -152,7 +152,7 @@ pub(super) async fn url(stage: &Stage<'_>) -> Checked {
     };
     let mut client = stage.client_with(&handshake).await?;
     let identifier = r#"{"channel":"RequestChannel"}"#;
-    client.send(&super::super::client::subscribe(identifier)).await?;
+    client.send(&client::subscribe(identifier)).await?;
     let message = client.message("the URL that the application knows").await?;
     let expected = format!(
         "//{}{}",
@@ -226,9 +226,7 @@ pub(super) async fn channel_request(stage: &Stage<'_>) -> Checked {
     };
     stage.client_with(&handshake).await?.subscribe(identifier).await?;
     let mut stranger = stage.client().await?;
-    stranger
-        .send(&super::super::client::subscribe(identifier))
-        .await?;
+    stranger.send(&client::subscribe(identifier)).await?;
     stranger.is_rejected(identifier).await
 }
 
