@@ -195,10 +195,11 @@ fn add_closing(list: &mut List) {
             let payloads = (0..20).map(|n| format!("message {n}"));
             let mut frames: Vec<Frame> = payloads.clone().map(text).collect();
             frames.push(close(1000, ""));
-            // What an application does with messages before a Close is its own business; in order it has to be.
+            // A target that answers the Close before its application has seen the messages loses echoes, which is less strict.
             let all = payloads.map(|payload| message(TEXT, payload)).collect();
             Exchange::new(frames)
                 .hears(all)
+                .or_non_strict(Vec::new())
                 .ends(Ending::Answered(&[Some(1000)]))
         },
     );
