@@ -1,13 +1,15 @@
 //! Messages of servers, and how identifiers and actions are made of what files and arguments say.
 #![no_main]
 
+use std::collections::BTreeMap;
+
 use libfuzzer_sys::fuzz_target;
 use plimsoll_cable::{
     event_stream::EventStream,
     identifier::{encode_action, encode_identifier},
     reply::Reply,
 };
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = str::from_utf8(data) else { return };
@@ -19,7 +21,8 @@ fuzz_target!(|data: &[u8]| {
         .into_iter()
         .flatten()
     {
-        assert!(serde_json::from_str::<Value>(&encoded).is_ok_and(|value| value.is_object()));
+        // Not as a value: numbers are kept as they were written, however large they are.
+        assert!(serde_json::from_str::<BTreeMap<String, &RawValue>>(&encoded).is_ok());
     }
 });
 

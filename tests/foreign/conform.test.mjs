@@ -1,11 +1,14 @@
-// What `plimsoll conform` writes is read by those that it is meant for: JUnit's XML by a real parser, pages by a browser.
+// What all suites of `plimsoll conform` have in common: selections, results, expectations and exit codes, and that what is
+// written is read by those that it is meant for.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { plimsollIn } from "./support/plimsoll.mjs";
+import { WebSocketServer } from "ws";
+import { plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** Results of one target, in the form that `--report FILE.json` writes. */
@@ -90,4 +93,128 @@ test("what holds no results is said clearly", async (t) => {
   await check("newer.json", /^error: newer\.json has results of version 7, and this program reads version 1/);
   await check("summary.json", /^error: summary\.json has no results of a conformance suite/);
   await check("none.json", /^error: cannot read none\.json/);
+});
+
+/** A WebSocket server that sends back `answer(data)`. */
+async function echoServer(t, answer = (data) => data) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  server.on("connection", (client) => {
+    // What the tester does wrong on purpose is reported here.
+    client.on("error", () => {});
+    client.on("message", (data, isBinary) => {
+      const back = answer(data);
+      if (back !== undefined) client.send(back, { binary: isBinary });
+    });
+  });
+  await once(server, "listening");
+  t.after(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  return `ws://127.0.0.1:${server.address().port}`;
+}
+
+test("the cases that were selected run, and their results are in all forms the same", async (t) => {
+  const url = await echoServer(t);
+  const folder = folderOf(t, {});
+  const reports = ["r.json", "r.xml", "r.html"].flatMap((file) => ["--report", file]);
+  const run = await plimsollIn(
+    { cwd: folder },
+    ...["conform", "websocket", url, "--only", "1.1,2.2", "--except", "1.1.8", "--name", "echo", "--format", "json"],
+    ...reports,
+  );
+  assert.equal(run.code, 0, run.stderr);
+  const read = (file) => readFileSync(join(folder, file), "utf8");
+  assert.equal(read("r.json"), run.stdout);
+  const { outcomes, target } = JSON.parse(run.stdout);
+  const ids = outcomes.map(({ id }) => id);
+  assert.deepEqual(ids, [1, 2, 3, 4, 5, 6, 7].map((n) => `1.1.${n}`).concat("2.2"));
+  assert.deepEqual([...new Set(outcomes.map(({ verdict }) => verdict))], ["pass"]);
+  assert.equal(target.name, "echo");
+  const cases = parseXml(read("r.xml")).filter(([tag]) => tag === "testcase");
+  assert.deepEqual(
+    cases.map(([, { name }]) => name.split(" ")[0]),
+    ids,
+  );
+  assert.match(read("r.html"), /<h1>Conformance, websocket server: echo<\/h1>/);
+  assert.equal(run.stderr, "Report: r.json\nReport: r.xml\nReport: r.html\n");
+
+  const listed = await plimsollIn({ cwd: folder }, "conform", "websocket", url, "--only", "1.1", "--list");
+  assert.equal(listed.code, 0);
+  assert.equal(listed.stdout.trim().split("\n").length, 8);
+  assert.match(listed.stdout, /^1\.1\.1 .* RFC 6455 §/);
+});
+
+test("a failure is told in full", async (t) => {
+  const url = await echoServer(t, () => "something else");
+  const run = await plimsollIn({}, "conform", "websocket", url, "--only", "1.1.2");
+  assert.equal(run.code, 3, run.stderr);
+  assert.match(run.stdout, /^fail 1\.1\.2 .*\n {2}RFC 6455 §.*\n {2}.*expected.*\n( {4} *\d+\.\d{3} (->|<-|--) .*\n)+/m);
+  assert.match(run.stdout, /<- .*something else/);
+  assert.doesNotMatch(run.stdout, /\u001b/);
+});
+
+test("a verdict that changes is noticed, for better or worse, and sentences stay", async (t) => {
+  const right = await echoServer(t);
+  const wrong = await echoServer(t, (data) => (data.length > 1_000 ? "too long" : data));
+  const folder = folderOf(t, {});
+  const conform = (url, ...flags) =>
+    plimsollIn({ cwd: folder }, "conform", "websocket", url, "--only", "1.1", ...flags);
+  const file = join(folder, "echo.txt");
+
+  const first = await conform(wrong, "--write-expectations", "echo.txt");
+  assert.equal(first.code, 0, first.stderr);
+  const written = readFileSync(file, "utf8");
+  assert.match(written, /^1\.1\.6 +fail +\S.*$/m);
+  writeFileSync(file, written.replace(/^(1\.1\.6 +fail +).*$/m, "$1cuts what is long"));
+
+  const same = await conform(wrong, "--expect", "echo.txt");
+  assert.equal(same.code, 0, same.stderr);
+  assert.match(same.stderr, /^as expected: 8 verdicts$/m);
+
+  const better = await conform(right, "--expect", "echo.txt");
+  assert.equal(better.code, 3);
+  assert.match(better.stderr, /better {2}1\.1\.6: expected fail \(cuts what is long\), got pass/);
+
+  const again = await conform(wrong, "--write-expectations", "echo.txt");
+  assert.equal(again.code, 0, again.stderr);
+  assert.match(readFileSync(file, "utf8"), /^1\.1\.6 +fail +cuts what is long$/m);
+
+  const good = await conform(right, "--write-expectations", "echo.txt");
+  assert.equal(good.code, 0, good.stderr);
+  const worse = await conform(wrong, "--expect", "echo.txt");
+  assert.equal(worse.code, 3);
+  assert.match(worse.stderr, /worse {3}1\.1\.6: expected pass, got fail: /);
+});
+
+test("mistakes are said before anything runs", async (t) => {
+  const folder = folderOf(t, { "bad.txt": "1.* okay\n2.1 fail\n" });
+  const check = async (flags, expected, expectedCode = 2) => {
+    // Nobody listens on the port of discard.
+    const run = await plimsollIn({ cwd: folder }, "conform", "websocket", "ws://127.0.0.1:9", ...flags);
+    assert.equal(run.code, expectedCode, run.stderr);
+    assert.match(run.stderr, expected);
+  };
+  await check(["--only", "1.1.99"], /no case is called `1\.1\.99`; the nearest is 1\.1\.\d; --list shows all cases/);
+  await check(["--report", "r.pdf"], /ends in \.html \(a page\), \.json \(data\) or \.xml \(JUnit\)/);
+  await check(["--report", "no/r.xml"], /--report no\/r\.xml: there is no folder no; create it first/);
+  await check(["--expect", "none.txt"], /--expect none\.txt: there is no such file; --write-expectations none\.txt makes it/);
+  await check(["--expect", "bad.txt"], /bad\.txt:1:5: `okay` is no verdict[^]*bad\.txt:2:5: `fail` needs a sentence/);
+  await check(["--timeout", "0"], /expected seconds, more than 0/);
+  await check(["--only", "1.1.1"], /ws:\/\/127\.0\.0\.1:9/, 1);
+});
+
+test("a signal ends the run without results", async (t) => {
+  let ask;
+  const asked = new Promise((resolve) => (ask = resolve));
+  // Nothing comes back.
+  const url = await echoServer(t, () => ask());
+  const child = startPlimsollIn({}, "conform", "websocket", url, "--only", "1.1.2", "--timeout", "600");
+  let talk = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (talk += text));
+  await asked;
+  child.kill("SIGINT");
+  const { code } = await child.exited;
+  assert.equal(code, 1);
+  assert.match(talk, /a signal ended the run after 0 of 1 cases, so there are no results/);
 });

@@ -161,7 +161,7 @@ describe("the page of a run that goes on", () => {
   });
 
   test("plimsoll demo has it beside its chat", async (t) => {
-    const run = await Run.start(t, "demo", "--users", "5", "--time", "15", "--ui");
+    const run = await Run.start(t, "demo", "--users", "40", "--time", "600", "--ui");
     const { page, check } = await open(t, run.url);
     await page.waitForSelector("a:text-is('Join the chat')");
     const chat = /in a browser: (http:\S+)/.exec(run.said)[1];
@@ -171,6 +171,7 @@ describe("the page of a run that goes on", () => {
     await room.locator("#name").fill("visitor");
     await room.locator("#join button").click();
     await room.locator("#messages li").first().waitFor();
+    await page.click("button:text-is('Stop')");
     await page.waitForURL(`${run.url}report`);
     await page.waitForSelector("#environment");
     check(chat);

@@ -9,6 +9,7 @@ mod avalanche;
 mod broadcast;
 mod budget;
 mod client;
+mod compare;
 mod fanout;
 mod finished;
 mod generator;
@@ -25,6 +26,7 @@ mod server;
 mod sheet;
 mod swarm;
 mod usage;
+mod watch;
 
 use std::{env, io, num::NonZeroUsize, path::PathBuf};
 
@@ -72,6 +74,10 @@ enum Name {
     Http,
     /// Artillery's files: load client CPU per message next to the real Artillery, memory per user that stays; needs npm.
     Artillery,
+    /// What --watch says of a server, next to what /proc and `idle` say.
+    Watch,
+    /// Verdicts of ten comparisons of equal runs, and of ten with a target that is 30 % slower; --rounds changes nothing.
+    Compare,
     /// All of them.
     All,
 }
@@ -149,6 +155,8 @@ enum Benchmark {
     Js,
     Http,
     Artillery,
+    Watch,
+    Compare,
 }
 
 fn chosen(name: Name) -> Vec<Benchmark> {
@@ -161,6 +169,8 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Js => vec![Benchmark::Js],
         Name::Http => vec![Benchmark::Http],
         Name::Artillery => vec![Benchmark::Artillery],
+        Name::Watch => vec![Benchmark::Watch],
+        Name::Compare => vec![Benchmark::Compare],
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,
@@ -170,6 +180,8 @@ fn chosen(name: Name) -> Vec<Benchmark> {
             Benchmark::Js,
             Benchmark::Http,
             Benchmark::Artillery,
+            Benchmark::Watch,
+            Benchmark::Compare,
         ],
     }
 }
@@ -185,6 +197,8 @@ impl Benchmark {
             Self::Js => "js",
             Self::Http => "http",
             Self::Artillery => "artillery",
+            Self::Watch => "watch",
+            Self::Compare => "compare",
         }
     }
 
@@ -198,6 +212,8 @@ impl Benchmark {
             Self::Js => js::run(plan),
             Self::Http => http::run(plan),
             Self::Artillery => artillery::run(plan),
+            Self::Watch => watch::run(plan),
+            Self::Compare => compare::run(plan),
         }
     }
 }

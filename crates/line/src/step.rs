@@ -120,6 +120,10 @@ pub enum Cause {
 /// From this share of all cores on, a target's CPU is exhausted. Reason: the rest goes to the kernel's own work.
 const CPU_FULL: f64 = 0.95;
 
+/// Up to so many cores a target that uses one may be one that can use no more, as a single thread or an interpreter with one
+/// lock does. Reason: such programs have helpers beside, for garbage or for I/O.
+const ONE_THREAD: f64 = 1.1;
+
 /// From this share of the machine's memory on, it is exhausted. Reason: below, the kernel still finds caches to drop.
 const MEMORY_FULL: f64 = 0.9;
 
@@ -237,16 +241,16 @@ fn complaint(objective: &Objective, finding: &Finding, failures: &[Failure]) -> 
 }
 
 fn cause(measured: &Measured<'_>) -> Option<Cause> {
-    let full = measured
-        .targets
-        .iter()
-        .find(|target| target.cpu_cores >= CPU_FULL * f64::from(target.cores));
-    if let Some(target) = full {
-        return Some(Cause::TargetCpu {
+    let by_cpu = |is_full: fn(&TargetUse) -> bool| {
+        let full = measured.targets.iter().find(|target| is_full(target));
+        full.map(|target| Cause::TargetCpu {
             name: target.name.clone(),
             cpu_cores: target.cpu_cores,
             cores: target.cores,
-        });
+        })
+    };
+    if let Some(cause) = by_cpu(|target| target.cpu_cores >= CPU_FULL * f64::from(target.cores)) {
+        return Some(cause);
     }
     let out_of_memory = measured.targets.iter().find_map(|target| {
         let memory_bytes = target.memory_bytes?;
@@ -262,6 +266,8 @@ fn cause(measured: &Measured<'_>) -> Option<Cause> {
             generator_cpu_cores: cores(measured.generator),
         })
     })
+    // Only where there was CPU left that it could have had.
+    .or_else(|| by_cpu(|target| (CPU_FULL..=ONE_THREAD).contains(&target.cpu_cores)))
 }
 
 fn cores(evidence: &Evidence) -> f64 {
@@ -281,8 +287,15 @@ impl std::fmt::Display for Cause {
                 cpu_cores,
                 cores,
             } => {
-                let percent = cpu_cores / f64::from(*cores) * 100.0;
-                write!(f, "CPU of {name} {percent:.0} % of {cores} cores")
+                let share = cpu_cores / f64::from(*cores);
+                if share >= CPU_FULL {
+                    write!(f, "CPU of {name} {:.0} % of {cores} cores", share * 100.0)
+                } else {
+                    write!(
+                        f,
+                        "CPU of {name} {cpu_cores:.2} cores, all that a single thread can have; {cores} are there"
+                    )
+                }
             }
             Self::TargetMemory {
                 name,

@@ -128,6 +128,25 @@ pub(super) const ARTILLERY_MEMORY: Budget = Budget {
     unit: "KB",
 };
 
+/// Memory per user as a watched run fits it, next to what `idle` counts.
+pub(super) const WATCH_PER_USER: Budget = Budget {
+    what: "fitted RSS per user, off what idle counts by",
+    at_most: 10.0,
+    unit: "%",
+};
+/// CPU and memory of a target, next to what the kernel says.
+pub(super) const WATCH_TOTAL: Budget = Budget {
+    what: "figure of a watched run, off what /proc says by",
+    at_most: 5.0,
+    unit: "%",
+};
+/// Comparisons with another verdict than the right one, of ten.
+pub(super) const COMPARE_WRONG: Budget = Budget {
+    what: "wrong verdicts of ten",
+    at_most: 1.0,
+    unit: "comparisons",
+};
+
 impl Budget {
     /// Compares a measured figure, taken under the given circumstances, with the budget.
     pub(super) fn judge(&self, circumstances: String, measured: f64) -> Verdict<'_> {

@@ -59,6 +59,15 @@ impl Report {
         })
     }
 
+    /// The last number of the list at a JSON pointer; nulls are left out.
+    pub(super) fn last_number(&self, pointer: &str) -> Result<f64, Error> {
+        let list = self.json.pointer(pointer).and_then(Value::as_array);
+        let last = list.and_then(|list| list.iter().rev().find_map(Value::as_f64));
+        last.ok_or_else(|| Error::Report {
+            pointer: pointer.into(),
+        })
+    }
+
     /// The command and everything that it reported, to be kept with the result.
     pub(super) fn into_json(self) -> Value {
         json!({ "command": self.command, "report": self.json })
@@ -85,8 +94,9 @@ mod tests {
     fn numbers_are_found_by_pointer() {
         let report = Report {
             command: String::new(),
-            json: json!({ "steps": [{ "clients": 3 }, { "clients": 6 }] }),
+            json: json!({ "steps": [{ "clients": 3 }, { "clients": 6 }], "series": [1, 2, null] }),
         };
+        assert!((report.last_number("/series").unwrap() - 2.0).abs() < 1e-9);
         assert!((report.number("/steps/1/clients").unwrap() - 6.0).abs() < 1e-9);
         assert!((report.sum("/clients").unwrap() - 9.0).abs() < 1e-9);
         let error = report.number("/steps/0/n_lost").unwrap_err();

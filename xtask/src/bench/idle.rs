@@ -23,7 +23,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
         let title = format!("idle: server RSS, {n_connections} subscribed connections");
         let mut sheet = Sheet::new(title, &[EMPTY, SUBSCRIBED, PINGED, PER_CONNECTION]);
         for _ in 0..plan.rounds {
-            sheet.push(round(plan, n_connections)?);
+            sheet.push(round(plan, n_connections)?.to_vec());
         }
         let verdict = budget::IDLE.judge(
             format!("{n_connections} connections"),
@@ -34,8 +34,14 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
+/// What one round says of a connection.
+pub(super) fn bytes_each(plan: &Plan, n_connections: usize) -> Result<f64, Error> {
+    let [.., bytes] = round(plan, n_connections)?;
+    Ok(bytes)
+}
+
 /// Memory before, after everybody has subscribed, and after everybody has had a ping; the larger one counts.
-fn round(plan: &Plan, n_connections: usize) -> Result<Vec<f64>, Error> {
+fn round(plan: &Plan, n_connections: usize) -> Result<[f64; 4], Error> {
     let server = Server::start(&plan.binary)?;
     let empty = server.rss_bytes()?;
     let mut members = swarm::gather(server.address(), n_connections).map_err(Error::Swarm)?;
@@ -46,7 +52,7 @@ fn round(plan: &Plan, n_connections: usize) -> Result<Vec<f64>, Error> {
     let pinged = server.rss_bytes()?;
     let grown = subscribed.max(pinged).saturating_sub(empty);
     let kilobytes = |bytes: u64| bytes as f64 / 1024.0;
-    Ok(vec![
+    Ok([
         kilobytes(empty),
         kilobytes(subscribed),
         kilobytes(pinged),

@@ -1,6 +1,6 @@
 //! `plimsoll serve` as its own process, for as long as a round needs it.
 
-use std::{net::SocketAddr, path::Path, process::Command};
+use std::{net::SocketAddr, path::Path, process::Command, time::Duration};
 
 use super::{Error, memory, process::Process};
 
@@ -37,6 +37,11 @@ impl Server {
 
     pub(super) fn pid(&self) -> u32 {
         self.process.pid()
+    }
+
+    /// CPU time of all its threads since it started.
+    pub(super) fn cpu(&self) -> Result<Duration, Error> {
+        self.process.cpu()
     }
 
     /// Resident memory now.

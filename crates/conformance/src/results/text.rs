@@ -28,7 +28,10 @@ impl Results {
             .map(|version| format!(" {version}"))
             .unwrap_or_default();
         let what = format!("{}: {}{}", self.suite, readable(name), readable(&version));
-        format!("{}  {}\n\n", style.strong(&what), readable(url))
+        // Who has no name is called by the address.
+        let place = if url == name { "" } else { url };
+        let head = format!("{}  {}", style.strong(&what), readable(place));
+        format!("{}\n\n", head.trim_end())
     }
 
     fn table(&self, style: Style) -> String {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use super::{
     asking,
     cases::{self, Planned, Script},
@@ -26,6 +28,9 @@ pub struct ServerSuite {
 /// How long a case with much to send may take beyond others. Reason: 4 MiB in fragments of 64 bytes, and a thousand
 /// messages of 128 KiB.
 pub(super) const LONG: Duration = Duration::from_secs(300);
+
+/// How long a connection may take at first. Reason: a packet that is lost three times, on a slow line.
+const REACHABLE_WITHIN: Duration = Duration::from_secs(10);
 
 impl ServerSuite {
     /// All cases for `server`, which echoes every message; `n_messages` is how many each case of families 12 and 13 sends.
@@ -78,6 +83,21 @@ impl Suite for ServerSuite {
 
     fn families(&self) -> &'static [(&'static str, &'static str)] {
         cases::FAMILIES
+    }
+
+    /// Without a server every case would fail, and none would say why.
+    async fn prepare(&self) -> Result<(), String> {
+        let url = self.server.url();
+        match timeout(REACHABLE_WITHIN, self.server.dial()).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(format!(
+                "cannot connect to {url}: {error}; start the server first"
+            )),
+            Err(_elapsed) => Err(format!(
+                "cannot connect to {url}: no answer within {} s",
+                REACHABLE_WITHIN.as_secs()
+            )),
+        }
     }
 
     fn is_independent(&self, _: &CaseId) -> bool {

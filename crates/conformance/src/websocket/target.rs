@@ -69,6 +69,12 @@ impl Server {
         &self.path
     }
 
+    /// As people type it.
+    pub(super) fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "wss" } else { "ws" };
+        format!("{scheme}://{}{}", self.authority(), self.path)
+    }
+
     /// `http://authority/path`, for requests in absolute form.
     pub(super) fn absolute(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };

@@ -147,7 +147,30 @@ fn what_was_exhausted_is_told() {
             Some("CPU of :8080 97 % of 2 cores"),
         ),
         (
+            Case {
+                target_cores: 1.02,
+                ..slow
+            },
+            Some("CPU of :8080 1.02 cores, all that a single thread can have; 2 are there"),
+        ),
+        (
+            Case {
+                target_cores: 1.2,
+                ..slow
+            },
+            None,
+        ),
+        (
             Case { idle: 0.01, ..slow },
+            Some("this machine had no idle CPU, of which the generator itself took 0.40 cores"),
+        ),
+        // It may have wanted more.
+        (
+            Case {
+                idle: 0.01,
+                target_cores: 1.02,
+                ..slow
+            },
             Some("this machine had no idle CPU, of which the generator itself took 0.40 cores"),
         ),
         (

@@ -210,6 +210,7 @@ impl Sampler {
 
     fn finish(mut self) -> Account {
         if self.ended.is_none() {
+            self.source.hurry();
             let second = self.elapsed().as_secs();
             self.look(second);
         }
