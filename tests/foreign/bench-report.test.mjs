@@ -133,7 +133,7 @@ describe("reports of HTTP", { concurrency: false }, () => {
     const { metrics, timeline, metadata, thresholds, vus_max, iterations } = (await summary()).summary;
     assert.equal(own.complete, 250);
     assert.deepEqual(metrics.latency.values, own.latency_us);
-    assert.deepEqual(metrics.http_req_duration.values, own.processing_us);
+    assert.deepEqual(metrics.http_req_processing.values, own.processing_us);
     assert.deepEqual(metrics.http_req_queueing.values, own.queueing_us);
     assert.deepEqual(metrics.http_req_waiting.values, own.waiting_us);
     assert.deepEqual(metrics.http_reqs_complete.values, { count: own.complete, rate: own.requests_per_second });

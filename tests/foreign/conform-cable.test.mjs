@@ -15,7 +15,7 @@ const expectations = (name) => fileURLToPath(new URL(`expectations/${name}.txt`,
 const serve = (...flags) =>
   [
     `"${PROGRAM}" serve --host 127.0.0.1 --port {port} --rpc_host {rpc} --headers cookie,x-api-token`,
-    "--ping_interval 1",
+    "--ping_interval 1 --ping_timestamp_precision ms",
     ...flags,
   ].join(" ");
 

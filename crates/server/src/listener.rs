@@ -105,10 +105,11 @@ impl Listeners {
     fn add(&mut self, mut address: SocketAddr, n_shards: usize) -> Result<(), BindError> {
         let mut sockets = Vec::new();
         // The first socket goes without SO_REUSEPORT for a moment, so that a port which another server has
-        // is an error instead of a silent share of its connections.
-        drop(listen(address, false).map_err(|source| BindError::Bind { address, source })?);
+        // is an error instead of a silent share of its connections. It does not listen: who connected to it would be
+        // reset, and clients that wait for a server to come back try all the time.
+        drop(bind(address, false).map_err(|source| BindError::Bind { address, source })?);
         for _ in 0..n_shards.max(1) {
-            let socket = listen(address, true).map_err(|source| BindError::Bind { address, source })?;
+            let socket = listen(address).map_err(|source| BindError::Bind { address, source })?;
             address = socket
                 .local_addr()
                 .map_err(|source| BindError::Bind { address, source })?;
@@ -137,8 +138,15 @@ fn ipv4_first(resolved: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     addresses
 }
 
+/// A socket that shares its port with those of the other shards.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = bind(address, true)?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
 /// Accepted connections inherit the options of their listening socket, which saves five calls per connection.
-fn listen(address: SocketAddr, shares_port: bool) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr, shares_port: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
@@ -148,8 +156,7 @@ fn listen(address: SocketAddr, shares_port: bool) -> io::Result<TcpListener> {
     socket.set_nonblocking(true)?;
     set_connection_options(&socket);
     socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    Ok(socket.into())
+    Ok(socket)
 }
 
 /// Best effort: a kernel without one of these options still serves.
@@ -171,6 +178,8 @@ fn set_connection_options(socket: &Socket) {
 
 #[cfg(test)]
 mod tests {
+    use std::{net::TcpStream, sync::mpsc, thread};
+
     use super::*;
 
     #[test]
@@ -196,6 +205,42 @@ mod tests {
             error.starts_with(&format!("cannot listen on 127.0.0.1:{port}: ")),
             "{error}"
         );
+    }
+
+    /// Clients that come back after a restart try to connect while the server starts.
+    #[test]
+    fn who_connects_while_the_port_is_bound_is_served() {
+        // An address of its own: nobody else takes its ports in between.
+        let host = "127.0.0.3";
+        for round in 0..1000 {
+            let free = Listeners::bind(host, 0, 1).expect("loopback has free ports");
+            let address = free.addresses()[0];
+            drop(free);
+            let (tries, has_tried) = mpsc::channel();
+            let eager = thread::spawn(move || connect_as_soon_as_possible(address, &tries));
+            has_tried
+                .recv()
+                .expect("nobody listens yet, so the first attempt fails");
+            let listeners = Listeners::bind(host, address.port(), 2).expect("the port is free");
+            let client = eager.join().expect("the client connects");
+            client.set_nonblocking(true).expect("a socket option");
+            let error = client.peek(&mut [0]).expect_err("nobody has sent anything");
+            assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "round {round}: {error}");
+            drop(listeners);
+        }
+    }
+
+    fn connect_as_soon_as_possible(address: SocketAddr, tries: &mpsc::Sender<()>) -> TcpStream {
+        loop {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).expect("a socket");
+            // From another address, or TCP would sooner or later connect the socket with itself.
+            let own: SocketAddr = ([127, 0, 0, 2], 0).into();
+            socket.bind(&own.into()).expect("all of 127.0.0.0/8 is loopback");
+            if socket.connect(&address.into()).is_ok() {
+                return socket.into();
+            }
+            let _only_the_first_counts = tries.send(());
+        }
     }
 
     #[test]

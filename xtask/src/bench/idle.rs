@@ -23,7 +23,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
         let title = format!("idle: server RSS, {n_connections} subscribed connections");
         let mut sheet = Sheet::new(title, &[EMPTY, SUBSCRIBED, PINGED, PER_CONNECTION]);
         for _ in 0..plan.rounds {
-            sheet.push(round(plan, n_connections)?.to_vec());
+            sheet.push(round(plan, n_connections)?);
         }
         let verdict = budget::IDLE.judge(
             format!("{n_connections} connections"),
@@ -34,28 +34,67 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
-/// What one round says of a connection.
-pub(super) fn bytes_each(plan: &Plan, n_connections: usize) -> Result<f64, Error> {
-    let [.., bytes] = round(plan, n_connections)?;
-    Ok(bytes)
+/// Server memory in bytes.
+pub(super) struct Readings {
+    /// Before the first connection.
+    empty: u64,
+    /// With the first of every [`FIRST`] connections: what the server needs once, it has by then.
+    first: u64,
+    /// When everybody has subscribed.
+    subscribed: u64,
+    /// When everybody has had a ping.
+    pinged: u64,
+    n_connections: usize,
 }
 
-/// Memory before, after everybody has subscribed, and after everybody has had a ping; the larger one counts.
-fn round(plan: &Plan, n_connections: usize) -> Result<[f64; 4], Error> {
-    let server = Server::start(&plan.binary)?;
-    let empty = server.rss_bytes()?;
-    let mut members = swarm::gather(server.address(), n_connections).map_err(Error::Swarm)?;
-    let subscribed = server.rss_bytes()?;
-    for member in &mut members {
-        member.wait_for(r#""type":"ping""#).map_err(Error::Swarm)?;
+/// So many connections have one among the first.
+const FIRST: usize = 20;
+
+impl Readings {
+    pub(super) fn take(plan: &Plan, n_connections: usize) -> Result<Self, Error> {
+        let server = Server::start(&plan.binary)?;
+        let empty = server.rss_bytes()?;
+        let n_first = n_connections / FIRST;
+        let mut members = swarm::gather(server.address(), n_first).map_err(Error::Swarm)?;
+        let first = server.rss_bytes()?;
+        let others = swarm::gather(server.address(), n_connections - n_first);
+        members.extend(others.map_err(Error::Swarm)?);
+        let subscribed = server.rss_bytes()?;
+        for member in &mut members {
+            member.wait_for(r#""type":"ping""#).map_err(Error::Swarm)?;
+        }
+        Ok(Self {
+            empty,
+            first,
+            subscribed,
+            pinged: server.rss_bytes()?,
+            n_connections,
+        })
     }
-    let pinged = server.rss_bytes()?;
-    let grown = subscribed.max(pinged).saturating_sub(empty);
+
+    /// Bytes per connection from an empty server on; the larger of the two later readings counts.
+    pub(super) fn each(&self) -> f64 {
+        self.grown_since(self.empty) / self.n_connections as f64
+    }
+
+    /// The same from the first connections on.
+    pub(super) fn each_further(&self) -> f64 {
+        self.grown_since(self.first) / (self.n_connections - self.n_connections / FIRST) as f64
+    }
+
+    fn grown_since(&self, earlier: u64) -> f64 {
+        self.subscribed.max(self.pinged).saturating_sub(earlier) as f64
+    }
+}
+
+/// Memory before, after everybody has subscribed, and after everybody has had a ping.
+fn round(plan: &Plan, n_connections: usize) -> Result<Vec<f64>, Error> {
+    let readings = Readings::take(plan, n_connections)?;
     let kilobytes = |bytes: u64| bytes as f64 / 1024.0;
-    Ok([
-        kilobytes(empty),
-        kilobytes(subscribed),
-        kilobytes(pinged),
-        grown as f64 / n_connections as f64,
+    Ok(vec![
+        kilobytes(readings.empty),
+        kilobytes(readings.subscribed),
+        kilobytes(readings.pinged),
+        readings.each(),
     ])
 }

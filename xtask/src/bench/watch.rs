@@ -1,10 +1,13 @@
 //! What `--watch` says of a server, next to what others count: memory per user next to `idle`'s, CPU and memory of a run next
 //! to the kernel's own figures.
+//!
+//! A line through a run tells what one more user costs. What a server needs once, with its first connections, is in `idle`'s
+//! figure and not in the slope, so the slope also stands next to what the connections after the first ones took.
 
 use super::{
     Error, Outcome, Plan, budget,
     generator::{self, Report},
-    idle,
+    idle::Readings,
     server::Server,
     sheet::Sheet,
 };
@@ -22,6 +25,7 @@ const N_STEPS: usize = 20;
 const N_ECHOES: &str = "300000";
 
 const IDLE: &str = "idle bytes";
+const FURTHER: &str = "further bytes";
 const FITTED: &str = "fitted bytes";
 const ERROR: &str = "± bytes";
 const CPU: &str = "CPU of /proc s";
@@ -30,7 +34,8 @@ const RSS: &str = "RSS of /proc KB";
 const WATCHED_RSS: &str = "watched KB";
 const CPU_OFF: &str = "CPU off by %";
 const RSS_OFF: &str = "RSS off by %";
-const OFF: &str = "off by %";
+const OFF: &str = "off idle by %";
+const OFF_FURTHER: &str = "off further by %";
 
 /// Where the report has what the first target used.
 const TARGET: &str = "/plimsoll/targets/0";
@@ -49,10 +54,11 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
 fn per_user(plan: &Plan, n_connections: usize, outcome: &mut Outcome) -> Result<(), Error> {
     let title =
         format!("watch: server RSS per user, {n_connections} subscribed connections in {N_STEPS} steps");
-    let mut sheet = Sheet::new(title, &[IDLE, FITTED, ERROR, OFF]);
+    let mut sheet = Sheet::new(title, &[IDLE, FURTHER, FITTED, ERROR, OFF, OFF_FURTHER]);
     let mut reports = Vec::new();
     for _ in 0..plan.rounds {
-        let idle = idle::bytes_each(plan, n_connections)?;
+        let readings = Readings::take(plan, n_connections)?;
+        let (idle, further) = (readings.each(), readings.each_further());
         let server = Server::start(&plan.binary)?;
         let (url, pid) = (server.cable_url(), server.pid().to_string());
         let [step_size, n_steps] = [n_connections / N_STEPS, N_STEPS].map(|n| n.to_string());
@@ -74,11 +80,19 @@ fn per_user(plan: &Plan, n_connections: usize, outcome: &mut Outcome) -> Result<
             ],
         )?;
         let [slope, error] = memory_per_user(&report)?;
-        sheet.push(vec![idle, slope, error, off(slope, idle)]);
+        let (off_idle, off_further) = (off(slope, idle), off(slope, further));
+        sheet.push(vec![idle, further, slope, error, off_idle, off_further]);
         reports.push(report.into_json());
     }
-    let verdict = budget::WATCH_PER_USER.judge(format!("{n_connections} connections"), sheet.median(OFF));
-    outcome.add(&sheet, &[verdict], &reports);
+    let judge = |what: &str, column| {
+        let circumstances = format!("{n_connections} connections, {what}");
+        budget::WATCH_PER_USER.judge(circumstances, sheet.median(column))
+    };
+    let verdicts = [
+        judge("from an empty server on", OFF),
+        judge("from its first connections on", OFF_FURTHER),
+    ];
+    outcome.add(&sheet, &verdicts, &reports);
     Ok(())
 }
 

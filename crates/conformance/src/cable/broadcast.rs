@@ -3,7 +3,7 @@
 mod http;
 mod redis;
 
-use std::{fmt, io, str::FromStr, time::Duration};
+use std::{fmt, io, time::Duration};
 
 use tokio::{sync::Mutex, time::timeout};
 
@@ -145,16 +145,5 @@ impl fmt::Display for Adapter {
             Self::Redis => "redis",
             Self::Redisx => "redisx",
         })
-    }
-}
-
-impl FromStr for Adapter {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Http, Self::Redis, Self::Redisx]
-            .into_iter()
-            .find(|adapter| adapter.to_string() == text)
-            .ok_or_else(|| "expected http, redis or redisx".to_owned())
     }
 }

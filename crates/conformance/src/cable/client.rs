@@ -9,7 +9,7 @@ use bytes::{BufMut, BytesMut};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::timeout,
+    time::{Instant, timeout, timeout_at},
 };
 
 use super::{
@@ -118,6 +118,7 @@ impl Client {
     }
 
     async fn answer(&mut self) -> Checked<Answer> {
+        let deadline = Instant::now() + self.patience;
         loop {
             match Answer::take(&mut self.received) {
                 Ok(Some(answer)) => return Ok(answer),
@@ -129,7 +130,7 @@ impl Client {
                 }
                 Err(error) => return Err(Stop::fail(format!("expected an answer to the upgrade; {error}"))),
             }
-            if self.read("an answer to the upgrade").await? == 0 {
+            if self.read("an answer to the upgrade", deadline).await? == 0 {
                 return Err(Stop::fail(
                     "expected an answer to the upgrade; the server closed the connection without one",
                 ));
@@ -274,8 +275,9 @@ impl Client {
 
     /// The next message that is no ping, or the end of the connection.
     pub(super) async fn event(&mut self, expected: &str) -> Checked<Event> {
+        let deadline = Instant::now() + self.patience;
         loop {
-            match self.any_event(expected).await? {
+            match self.any_event(expected, deadline).await? {
                 Event::Message(message) if message.is("ping") => {}
                 event => return Ok(event),
             }
@@ -284,8 +286,9 @@ impl Client {
 
     /// The next ping; other messages before it are passed over.
     pub(super) async fn ping(&mut self) -> Checked<Message> {
+        let deadline = Instant::now() + self.patience;
         loop {
-            match self.any_event("a ping").await? {
+            match self.any_event("a ping", deadline).await? {
                 Event::Message(message) if message.is("ping") => return Ok(*message),
                 Event::Message(_) => {}
                 Event::Closed(closing) => {
@@ -312,13 +315,13 @@ impl Client {
             .await
     }
 
-    async fn any_event(&mut self, expected: &str) -> Checked<Event> {
+    async fn any_event(&mut self, expected: &str, deadline: Instant) -> Checked<Event> {
         loop {
             let taken = frame::take(&mut self.received);
             let frame =
                 taken.map_err(|error| Stop::fail(format!("{}: expected {expected}; {error}", self.name)))?;
             let Some(frame) = frame else {
-                if self.read(expected).await? == 0 {
+                if self.read(expected, deadline).await? == 0 {
                     self.log
                         .borrow_mut()
                         .received(format_args!("{}: end of stream", self.name));
@@ -398,12 +401,12 @@ impl Client {
     }
 
     /// Reads once; 0 is the end of the stream, and so is a reset.
-    async fn read(&mut self, expected: &str) -> Checked<usize> {
+    async fn read(&mut self, expected: &str, deadline: Instant) -> Checked<usize> {
         self.received.reserve(READ_BYTES);
-        match timeout(self.patience, self.socket.read_buf(&mut self.received)).await {
+        match timeout_at(deadline, self.socket.read_buf(&mut self.received)).await {
             Ok(read) => Ok(read.unwrap_or(0)),
             Err(_elapsed) => Err(Stop::fail(format!(
-                "{}: expected {expected}; nothing came for {} s",
+                "{}: expected {expected}; it did not come within {} s",
                 self.name,
                 self.patience.as_secs_f64()
             ))),

@@ -128,8 +128,11 @@ impl Process {
         let deadline = Instant::now() + START_PATIENCE;
         let authority = self.target.authority();
         loop {
-            if TcpStream::connect(&authority).await.is_ok() {
-                return Ok(());
+            if let Ok(connection) = TcpStream::connect(&authority).await {
+                // While nobody listens, TCP may connect a socket with itself: its own port is as good as any other.
+                if connection.local_addr()? != connection.peer_addr()? {
+                    return Ok(());
+                }
             }
             if let Some(status) = self.child.try_wait()? {
                 // What it wrote last says why, unless a child of it keeps the streams open.

@@ -21,7 +21,7 @@ const MAX_TRENDS: usize = 2;
 const MAX_COUNTERS: usize = 1;
 
 /// Trends that are parts of others, or that are made by the test itself: pauses, schedules, sessions.
-const PARTS_OF_OTHERS: [&str; 19] = [
+const PARTS_OF_OTHERS: [&str; 20] = [
     "iteration_duration",
     "iteration_duration_scheduled",
     "iteration_lateness",
@@ -34,6 +34,7 @@ const PARTS_OF_OTHERS: [&str; 19] = [
     "http_req_waiting",
     "http_req_receiving",
     "http_req_queueing",
+    "http_req_processing",
     "ws_tcp_connecting",
     "ws_upgrading",
     "ws_welcome",

@@ -36,7 +36,7 @@ pub(crate) struct Measures {
     latency: TrendId,
     queueing: TrendId,
     blocked: TrendId,
-    duration: TrendId,
+    processing: TrendId,
     waiting: TrendId,
 }
 
@@ -64,7 +64,7 @@ impl Measures {
             latency: trend(LATENCY),
             queueing: trend("http_req_queueing"),
             blocked: trend("http_req_blocked"),
-            duration: trend("http_req_duration"),
+            processing: trend("http_req_processing"),
             waiting: trend("http_req_waiting"),
         };
         (measures, MetricSet::new(Arc::new(registry)))
@@ -100,7 +100,7 @@ impl Measures {
             (self.latency, &tally.total),
             (self.queueing, &tally.queueing),
             (self.blocked, &tally.connect),
-            (self.duration, &tally.processing),
+            (self.processing, &tally.processing),
             (self.waiting, &tally.waiting),
         ] {
             metrics.record_all(trend, &phase.histogram);

@@ -80,6 +80,24 @@ async fn extended(stage: &Stage<'_>, headers: &[(&str, &str)]) -> Checked<(Clien
     }
 }
 
+/// The same, if the target keeps history: then messages carry their position.
+async fn keeper(stage: &Stage<'_>) -> Checked<Client> {
+    let (mut client, _) = extended(stage, &[]).await?;
+    let stream = stage.name("probe");
+    let identifier = streams_channel(&[&stream], 900);
+    client.subscribe(&identifier).await?;
+    stage.publish(&stream, "0").await?;
+    let message = client.message("a message with its position").await?;
+    client.send(&client::unsubscribe(&identifier)).await?;
+    client.settle().await?;
+    match message.offset {
+        Some(_) => Ok(client),
+        None => Err(Stop::skip(
+            "messages carry no offset: the target keeps no history",
+        )),
+    }
+}
+
 /// A little in the past: history counts in seconds.
 fn half_a_minute_ago() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -106,7 +124,7 @@ async fn is_replayed(client: &mut Client, identifier: &str, expected: &[&str]) -
 }
 
 pub(super) async fn history_since(stage: &Stage<'_>) -> Checked {
-    let (mut client, _) = extended(stage, &[]).await?;
+    let mut client = keeper(stage).await?;
     let stream = stage.name("a");
     let identifier = streams_channel(&[&stream], 1);
     // Before anybody listens.
@@ -119,7 +137,7 @@ pub(super) async fn history_since(stage: &Stage<'_>) -> Checked {
 }
 
 pub(super) async fn history_offset(stage: &Stage<'_>) -> Checked {
-    let (mut client, _) = extended(stage, &[]).await?;
+    let mut client = keeper(stage).await?;
     let stream = stage.name("a");
     let identifier = streams_channel(&[&stream], 1);
     client.subscribe(&identifier).await?;
@@ -140,7 +158,7 @@ pub(super) async fn history_offset(stage: &Stage<'_>) -> Checked {
 }
 
 pub(super) async fn history_subscribe(stage: &Stage<'_>) -> Checked {
-    let (mut client, _) = extended(stage, &[]).await?;
+    let mut client = keeper(stage).await?;
     let stream = stage.name("a");
     let identifier = streams_channel(&[&stream], 1);
     stage.publish(&stream, "1").await?;
@@ -153,6 +171,7 @@ pub(super) async fn history_subscribe(stage: &Stage<'_>) -> Checked {
 }
 
 pub(super) async fn restored(stage: &Stage<'_>) -> Checked {
+    keeper(stage).await?;
     let (mut client, welcome) = extended(stage, &[]).await?;
     let stream = stage.name("a");
     let identifier = streams_channel(&[&stream], 1);

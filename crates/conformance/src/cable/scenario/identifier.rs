@@ -1,6 +1,6 @@
 //! Identifiers are texts that a client chose, and keys of its subscriptions: one that is written anew is another one.
 
-use super::super::{message::quoted, stage::Stage, stop::Checked};
+use super::super::{client, message::quoted, stage::Stage, stop::Checked};
 
 pub(super) async fn verbatim(stage: &Stage<'_>) -> Checked {
     let stream = stage.name("a");
@@ -18,9 +18,7 @@ pub(super) async fn verbatim(stage: &Stage<'_>) -> Checked {
         client.hears(&identifier, r#""tock""#).await?;
         stage.publish(&stream, r#""all""#).await?;
         client.hears(&identifier, r#""all""#).await?;
-        client
-            .send(&super::super::client::unsubscribe(&identifier))
-            .await?;
+        client.send(&client::unsubscribe(&identifier)).await?;
         client.settles_silently().await?;
     }
     Ok(())
