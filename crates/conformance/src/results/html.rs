@@ -61,11 +61,17 @@ impl Page {
         for result in results {
             let target = &result.target;
             let version = target.version.as_deref().unwrap_or_default();
+            // Who has no name is called by the address.
+            let url = if target.url == target.name {
+                ""
+            } else {
+                &target.url
+            };
             self.add(format_args!(
                 "<tr><th>{} {}<small>{}</small><small>{}, {:.0} s, {}</small></th><td><ul class=\"list\">",
                 escaped(&target.name),
                 escaped(version),
-                escaped(&target.url),
+                escaped(url),
                 escaped(&result.started),
                 result.seconds,
                 escaped(&result.tester),
@@ -123,7 +129,7 @@ impl Page {
                 continue;
             };
             let closing = match outcome.closing {
-                Some(closing) if closing != Verdict::Pass => format!("<small>end: {closing}</small>"),
+                Some(closing) if closing > outcome.verdict => format!("<small>end: {closing}</small>"),
                 _ => String::new(),
             };
             let (class, verdict) = (outcome.worst(), outcome.verdict);
