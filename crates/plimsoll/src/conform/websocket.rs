@@ -24,7 +24,7 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll serve --app echo --port 9001 &
+  plimsoll serve --app echo --port 9001 --max_message_size 16777216 &
   plimsoll conform websocket ws://localhost:9001/
   plimsoll conform websocket ws://localhost:9001/ --except 9,12,13 --report echo.html
   plimsoll conform websocket --listen 127.0.0.1:9001 --name my-client

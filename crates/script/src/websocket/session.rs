@@ -69,12 +69,21 @@ pub(crate) struct Session {
     sender: Waiter,
 }
 
-/// Ends the session with the future that it is in, however that ends.
+/// Ends the session with the future that it is in, when that is dropped before its time. After the connection's own end the
+/// script still takes what came before it.
 struct InBackground(Rc<Session>);
 
 impl Drop for InBackground {
     fn drop(&mut self) {
-        self.0.finish();
+        if self.0.ending.borrow().is_none() {
+            self.0.finish();
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.finish();
     }
 }
 

@@ -3,7 +3,7 @@
 //! `/echo` sends messages back; `/close/1002` ends at once with this code and the reason `why`, `/close` without a
 //! code; `/eof` leaves without a word; `/refuse` answers 403; `/ping` sends a Ping first and then echoes; `/deaf` reads
 //! nothing, not even a Close; `/silent` does not even answer the upgrade; `/flood/N` sends N messages and then echoes;
-//! `/cookie` sets the cookie `seen`.
+//! `/cookie` sets the cookie `seen`; `/last-words` sends a message and a Close at once.
 
 use std::{cell::RefCell, net::SocketAddr, rc::Rc};
 
@@ -107,6 +107,14 @@ async fn serve(mut stream: TcpStream, log: Log) {
         for n in 0..n.parse().unwrap() {
             encode_frame(Opcode::Text, format!("{n}").as_bytes(), None, &mut first);
         }
+    }
+    if path == "/last-words" {
+        encode_frame(Opcode::Text, b"bye", None, &mut first);
+        let close = CloseFrame {
+            code: CloseCode::NORMAL,
+            reason: "why",
+        };
+        encode_close(Some(close), None, &mut first);
     }
     if let Some(code) = path.strip_prefix("/close") {
         let code = code

@@ -96,8 +96,9 @@ impl<'s> Visit<'s> {
             }
             Script::Compressed { needs_takeover, make } => match Terms::answering(&opened.request) {
                 None => without_compression(),
-                Some(terms) if *needs_takeover && terms.server_no_context_takeover => Judgement::skipped(
-                    "the client wants each message compressed by itself, which is its right",
+                Some(terms) if *needs_takeover && terms.server_no_context_takeover => Judgement::new(
+                    Verdict::Informational,
+                    "the client wants each message compressed by itself",
                 ),
                 Some(terms) => {
                     let mut connection = answering::open(opened, &usual, Some(terms), wire).await;

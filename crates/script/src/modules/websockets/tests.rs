@@ -95,6 +95,11 @@ async fn endings_are_told_as_in_k6() {
     check_events("/refuse", "", "error 3 websocket: bad handshake | close 3 ").await;
 }
 
+#[tokio::test(flavor = "local")]
+async fn what_comes_with_a_close_is_told_before_it() {
+    check_events("/last-words", "", "open 1 | message 1 bye | close 3 1000 why").await;
+}
+
 #[tokio::test(flavor = "local", start_paused = true)]
 async fn a_close_that_is_not_answered_is_not_waited_for_for_ever() {
     let told =
