@@ -15,6 +15,8 @@ mod connection;
 mod deflate;
 mod exchange;
 mod frame;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod head;
 mod messages;
 mod opening;

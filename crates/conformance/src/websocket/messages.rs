@@ -41,6 +41,12 @@ struct Message {
 const MOST_MESSAGE_BYTES: usize = 64 << 20;
 
 impl Assembly {
+    /// Whether a message has begun and not ended.
+    #[cfg(feature = "fuzzing")]
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.message.is_some()
+    }
+
     /// Takes a frame. What it completes comes out.
     ///
     /// # Errors

@@ -1,0 +1,77 @@
+//! The tester's reader for the fuzz targets, which hold it against the codec of the product: neither knows the other. Not in
+//! the product: it takes the feature `fuzzing`.
+
+use super::{
+    messages::{Assembly, Heard},
+    reader::FrameReader,
+};
+
+/// What a reader makes of a stream.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// Messages, pings, pongs, and a close as the last one.
+    pub heard: Vec<Said>,
+    /// Why it did not go on.
+    pub violation: Option<String>,
+    /// Whether something is not complete yet.
+    pub is_waiting: bool,
+}
+
+/// One thing that a stream says.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A text message.
+    Text(Vec<u8>),
+    /// A binary message.
+    Binary(Vec<u8>),
+    /// A Ping.
+    Ping(Vec<u8>),
+    /// A Pong.
+    Pong(Vec<u8>),
+    /// A Close frame: its code and reason, if it has them.
+    Close(Option<(u16, String)>),
+}
+
+/// Reads frames of a client (`is_masked`) or a server, without compression, up to the Close.
+pub fn read(is_masked: bool, stream: &[u8]) -> Read {
+    let mut reader = FrameReader::new(is_masked, stream.to_vec());
+    let mut assembly = Assembly::default();
+    let mut read = Read::default();
+    loop {
+        let frame = match reader.next() {
+            Ok(Some(frame)) => frame,
+            Ok(None) => break,
+            Err(violation) => {
+                read.violation = Some(violation.0);
+                return read;
+            }
+        };
+        let is_fragment = !frame.fin;
+        match assembly.take(frame, None) {
+            Ok(Some(heard)) => {
+                read.heard.push(said(heard));
+                if matches!(read.heard.last(), Some(Said::Close(_))) {
+                    read.is_waiting = assembly.is_unfinished();
+                    return read;
+                }
+            }
+            Ok(None) => debug_assert!(is_fragment),
+            Err(violation) => {
+                read.violation = Some(violation.0);
+                return read;
+            }
+        }
+    }
+    read.is_waiting = reader.n_unread() > 0 || assembly.is_unfinished();
+    read
+}
+
+fn said(heard: Heard) -> Said {
+    match heard {
+        Heard::Text(text) => Said::Text(text),
+        Heard::Binary(bytes) => Said::Binary(bytes),
+        Heard::Ping(bytes) => Said::Ping(bytes),
+        Heard::Pong(bytes) => Said::Pong(bytes),
+        Heard::Close(close) => Said::Close(close),
+    }
+}
