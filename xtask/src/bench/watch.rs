@@ -1,8 +1,5 @@
 //! What `--watch` says of a server, next to what others count: memory per user next to `idle`'s, CPU and memory of a run next
 //! to the kernel's own figures.
-//!
-//! A line through a run tells what one more user costs. What a server needs once, with its first connections, is in `idle`'s
-//! figure and not in the slope, so the slope also stands next to what the connections after the first ones took.
 
 use super::{
     Error, Outcome, Plan, budget,
@@ -25,7 +22,6 @@ const N_STEPS: usize = 20;
 const N_ECHOES: &str = "300000";
 
 const IDLE: &str = "idle bytes";
-const FURTHER: &str = "further bytes";
 const FITTED: &str = "fitted bytes";
 const ERROR: &str = "± bytes";
 const CPU: &str = "CPU of /proc s";
@@ -35,7 +31,6 @@ const WATCHED_RSS: &str = "watched KB";
 const CPU_OFF: &str = "CPU off by %";
 const RSS_OFF: &str = "RSS off by %";
 const OFF: &str = "off idle by %";
-const OFF_FURTHER: &str = "off further by %";
 
 /// Where the report has what the first target used.
 const TARGET: &str = "/plimsoll/targets/0";
@@ -54,11 +49,10 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
 fn per_user(plan: &Plan, n_connections: usize, outcome: &mut Outcome) -> Result<(), Error> {
     let title =
         format!("watch: server RSS per user, {n_connections} subscribed connections in {N_STEPS} steps");
-    let mut sheet = Sheet::new(title, &[IDLE, FURTHER, FITTED, ERROR, OFF, OFF_FURTHER]);
+    let mut sheet = Sheet::new(title, &[IDLE, FITTED, ERROR, OFF]);
     let mut reports = Vec::new();
     for _ in 0..plan.rounds {
-        let readings = Readings::take(plan, n_connections)?;
-        let (idle, further) = (readings.each(), readings.each_further());
+        let idle = Readings::take(plan, n_connections)?.each();
         let server = Server::start(&plan.binary)?;
         let (url, pid) = (server.cable_url(), server.pid().to_string());
         let [step_size, n_steps] = [n_connections / N_STEPS, N_STEPS].map(|n| n.to_string());
@@ -80,19 +74,12 @@ fn per_user(plan: &Plan, n_connections: usize, outcome: &mut Outcome) -> Result<
             ],
         )?;
         let [slope, error] = memory_per_user(&report)?;
-        let (off_idle, off_further) = (off(slope, idle), off(slope, further));
-        sheet.push(vec![idle, further, slope, error, off_idle, off_further]);
+        sheet.push(vec![idle, slope, error, off(slope, idle)]);
         reports.push(report.into_json());
     }
-    let judge = |what: &str, column| {
-        let circumstances = format!("{n_connections} connections, {what}");
-        budget::WATCH_PER_USER.judge(circumstances, sheet.median(column))
-    };
-    let verdicts = [
-        judge("from an empty server on", OFF),
-        judge("from its first connections on", OFF_FURTHER),
-    ];
-    outcome.add(&sheet, &verdicts, &reports);
+    let circumstances = format!("{n_connections} connections");
+    let verdict = budget::WATCH_PER_USER.judge(circumstances, sheet.median(OFF));
+    outcome.add(&sheet, &[verdict], &reports);
     Ok(())
 }
 

@@ -47,7 +47,7 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
     check_file(
         "[app]\nembedded = 'bencmark'",
         &expect![[
-            r#"anycable.toml:2:1: app.embedded: invalid value 'bencmark' for '--app <APP>' [possible values: benchmark, chat] tip: a similar value exists: 'benchmark'"#
+            r#"anycable.toml:2:1: app.embedded: invalid value 'bencmark' for '--app <APP>' [possible values: benchmark, chat, echo] tip: a similar value exists: 'benchmark'"#
         ]],
     );
     check_file(
