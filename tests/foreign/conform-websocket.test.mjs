@@ -55,8 +55,8 @@ async function startSuite(...args) {
   return { base: /ws:\/\/[^/]+/.exec(line)[0], outcome };
 }
 
-async function checkClient(name, start) {
-  const { base, outcome } = await startSuite("--expect", expectations(name));
+async function checkClient(name, start, ...args) {
+  const { base, outcome } = await startSuite("--expect", expectations(name), ...args);
   const client = start(base);
   const { code, stderr } = await outcome;
   client.kill();
@@ -83,13 +83,18 @@ describe("servers", { concurrency: false }, () => {
   });
 });
 
+/** Whether a script has answered a message when the frame behind it breaks the connection is a matter of time. */
+const IN_A_RACE = ["3.2", "3.3", "3.4", "4.1.3", "4.1.4", "4.1.5", "4.2.3", "4.2.4", "4.2.5", "5.15"];
+
 describe("clients", { concurrency: false }, () => {
   for (const module of ["k6-ws", "k6-websockets"]) {
-    test(`${module} of plimsoll run, with compression`, () =>
-      checkClient(module, (base) => {
+    test(`${module} of plimsoll run, with compression`, () => {
+      const start = (base) => {
         const args = ["run", "--quiet", "--no-save", "-e", `BASE=${base}`, "-e", "COMPRESSION=deflate"];
         return spawn(PROGRAM, [...args, pathOf(`conform/${module}.js`)], { stdio: "ignore", env: ENVIRONMENT });
-      }));
+      };
+      return checkClient(module, start, "--except", IN_A_RACE.join(","));
+    });
   }
 
   test("npm ws, with compression", (t) =>
