@@ -105,13 +105,13 @@ describe("WebSocket clients over wss", () => {
     ["there is no certificate in it", ["--ssl_cert", files.key, "--ssl_key", files.key], /holds no certificate/],
     ["there is no key in it", ["--ssl_cert", files.cert, "--ssl_key", files.cert], /holds no private key/],
     ["the key is another's", ["--ssl_cert", files.cert, "--ssl_key", other.key], /cannot be used with the key/],
-    ["the key is missing", ["--ssl_cert", files.cert], /--ssl_key <FILE>/],
+    ["the key is missing", ["--ssl_cert", files.cert], /--ssl[-_]key <FILE>/],
   ]) {
     test(`it is said that ${what}`, () => check({}, ["websocket", "--listen", "127.0.0.1:0", ...flags], 2, expected));
   }
 
   test("a certificate is for --listen", () =>
-    check({}, ["websocket", "wss://localhost/", ...files.flags], 2, /cannot be used with|--listen <ADDR>/));
+    check({}, ["websocket", "wss://localhost/", ...files.flags], 2, /cannot be used with/));
 });
 
 describe("a cable server over wss", () => {

@@ -50,10 +50,10 @@ pub(super) struct Options {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: u32,
     /// With --listen: the certificate chain in PEM of a server that speaks TLS.
-    #[arg(long = "ssl_cert", value_name = "FILE", requires_all = ["ssl_key", "listen"])]
+    #[arg(long, value_name = "FILE", requires_all = ["ssl_key", "listen"], conflicts_with = "url")]
     ssl_cert: Option<PathBuf>,
     /// Private key of the certificate, in PEM.
-    #[arg(long = "ssl_key", value_name = "FILE", requires = "ssl_cert")]
+    #[arg(long, value_name = "FILE", requires = "ssl_cert")]
     ssl_key: Option<PathBuf>,
     #[command(flatten)]
     trust: Trust,
