@@ -56,22 +56,38 @@ impl Shard {
                 self.flush(id);
             }
             Letter::Disconnect(command) => {
-                tokio::task::spawn_local(Rc::clone(self).disconnect(command));
+                self.disconnect(&command);
             }
         }
     }
 
     /// AnyCable closes only one session per node; Rails closes all, and so does this. What was published before
-    /// is in the outboxes already, so the sessions get it before their last words.
-    async fn disconnect(self: Rc<Self>, command: Arc<RemoteDisconnect>) {
-        let sessions = self.identities.borrow().sessions(&command.identifiers);
-        let reconnect = command.reconnect;
-        for portion in sessions.chunks(PORTION) {
-            for id in portion {
-                self.end(*id, Ending::Remote { reconnect });
-                self.flush(*id);
+    /// is in the outboxes already, so the sessions get it before their last words, and the first [`PORTION`] of
+    /// them, which is everybody's but a load test's, get nothing that was published after. The others wait their
+    /// turn, so that a command for all does not hold up the shard.
+    fn disconnect(self: &Rc<Self>, command: &RemoteDisconnect) {
+        let mut sessions = self.identities.borrow().sessions(&command.identifiers);
+        let ending = Ending::Remote {
+            reconnect: command.reconnect,
+        };
+        let rest = sessions.split_off(sessions.len().min(PORTION));
+        self.end_all(&sessions, ending);
+        if rest.is_empty() {
+            return;
+        }
+        let shard = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            for portion in rest.chunks(PORTION) {
+                tokio::task::yield_now().await;
+                shard.end_all(portion, ending);
             }
-            tokio::task::yield_now().await;
+        });
+    }
+
+    fn end_all(self: &Rc<Self>, sessions: &[SessionId], ending: Ending) {
+        for id in sessions {
+            self.end(*id, ending);
+            self.flush(*id);
         }
     }
 

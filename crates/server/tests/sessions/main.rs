@@ -187,6 +187,32 @@ async fn a_client_that_leaves_without_reading_does_not_keep_its_connection() {
 }
 
 #[tokio::test]
+async fn nothing_is_heard_behind_a_remote_disconnect() {
+    let gate = Gate::opened();
+    let server = Server::start(config(), gate.application());
+    let mut client = Client::connect(&server, "/cable").await;
+    client.send(&command::encode_subscribe(IDENTIFIER)).await;
+    assert_eq!(client.receive().await, text(CONFIRM));
+    for payload in [
+        r#"{"stream":"test","data":"\"before\""}"#,
+        r#"{"command":"disconnect","payload":{"identifier":"tester","reconnect":false}}"#,
+        r#"{"stream":"test","data":"\"after\""}"#,
+    ] {
+        server.publisher().accept(payload.as_bytes()).await.unwrap();
+    }
+    assert_eq!(client.receive().await, broadcast(r#""before""#));
+    let last_words = text(r#"{"type":"disconnect","reason":"remote","reconnect":false}"#);
+    assert_eq!(client.receive().await, last_words);
+    assert_eq!(
+        client.receive().await,
+        Received::Close(1000, "Closed remotely".to_owned())
+    );
+    client.send_and_close("").await;
+    assert_eq!(client.receive().await, Received::End);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn what_comes_too_late_for_a_session_is_not_counted_as_a_message() {
     let gate = Gate::closed();
     let config = config();
