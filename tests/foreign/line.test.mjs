@@ -6,9 +6,12 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { WebSocketServer } from "ws";
+import { Browser } from "./support/browser.mjs";
 import { within } from "./support/deadline.mjs";
 import { plimsollIn, Server, startPlimsollIn } from "./support/plimsoll.mjs";
+import { assertWhole, LOOKS, open } from "./support/report-page.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** Replies to what is beyond the capacity of a server that is slow there, in ms; far from any limit of these tests. */
@@ -96,10 +99,10 @@ export default function () {
 
 const SHORT = ["--step-duration", "1s", "--warm-up", "1s"];
 
-/** Searches to the end: `{ code, report, stderr, stdout }`. */
+/** Searches to the end: `{ code, report, page, stderr, stdout }`; `page` is the path of the HTML. */
 async function line(t, files, ...args) {
   const cwd = folderOf(t, files);
-  const child = startPlimsollIn({ cwd }, "line", ...args, "--report", "line.json");
+  const child = startPlimsollIn({ cwd }, "line", ...args, "--report", "line.json", "--report", "line.html");
   t.after(() => child.kill("SIGKILL"));
   const [stdout, stderr, { code }] = await within(
     Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]),
@@ -112,7 +115,7 @@ async function line(t, files, ...args) {
   } catch (error) {
     assert.equal(error.code, "ENOENT", error);
   }
-  return { code, report, stdout, stderr };
+  return { code, report, page: join(cwd, "line.html"), stdout, stderr };
 }
 
 async function textOf(stream) {
@@ -129,6 +132,26 @@ function assertFound({ code, report, stderr }, capacity) {
   assert.ok(holds.load <= capacity && breaks.load > capacity, report.result.sentence);
   assert.ok(breaks.load - holds.load <= Math.max(1, holds.load * 0.05), report.result.sentence);
   assert.ok(holds.held >= 2 && breaks.broke >= 2, report.result.sentence);
+}
+
+/** The page has the sentence, each step as a point of each chart, and as a row. */
+async function assertShows(page, { result, steps }) {
+  assert.equal(await page.locator("h1").innerText(), result.headline);
+  assert.equal(await page.locator(".lead").innerText(), result.sentence);
+  const charts = await page.evaluate(() =>
+    Object.fromEntries([...document.querySelectorAll("figure.chart")].map(({ chart }) => [chart.data().title, chart.data()])),
+  );
+  const sorted = [...steps].sort((one, other) => one.load - other.load);
+  const ofLine = (title, label) => charts[`${title} against users`].lines.find((line) => line.label === label).values;
+  assert.deepEqual(
+    ofLine("errors", "broke"),
+    sorted.map(({ verdict, objectives }) => (verdict === "broke" ? objectives[0].value : null)),
+  );
+  assert.deepEqual(ofLine("rtt p(95)", "limit"), steps.map(() => 1_000_000));
+  assert.deepEqual(ofLine("CPU", "echo"), sorted.map(({ targets }) => targets[0].cpu_cores));
+  assert.deepEqual(ofLine("Memory", "echo"), sorted.map(({ targets }) => targets[0].rss_bytes));
+  const rows = await page.locator("#steps tbody tr").evaluateAll((rows) => rows.map((row) => row.cells[1].textContent));
+  assert.deepEqual(rows, steps.map(({ load }) => String(load)));
 }
 
 describe("the line of a server with a known capacity", { concurrency: false }, () => {
@@ -151,6 +174,15 @@ describe("the line of a server with a known capacity", { concurrency: false }, (
     assert.ok(steps.every((step) => step.targets[0].name === "echo" && step.targets[0].rss_bytes > 1e7));
     assert.match(found.stdout, /held[\s\S]*broke: errors/);
     assert.match(found.stdout, /Holds 37 users/);
+
+    const browser = await Browser.launch();
+    t.after(() => browser.close());
+    for (const look of LOOKS) {
+      const { page, said, asked } = await open(t, browser, found.page, look);
+      assert.deepEqual([said, asked], [[], [pathToFileURL(found.page).href]]);
+      await assertWhole(page, look);
+      await assertShows(page, found.report);
+    }
   });
 
   test("it answers slowly beyond it", async (t) => {

@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Browser } from "./support/browser.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { assertWhole, LOOKS, open } from "./support/report-page.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** What a message of a test may say without becoming part of a page. */
@@ -40,10 +41,6 @@ const HEADLINE_OF_DEMO = new RegExp(
   `^(Carried|${DOUBT} with) \\d users for [\\d.]+ s: p95 of rtt .*, 0 lost of [\\d,]+, server .* cores and .* MB$`,
 );
 
-const LOOKS = [1280, 390].flatMap((width) =>
-  ["light", "dark"].map((colorScheme) => ({ viewport: { width, height: 900 }, colorScheme })),
-);
-
 describe("the page of a run", () => {
   let browser, folder, summary;
   const cleanups = [];
@@ -66,25 +63,8 @@ describe("the page of a run", () => {
       const { page, said, asked } = await open(t, browser, join(folder, "chat.html"), look);
       assert.deepEqual(said, []);
       assert.deepEqual(asked, [pathToFileURL(join(folder, "chat.html")).href]);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      assert.ok(overflow <= 0, `${overflow} pixels stand out`);
-      const isDark = await page.evaluate(() => {
-        const [red] = getComputedStyle(document.body).backgroundColor.match(/\d+/g);
-        return Number(red) < 128;
-      });
-      assert.equal(isDark, look.colorScheme === "dark");
+      await assertWhole(page, look);
       assert.equal(await page.evaluate(() => window.pwned), undefined);
-      // Everything that is drawn has ink.
-      const blank = await page.evaluate(() =>
-        [...document.querySelectorAll("figure.chart")]
-          .filter((figure) => {
-            const canvas = figure.querySelector("canvas");
-            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-            return !data.some((value) => value > 0);
-          })
-          .map((figure) => figure.querySelector(".chart-title").textContent),
-      );
-      assert.deepEqual(blank, []);
     });
   }
 
@@ -278,15 +258,3 @@ describe("other commands", () => {
     }
   });
 });
-
-/** Opens a file in a page of its own: what the page says on the console and what it asks for. */
-async function open(t, browser, path, look) {
-  const page = await browser.newPage(t, look);
-  const [said, asked] = [[], []];
-  page.on("console", (message) => said.push(message.text()));
-  page.on("pageerror", (error) => said.push(String(error)));
-  page.on("request", (request) => request.url().startsWith("data:") || asked.push(request.url()));
-  await page.goto(pathToFileURL(path).href);
-  await page.locator("figure.chart canvas").last().waitFor();
-  return { page, said, asked };
-}

@@ -1,5 +1,5 @@
-// The page of one run, or of several that are compared, whose data is in the page itself; of a run that goes on;
-// or the list of runs that were kept.
+// The page of one run, or of several that are compared, whose data is in the page itself; of a search of the load line;
+// of a run that goes on; or the list of runs that were kept.
 
 import "uplot/dist/uPlot.min.css";
 import "./style/tokens.css";
@@ -13,6 +13,8 @@ import { named } from "./comparison/runs.ts";
 import { frame } from "./frame.ts";
 import { history } from "./history/page.ts";
 import type { Kept } from "./history/kept.ts";
+import { line } from "./line/page.ts";
+import type { Search } from "./line/search.ts";
 import { live } from "./live/page.ts";
 import type { PageData, RunData } from "./summary.ts";
 import { checks } from "./section/checks.ts";
@@ -47,11 +49,12 @@ function finished(data: PageData): void {
     else if (run) page(run);
 }
 
-function json(element: HTMLElement | null): unknown {
+function json(element: HTMLElement | null | undefined): unknown {
     return JSON.parse(element?.textContent ?? "null");
 }
 
-const [running, kept] = [document.getElementById("live"), document.getElementById("kept")];
+const [running, kept, searched] = ["live", "kept", "line"].map((id) => document.getElementById(id));
 if (running) live(running.dataset);
+else if (searched) line(json(searched) as Search);
 else if (kept) history(json(kept) as Kept);
 else finished(json(document.getElementById("data")) as PageData);

@@ -78,6 +78,20 @@ pub enum Concern {
     Other,
 }
 
+/// What values of an objective are, for those who draw them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Milliseconds.
+    Milliseconds,
+    /// Bytes.
+    Bytes,
+    /// 0 to 1.
+    Share,
+    /// Anything else.
+    Number,
+}
+
 /// How an objective stands after a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
@@ -204,14 +218,29 @@ impl Objective {
         }
     }
 
+    /// What values of it are.
+    pub fn measure(&self) -> Measure {
+        match (self.kind, self.contains) {
+            (Kind::Rate, _) => Measure::Share,
+            (_, Contains::Data) => Measure::Bytes,
+            (Kind::Trend, Contains::Time) => Measure::Milliseconds,
+            _ => Measure::Number,
+        }
+    }
+
+    /// What values of it are compared with.
+    pub fn limit(&self) -> f64 {
+        self.expression.limit
+    }
+
     /// A value of it, for people.
     pub fn shown(&self, value: f64) -> String {
         use plimsoll_report::quantity;
-        match (self.kind, self.contains) {
-            (Kind::Rate, _) => quantity::percent(value),
-            (_, Contains::Data) => quantity::bytes(value),
-            (Kind::Trend, Contains::Time) => quantity::duration(rounded(value)),
-            _ => quantity::number((value * 100.0).round() / 100.0),
+        match self.measure() {
+            Measure::Share => quantity::percent(value),
+            Measure::Bytes => quantity::bytes(value),
+            Measure::Milliseconds => quantity::duration(rounded(value)),
+            Measure::Number => quantity::number((value * 100.0).round() / 100.0),
         }
     }
 

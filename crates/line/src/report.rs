@@ -1,6 +1,6 @@
 //! What people and machines read of a search: the line in a sentence, all steps, the curve, and JSON.
 
-use plimsoll_report::Style;
+use plimsoll_report::{Style, html};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -61,6 +61,8 @@ pub struct Report {
     pub plimsoll: &'static str,
     /// The command as it was typed.
     pub command: Vec<String>,
+    /// When the search began, as of RFC 3339.
+    pub started_at: String,
     /// What was run, for people: a file's name, or a bench.
     pub name: String,
     /// What a load counts.
@@ -107,7 +109,9 @@ impl Report {
             "command": self.command,
             "name": self.name,
             "unit": self.unit,
+            "started_at": self.started_at,
             "objectives": self.objectives.iter().map(Objective::text).collect::<Vec<_>>(),
+            "limits": self.objectives.iter().map(limit).collect::<Vec<_>>(),
             "default_objectives": self.are_defaults,
             "result": {
                 "end": self.line.end,
@@ -118,11 +122,18 @@ impl Report {
                 "what_broke": self.breaking_step().map(|step| &step.broke),
                 "likely_cause": self.breaking_step().and_then(|step| step.likely_cause.as_ref()),
                 "reasons": self.breaking_step().map(|step| &step.reasons),
+                "headline": sentence::headline(self),
                 "sentence": self.sentence(),
             },
             "steps": self.steps,
             "notices": self.notices,
         })
+    }
+
+    /// The whole as a page: one file that needs no network.
+    pub fn html(&self) -> String {
+        let title = format!("{}: {} · Plimsoll", self.name, sentence::headline(self));
+        html::file("line", &title, &self.sentence(), &self.json().to_string())
     }
 
     /// The latest step that says why the upper end does not hold.
@@ -135,6 +146,11 @@ impl Report {
             _ => at_load.find(|step| step.verdict == Vote::Broke),
         }
     }
+}
+
+/// What a chart needs to know of an objective.
+fn limit(objective: &Objective) -> Value {
+    json!({ "title": objective.title(), "measure": objective.measure(), "limit": objective.limit() })
 }
 
 impl Serialize for End {

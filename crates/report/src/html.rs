@@ -30,8 +30,14 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 /// about each run but the first. Less than 3 MB.
 pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
     let data = PageData::of(summaries, comparisons);
-    let (title, sentence) = (in_text(&data.title()), in_text(&data.sentence()));
-    let json = in_script(&data.into_json());
+    let (title, sentence) = (data.title(), data.sentence());
+    file("data", &title, &sentence, &data.into_json())
+}
+
+/// A page of something else that the script knows how to show: `json` goes into the element `id`, where the script looks
+/// for it. The sentence stands for the page where there is no script.
+pub fn file(id: &str, title: &str, sentence: &str, json: &str) -> String {
+    let (title, sentence, json) = (in_text(title), in_text(sentence), in_script(json));
     let (script_hash, style_hash) = (hash(SCRIPT), hash(STYLE));
     format!(
         "<!doctype html>\n\
@@ -49,7 +55,7 @@ pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
          </head>\n\
          <body>\n\
          <noscript><h1>{sentence}</h1><p>The charts of this report need JavaScript.</p></noscript>\n\
-         <script type=\"application/json\" id=\"data\">{json}</script>\n\
+         <script type=\"application/json\" id=\"{id}\">{json}</script>\n\
          <script>{SCRIPT}</script>\n\
          </body>\n\
          </html>\n"

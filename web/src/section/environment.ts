@@ -7,7 +7,7 @@ import { facts } from "./generator.ts";
 import { type Section, section } from "./section.ts";
 
 export function environment({ summary }: RunData): Section {
-    return section("environment", "Environment", facts(entries(summary)), again(summary));
+    return section("environment", "Environment", facts(entries(summary)), h("h3", {}, "Run it again"), again(summary.metadata.command));
 }
 
 function entries({ environment: machine, metadata, end }: Summary): [string, string | null][] {
@@ -31,8 +31,8 @@ function entries({ environment: machine, metadata, end }: Summary): [string, str
 }
 
 /** The command line, ready to be copied. */
-function again({ metadata }: Summary): HTMLElement {
-    const command = shellCommand(metadata.command);
+export function again(words: string[]): HTMLElement {
+    const command = shellCommand(words);
     const said = h("span", { class: "heard", role: "status" });
     const button = h("button", { type: "button", class: "button" }, "Copy");
     button.addEventListener("click", () => {
@@ -44,7 +44,6 @@ function again({ metadata }: Summary): HTMLElement {
     return h(
         "div",
         { class: "command" },
-        h("h3", {}, "Run it again"),
         h("div", { class: "command-line" }, h("code", { tabindex: 0 }, command), button, said),
     );
 }

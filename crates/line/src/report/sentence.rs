@@ -7,68 +7,73 @@ use crate::search::{Ballot, End, Level, Line};
 
 /// What was found, why it is not more, and how sure that is.
 pub(super) fn sentence(report: &Report, style: Style) -> String {
+    style.strong(&headline(report)) + &conditions(report)
+}
+
+/// What was found.
+pub(super) fn headline(report: &Report) -> String {
+    let Line { end, holds, breaks } = report.line;
+    let of = |level: Level| report.unit.of(level.load);
+    match (end, holds, breaks) {
+        (End::Found, Some(holds), Some(_)) => format!("Holds {}", of(holds)),
+        (End::Max, Some(holds), _) => format!("Holds {} or more", of(holds)),
+        (End::Generator, Some(holds), Some(_)) => format!("Holds at least {}", of(holds)),
+        (End::Generator, _, Some(_)) => "Nothing is known of the target".to_owned(),
+        (End::NothingHolds, _, Some(breaks)) => format!("Not even {} holds", of(breaks)),
+        (End::Degraded, Some(_), Some(_)) => "The target is not what it was at first".to_owned(),
+        (_, None, None) => "Ended before any step was over".to_owned(),
+        _ => "Ended before the line was found".to_owned(),
+    }
+}
+
+/// Behind the headline: how much was tried, why it is not more, and how sure that is.
+fn conditions(report: &Report) -> String {
     let line = &report.line;
     let of = |level: Level| report.unit.of(level.load);
-    let strong = |text: String| style.strong(&text);
     let why = why(report);
     match (line.end, line.holds, line.breaks) {
         (End::Found, Some(holds), Some(breaks)) => format!(
-            "{} ({}); broke at {} ({}){why}. {}",
-            strong(format!("Holds {}", of(holds))),
+            " ({}); broke at {} ({}){why}. {}",
             n_held(holds.ballot),
             of(breaks),
             n_broke(breaks.ballot),
             precision(line),
         ),
         (End::Max, Some(holds), _) => format!(
-            "{} ({}), the most that was to be tried; --max raises it.",
-            strong(format!("Holds {} or more", of(holds))),
-            n_held(holds.ballot),
+            " ({}), the most that was to be tried; --max raises it.",
+            n_held(holds.ballot)
         ),
         (End::Generator, Some(holds), Some(breaks)) => format!(
-            "{} ({}); the generator ended the search at {}{why}.",
-            strong(format!("Holds at least {}", of(holds))),
+            " ({}); the generator ended the search at {}{why}.",
             n_held(holds.ballot),
             of(breaks),
         ),
-        (End::Generator, _, Some(breaks)) => format!(
-            "{}: the generator itself is the bottleneck at {}{why}.",
-            strong("Nothing is known of the target".to_owned()),
-            of(breaks),
-        ),
-        (End::NothingHolds, _, Some(breaks)) => format!(
-            "{} ({}){why}.",
-            strong(format!("Not even {} holds", of(breaks))),
-            n_broke(breaks.ballot),
-        ),
+        (End::Generator, _, Some(breaks)) => {
+            format!(": the generator itself is the bottleneck at {}{why}.", of(breaks))
+        }
+        (End::NothingHolds, _, Some(breaks)) => format!(" ({}){why}.", n_broke(breaks.ballot)),
         (End::Degraded, Some(holds), Some(breaks)) => format!(
-            "{}: {} held at first, and later not even {} did{why}. Is the target still there? It may not recover from \
-             being overloaded; look at its log, and search again after a restart, with a lower --max.",
-            strong("The target is not what it was at first".to_owned()),
+            ": {} held at first, and later not even {} did{why}. Is the target still there? It may not recover from being \
+             overloaded; look at its log, and search again after a restart, with a lower --max.",
             of(holds),
             of(breaks),
         ),
         (_, Some(holds), Some(breaks)) => format!(
-            "{}: {} held ({}), {} did not ({}){why}.",
-            strong("Ended before the line was found".to_owned()),
+            ": {} held ({}), {} did not ({}){why}.",
             of(holds),
             n_held(holds.ballot),
             of(breaks),
             n_broke(breaks.ballot),
         ),
         (_, Some(holds), None) => format!(
-            "{}: {} held ({}), and nothing more was tried.",
-            strong("Ended before the line was found".to_owned()),
+            ": {} held ({}), and nothing more was tried.",
             of(holds),
-            n_held(holds.ballot),
+            n_held(holds.ballot)
         ),
-        (_, None, Some(breaks)) => format!(
-            "{}: {} did not hold ({}){why}.",
-            strong("Ended before the line was found".to_owned()),
-            of(breaks),
-            n_broke(breaks.ballot),
-        ),
-        (_, None, None) => strong("Ended before any step was over".to_owned()) + ".",
+        (_, None, Some(breaks)) => {
+            format!(": {} did not hold ({}){why}.", of(breaks), n_broke(breaks.ballot))
+        }
+        (_, None, None) => ".".to_owned(),
     }
 }
 

@@ -84,6 +84,7 @@ fn report(settings: Settings, capacity: u64, ceiling: u64, n_steps: usize) -> Re
     Report {
         plimsoll: "0.1.0",
         command: vec!["plimsoll".to_owned(), "line".to_owned()],
+        started_at: "2026-11-22T10:00:00Z".to_owned(),
         name: "chat.js".to_owned(),
         unit: Unit::Users,
         objectives: objectives(),
@@ -214,6 +215,18 @@ fn everything_for_machines() {
             "line"
           ],
           "default_objectives": false,
+          "limits": [
+            {
+              "limit": 500.0,
+              "measure": "milliseconds",
+              "title": "rtt p(95)"
+            },
+            {
+              "limit": 0.0,
+              "measure": "number",
+              "title": "errors"
+            }
+          ],
           "name": "chat.js",
           "notices": [
             "the script has start times, which are left out"
@@ -232,6 +245,7 @@ fn everything_for_machines() {
             },
             "confidence": 0.75,
             "end": "found",
+            "headline": "Holds 15 users",
             "holds": {
               "broke": 0,
               "generator": 0,
@@ -244,6 +258,7 @@ fn everything_for_machines() {
             "what_broke": null,
             "within": 0.06666666666666667
           },
+          "started_at": "2026-11-22T10:00:00Z",
           "steps": [
             {
               "broke": [],

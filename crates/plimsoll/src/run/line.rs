@@ -1,7 +1,7 @@
 //! `plimsoll line`: how much a target carries. Steps of one load test, each with another load, until the greatest one is
 //! found that holds the objectives; `plimsoll_line` decides which.
 
-use std::{ffi::OsString, io, path::PathBuf, sync::Arc};
+use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::SystemTime};
 
 use plimsoll_line::{
     objective::Objective,
@@ -124,6 +124,7 @@ impl Setup<'_> {
             tracing::warn!("{notice}");
         }
         let unit = self.workload.unit();
+        let started_at = plimsoll_report::rfc3339_secs(SystemTime::now());
         self.talk.begin(unit, &goals, self.n_targets);
         let hunt = Hunt {
             open_files: preflight::raise_open_file_limit().n_connections(),
@@ -150,6 +151,7 @@ impl Setup<'_> {
         let report = Report {
             plimsoll: env!("CARGO_PKG_VERSION"),
             command: arguments::typed(),
+            started_at,
             name: self.name,
             unit,
             objectives: goals.objectives,

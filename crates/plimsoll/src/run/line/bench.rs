@@ -52,7 +52,7 @@ struct Searched<A: Args> {
 pub(super) struct BenchFlags {
     #[command(flatten)]
     pub(super) hunt: HuntFlags,
-    /// Write the result to this file, .json or .txt; may be given several times
+    /// Write the result to this file, .html, .json or .txt; may be given several times
     #[arg(long, value_name = "FILE", value_parser = report_file, value_hint = ValueHint::FilePath)]
     pub(super) report: Vec<PathBuf>,
     /// No progress within steps

@@ -1,6 +1,7 @@
 //! The flags of `plimsoll line`.
 
 use std::{
+    ffi::OsStr,
     ffi::OsString,
     path::{Path, PathBuf},
     time::Duration,
@@ -62,7 +63,7 @@ pub(crate) struct Options {
     /// cgroup:PATH, perhaps with a name before it; may be given several times.
     #[arg(long, value_name = "[NAME=]PLACE", help_heading = "Results")]
     pub(super) watch: Vec<watch::Target>,
-    /// Write the result to this file, .json or .txt; may be given several times.
+    /// Write the result to this file, .html, .json or .txt; may be given several times.
     #[arg(long, value_name = "FILE", value_parser = report_file, help_heading = "Results", value_hint = ValueHint::FilePath)]
     pub(super) report: Vec<PathBuf>,
     /// How to print the result.
@@ -216,9 +217,10 @@ impl From<UnitChoice> for Unit {
 
 /// Writes a report by the ending of its file, which was checked.
 pub(super) fn write_report(path: &Path, report: &Report) -> Result<(), Failure> {
-    let text = match path.extension().is_some_and(|extension| extension == "json") {
-        true => format!("{:#}\n", report.json()),
-        false => report.text(Style::PLAIN),
+    let text = match path.extension().and_then(OsStr::to_str) {
+        Some("html") => report.html(),
+        Some("json") => format!("{:#}\n", report.json()),
+        _ => report.text(Style::PLAIN),
     };
     Ok(write_file(path, text.as_bytes())?)
 }
@@ -226,8 +228,8 @@ pub(super) fn write_report(path: &Path, report: &Report) -> Result<(), Failure> 
 /// A file whose ending says what is written.
 pub(super) fn report_file(text: &str) -> Result<PathBuf, String> {
     match text.rsplit_once('.') {
-        Some((_, "json" | "txt")) => Ok(text.into()),
-        _ => Err("expected a file that ends with .json or .txt, for example line.json".to_owned()),
+        Some((_, "html" | "json" | "txt")) => Ok(text.into()),
+        _ => Err("expected a file that ends with .html, .json or .txt, for example line.html".to_owned()),
     }
 }
 
@@ -319,8 +321,8 @@ mod tests {
             ("a.js --precision 0%", "expected percent from 0.1 to 100"),
             ("a.js --repeat 0", "0 is not in 1..=99"),
             (
-                "a.js --report line.html",
-                "expected a file that ends with .json or .txt",
+                "a.js --report line.pdf",
+                "expected a file that ends with .html, .json or .txt",
             ),
             ("a.js --unit clients", "[possible values: users, rate]"),
             ("a.js --watch me", "is nothing that can be watched"),
