@@ -124,7 +124,8 @@ pub struct Cable {
     ready: OnceCell<Ready>,
 }
 
-/// What [`prepare`](Suite::prepare) starts. All of it ends with the suite; the server under test is killed then.
+/// What [`prepare`](Suite::prepare) starts. All of it ends with the suite; [`finish`](Suite::finish) ends the server under
+/// test before, in good order.
 #[derive(Debug)]
 struct Ready {
     target: Server,
@@ -145,6 +146,8 @@ impl Cable {
 }
 
 impl Ready {
+    /// Starts all of it. Whether the server under test [answers](Self::answers) is another question, so that one that does
+    /// not can be ended like any other.
     async fn start(options: &Options) -> Result<Self, StartError> {
         let target = match (options.target.address().port(), &options.command) {
             (0, None) => return Err(StartError::PortWithoutCommand),
@@ -169,22 +172,29 @@ impl Ready {
                 let command = with_port(command, &target)
                     .replace("{host}", target.address().host())
                     .replace("{rpc}", &rpc_host.unwrap_or_default());
-                Some(Mutex::new(Process::start(&command, target.clone()).await?))
+                Some(Mutex::new(Process::start(&command, target.clone())?))
             }
             None => None,
         };
-        if let Err(error) = target.dial().await {
-            return Err(match error {
-                DialError::Unreachable(error) => StartError::Silent { target, error },
-                error @ DialError::Tls(_) => StartError::Tls { target, error },
-            });
-        }
         Ok(Self {
             target,
             _application: application,
             broadcaster,
             process,
         })
+    }
+
+    /// Waits for the server under test, if it was only started now.
+    async fn answers(&self) -> Result<(), StartError> {
+        if let Some(process) = &self.process {
+            process.lock().await.listens().await?;
+        }
+        let target = self.target.clone();
+        match self.target.dial().await {
+            Ok(_connection) => Ok(()),
+            Err(DialError::Unreachable(error)) => Err(StartError::Silent { target, error }),
+            Err(error @ DialError::Tls(_)) => Err(StartError::Tls { target, error }),
+        }
     }
 }
 
@@ -198,11 +208,21 @@ impl Suite for Cable {
     }
 
     async fn prepare(&self) -> Result<(), String> {
-        let ready = Ready::start(&self.options)
-            .await
-            .map_err(|error| error.to_string())?;
-        let _prepared_before = self.ready.set(ready);
-        Ok(())
+        let ready = Ready::start(&self.options).await;
+        let ready = ready.map_err(|error| error.to_string())?;
+        let ready = self.ready.get_or_init(|| ready);
+        ready.answers().await.map_err(|error| error.to_string())
+    }
+
+    fn target(&self) -> Option<String> {
+        self.ready.get().map(|ready| ready.target.to_string())
+    }
+
+    async fn finish(&self) {
+        if let Some(process) = self.ready.get().and_then(|ready| ready.process.as_ref()) {
+            // One that cannot be stopped is killed when it is dropped.
+            let _cannot_be_stopped = process.lock().await.stop().await;
+        }
     }
 
     fn is_independent(&self, case: &CaseId) -> bool {

@@ -9,7 +9,7 @@ use std::{
 
 use clap::Parser;
 use plimsoll_conformance::{
-    Outcome, Target, Verdict,
+    Case, Outcome, Verdict,
     websocket::{ClientSuite, Listener, ServerSuite},
 };
 use plimsoll_server::Tls;
@@ -79,13 +79,8 @@ impl Options {
         surroundings: &Surroundings<'_>,
     ) -> Result<Status, Failure> {
         let server = self.trust.server(url)?;
-        let target = Target {
-            name: url.to_owned(),
-            url: url.to_owned(),
-            version: None,
-        };
         let suite = ServerSuite::new(server, n_messages);
-        conduct("websocket server", &suite, target, &self.flags, surroundings)
+        conduct("websocket server", &suite, url, &self.flags, surroundings)
     }
 
     /// What it takes to be a server that speaks TLS, if it is to be one.
@@ -105,19 +100,14 @@ impl Options {
         surroundings: &Surroundings<'_>,
     ) -> Result<Status, Failure> {
         let tls = self.tls()?;
-        let scheme = if tls.is_some() { "wss" } else { "ws" };
         let suite = ClientSuite::new(n_messages);
         let subject = Subject {
             suite: "websocket client",
             cases: suite.cases(),
             families: suite.families(),
-            target: Target {
-                name: "client".to_owned(),
-                url: format!("{scheme}://{address}"),
-                version: None,
-            },
+            nameless: Some("client"),
         };
-        conduct_by(subject, &self.flags, surroundings, async |cases, observe| {
+        let runner = async |cases: Vec<Case>, observe: &mut dyn FnMut(&Outcome)| {
             let listener = Listener::bind(address, tls).await.map_err(|error| {
                 Failure::Runtime(
                     format!("cannot listen on {address}: {error}; choose another --listen").into(),
@@ -147,7 +137,9 @@ impl Options {
             Ok(Ran {
                 outcomes: run.outcomes,
                 agent: run.agent,
+                url: origin,
             })
-        })
+        };
+        conduct_by(subject, &self.flags, surroundings, runner, async || ())
     }
 }
