@@ -116,7 +116,8 @@ pub struct Cable {
     ready: OnceCell<Ready>,
 }
 
-/// What [`prepare`](Suite::prepare) starts. All of it ends with the suite; the server under test is killed then.
+/// What [`prepare`](Suite::prepare) starts. All of it ends with the suite; [`finish`](Suite::finish) ends the server under
+/// test before, in good order.
 #[derive(Debug)]
 struct Ready {
     target: Endpoint,
@@ -137,6 +138,8 @@ impl Cable {
 }
 
 impl Ready {
+    /// Starts all of it. Whether the server under test [answers](Self::answers) is another question, so that one that does
+    /// not can be ended like any other.
     async fn start(options: &Options) -> Result<Self, StartError> {
         let target = match (options.target.port(), &options.command) {
             (0, None) => return Err(StartError::PortWithoutCommand),
@@ -159,16 +162,9 @@ impl Ready {
                 let command = with_port(command, &target)
                     .replace("{host}", target.host())
                     .replace("{rpc}", &rpc_host.unwrap_or_default());
-                Some(Mutex::new(Process::start(&command, target.clone()).await?))
+                Some(Mutex::new(Process::start(&command, target.clone())?))
             }
-            None => {
-                let connected = TcpStream::connect(target.authority()).await;
-                connected.map_err(|error| StartError::Silent {
-                    target: target.clone(),
-                    error,
-                })?;
-                None
-            }
+            None => None,
         };
         Ok(Self {
             target,
@@ -176,6 +172,20 @@ impl Ready {
             broadcaster,
             process,
         })
+    }
+
+    /// Waits for the server under test, if it was only started now.
+    async fn answers(&self) -> Result<(), StartError> {
+        match &self.process {
+            Some(process) => Ok(process.lock().await.listens().await?),
+            None => match TcpStream::connect(self.target.authority()).await {
+                Ok(_connection) => Ok(()),
+                Err(error) => Err(StartError::Silent {
+                    target: self.target.clone(),
+                    error,
+                }),
+            },
+        }
     }
 }
 
@@ -189,11 +199,21 @@ impl Suite for Cable {
     }
 
     async fn prepare(&self) -> Result<(), String> {
-        let ready = Ready::start(&self.options)
-            .await
-            .map_err(|error| error.to_string())?;
-        let _prepared_before = self.ready.set(ready);
-        Ok(())
+        let ready = Ready::start(&self.options).await;
+        let ready = ready.map_err(|error| error.to_string())?;
+        let ready = self.ready.get_or_init(|| ready);
+        ready.answers().await.map_err(|error| error.to_string())
+    }
+
+    fn target(&self) -> Option<String> {
+        self.ready.get().map(|ready| ready.target.to_string())
+    }
+
+    async fn finish(&self) {
+        if let Some(process) = self.ready.get().and_then(|ready| ready.process.as_ref()) {
+            // One that cannot be stopped is killed when it is dropped.
+            let _cannot_be_stopped = process.lock().await.stop().await;
+        }
     }
 
     fn is_independent(&self, case: &CaseId) -> bool {

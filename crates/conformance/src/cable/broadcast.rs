@@ -132,6 +132,12 @@ pub(super) fn to_others(stream: &str, data: &str, sid: &str) -> String {
     format!(r#"{{"stream":{stream},"data":{data},"meta":{{"exclude_socket":{sid}}}}}"#)
 }
 
+/// The same for those who listen now: history does not keep it.
+pub(super) fn passing(stream: &str, data: &str) -> String {
+    let (stream, data) = (quoted(stream), quoted(data));
+    format!(r#"{{"stream":{stream},"data":{data},"meta":{{"transient":true}}}}"#)
+}
+
 /// Ends all sessions of a user.
 pub(super) fn disconnect(identifiers: &str, reconnect: bool) -> String {
     let identifier = quoted(identifiers);

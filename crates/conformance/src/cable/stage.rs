@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::{
     Options, Ready, Rpc,
-    broadcast::{disconnect, to_stream},
+    broadcast::{disconnect, passing, to_stream},
     client::{Client, Log, Refused},
     endpoint::Endpoint,
     handshake::Handshake,
@@ -122,6 +122,11 @@ impl<'a> Stage<'a> {
     /// Publishes `data` to a stream.
     pub(super) async fn publish(&self, stream: &str, data: &str) -> Checked {
         self.broadcast(&to_stream(stream, data)).await
+    }
+
+    /// Publishes `data` to those who listen now; history is not to keep it.
+    pub(super) async fn publish_passing(&self, stream: &str, data: &str) -> Checked {
+        self.broadcast(&passing(stream, data)).await
     }
 
     /// Ends all sessions of the user `uid` from outside.

@@ -3,10 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use clap::{Parser, ValueEnum};
-use plimsoll_conformance::{
-    Target,
-    cable::{self, Cable, Endpoint},
-};
+use plimsoll_conformance::cable::{self, Cable, Endpoint};
 
 use super::{conduct::conduct, flags::Flags};
 use crate::{
@@ -52,7 +49,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "KEY", help_heading = SERVER)]
     broadcast_key: Option<String>,
     /// Start the server with this command, and restart it where a case is about that. {rpc} is for --rpc_host, {host}
-    /// and {port} are those of the URL. It is killed at the end.
+    /// and {port} are those of the URL. At the end it is stopped: SIGTERM, after three seconds SIGKILL.
     #[arg(long, value_name = "COMMAND", help_heading = SERVER)]
     command: Option<String>,
     /// Seconds that a case waits for one message.
@@ -108,12 +105,7 @@ impl Options {
             command: self.command,
             patience: Duration::from_secs_f64(self.patience),
         });
-        let target = Target {
-            name: url.clone(),
-            url,
-            version: None,
-        };
-        conduct("cable", &suite, target, &self.flags, surroundings)
+        conduct("cable", &suite, &url, &self.flags, surroundings)
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use clap::Parser;
 use plimsoll_conformance::{
-    Outcome, Target, Verdict,
+    Case, Outcome, Verdict,
     websocket::{ClientSuite, Server, ServerSuite},
 };
 use tokio::net::TcpListener;
@@ -80,13 +80,8 @@ impl Options {
         };
         let server = Server::parse(url, tls.map(|tls| Arc::new(tls.with_no_client_auth())))
             .map_err(|error| Failure::Usage(error.to_string()))?;
-        let target = Target {
-            name: url.to_owned(),
-            url: url.to_owned(),
-            version: None,
-        };
         let suite = ServerSuite::new(server, n_messages);
-        conduct("websocket server", &suite, target, &self.flags, surroundings)
+        conduct("websocket server", &suite, url, &self.flags, surroundings)
     }
 
     fn test_clients(
@@ -100,13 +95,9 @@ impl Options {
             suite: "websocket client",
             cases: suite.cases(),
             families: suite.families(),
-            target: Target {
-                name: "client".to_owned(),
-                url: format!("ws://{address}"),
-                version: None,
-            },
+            nameless: Some("client"),
         };
-        conduct_by(subject, &self.flags, surroundings, async |cases, observe| {
+        let runner = async |cases: Vec<Case>, observe: &mut dyn FnMut(&Outcome)| {
             let listener = TcpListener::bind(address).await.map_err(|error| {
                 Failure::Runtime(
                     format!("cannot listen on {address}: {error}; choose another --listen").into(),
@@ -136,7 +127,9 @@ impl Options {
             Ok(Ran {
                 outcomes: run.outcomes,
                 agent: run.agent,
+                url: format!("ws://{address}"),
             })
-        })
+        };
+        conduct_by(subject, &self.flags, surroundings, runner, async || ())
     }
 }
