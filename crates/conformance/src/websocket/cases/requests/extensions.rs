@@ -17,7 +17,7 @@ pub(super) fn add(list: &mut List) {
             "h.9.2",
             "an unknown extension with parameters is not accepted",
             UNKNOWN,
-            "x-unknown; a=1; b=\"c, d\"",
+            "x-unknown; a=1; b=\"c\"",
         ),
         (
             "h.9.3",
@@ -102,7 +102,7 @@ pub(super) fn add(list: &mut List) {
         (
             "h.9.16",
             "an unknown extension before a good offer is passed over",
-            "x-unknown; a=\"b, permessage-deflate; c\", permessage-deflate",
+            "x-unknown; a=\"b\"; permessage-deflate=c, permessage-deflate",
         ),
         (
             "h.9.17",
@@ -134,6 +134,13 @@ pub(super) fn add(list: &mut List) {
         "RFC 6455 §9.1",
         Reaction::RefuseBetter,
         |request| offering(request, "permessage-deflate; =, ;;"),
+    );
+    list.asks(
+        "h.9.20",
+        "a value in quotes that is no token makes no list",
+        "RFC 6455 §9.1",
+        Reaction::RefuseBetter,
+        |request| offering(request, "x-unknown; a=\"b, permessage-deflate; c\""),
     );
 }
 
