@@ -52,7 +52,7 @@ describe("a WebSocket server over wss", () => {
 
   test("speaks TLS", async (t) => {
     const server = await echoServer(t);
-    await check({}, ["websocket", server.ws("/").replace("ws:", "wss:"), "--insecure"], 1, /TLS fails: /);
+    await check({}, ["websocket", server.ws("/").replace("ws:", "WSS:"), "--insecure"], 1, /TLS fails: /);
   });
 });
 

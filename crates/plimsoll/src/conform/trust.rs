@@ -9,7 +9,7 @@ use rustls::ClientConfig;
 use crate::exit::Failure;
 
 /// Schemes of URLs that ask for TLS.
-const SECURE: [&str; 3] = ["wss:", "https:", "rediss:"];
+const SECURE: [&str; 3] = ["wss", "https", "rediss"];
 
 /// Whom the tester believes.
 #[derive(Debug, Args)]
@@ -33,7 +33,8 @@ impl Trust {
     /// # Errors
     /// When the system has no authorities that could be believed.
     pub(super) fn tls(&self, url: &str) -> Result<Option<Arc<ClientConfig>>, Failure> {
-        if !SECURE.iter().any(|scheme| url.starts_with(scheme)) {
+        let scheme = url.split(':').next().unwrap_or_default();
+        if !SECURE.iter().any(|secure| scheme.eq_ignore_ascii_case(secure)) {
             return Ok(None);
         }
         let tls = match self.insecure {
