@@ -292,6 +292,22 @@ scenarios: [{ engine: ws, flow: [{ think: 5 }] }]
     assert.ok(summaries["websocket.response_time"].max < 1900, `${summaries["websocket.response_time"].max} ms`);
   });
 
+  test("an answer that comes together with the server's close is one", async (t) => {
+    const target = await serve(t, (socket, { socket: tcp }) =>
+      socket.on("message", (data) => {
+        tcp.cork();
+        socket.send(data);
+        socket.close();
+        tcp.uncork();
+      }),
+    );
+    const flow = `  - send: { payload: "[1]", capture: { json: "$[0]", as: x } }\n`;
+    const { code, stderr, counters, summaries } = await run(t, single(target, flow));
+    assert.equal(code, 0, stderr);
+    assert.equal(counters["vusers.completed"], 1);
+    assert.equal(summaries["websocket.response_time"].count, 1);
+  });
+
   test("a phase may hold a number of users, each followed by another one", async (t) => {
     const target = await serve(t, (socket) => socket.on("message", (data) => socket.send(data)));
     const file = `config: { target: "${target}", phases: [{ users: 4, duration: 2 }, { users: 2, rampTo: 1, duration: 1 }] }

@@ -2,10 +2,14 @@
 // Action Cable itself. The files in `expectations` say what each comes to, and why; a change in either direction fails.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { PROGRAM, plimsoll } from "./support/plimsoll.mjs";
+import { PROGRAM, plimsoll, plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
+import { eventually } from "./support/processes.mjs";
 import { RedisServer } from "./support/redis.mjs";
+import { folderOf } from "./support/scripts.mjs";
 
 const TWIN = fileURLToPath(new URL("../../conformance/rails/config.ru", import.meta.url));
 
@@ -56,9 +60,61 @@ test("Action Cable on Puma", async () => {
   await conforms("cable-action-cable", command, "--rpc", "none", "--except", luck);
 });
 
+describe("the server that was started", () => {
+  /** Notes what happens to it. Told "refuses", it lets nobody in; else no request is ever answered. */
+  const SERVER = `
+    import { appendFileSync } from "node:fs";
+    import http from "node:http";
+    const [port, how] = process.argv.slice(2);
+    const note = (what) => appendFileSync("notes.txt", what + " ");
+    process.on("SIGTERM", () => {
+      note("ended");
+      process.exit(0);
+    });
+    const server = http.createServer();
+    server.on("upgrade", (_, socket) => {
+      note("asked");
+      socket.on("error", () => {});
+      if (how === "refuses") socket.end("HTTP/1.1 403 Forbidden\\r\\nContent-Length: 0\\r\\n\\r\\n");
+    });
+    note("began");
+    if (how === "listens-nowhere") setInterval(() => {}, 60_000);
+    else server.listen(Number(port), "127.0.0.1");
+  `;
+
+  const conform = (how, ...flags) => [
+    ...["conform", "cable", "ws://127.0.0.1:0/cable", "--rpc", "none", "--only", "cable/connection/welcome"],
+    ...["--command", `"${process.execPath}" server.mjs {port} ${how}`, "--patience", "60", "--timeout", "60", ...flags],
+  ];
+
+  test("ends in good order, and results say where it was", async (t) => {
+    const cwd = folderOf(t, { "server.mjs": SERVER });
+    const run = await plimsollIn({ cwd }, ...conform("refuses", "--format", "json"));
+    assert.equal(run.code, 3, run.stderr);
+    assert.equal(readFileSync(join(cwd, "notes.txt"), "utf8"), "began asked ended ");
+    const { target } = JSON.parse(run.stdout);
+    assert.match(target.url, /^ws:\/\/127\.0\.0\.1:[1-9]\d*\/cable$/);
+    assert.equal(target.name, target.url);
+  });
+
+  for (const [how, meanwhile] of [["answers-nothing", "began asked "], ["listens-nowhere", "began "]]) {
+    test(`ends in good order after Ctrl-C when it ${how}`, async (t) => {
+      const cwd = folderOf(t, { "server.mjs": SERVER, "notes.txt": "" });
+      const notes = () => readFileSync(join(cwd, "notes.txt"), "utf8");
+      const child = startPlimsollIn({ cwd }, ...conform(how));
+      child.stderr.resume();
+      await eventually(() => notes() === meanwhile, "the server");
+      child.kill("SIGINT");
+      const { code } = await child.exited;
+      assert.equal(code, 1);
+      assert.equal(notes(), `${meanwhile}ended `);
+    });
+  }
+});
+
 describe("wrong use", () => {
   for (const [flags, expected, status] of [
-    [["wss://localhost/cable"], /ws:\/\/localhost:8080\/cable/, 2],
+    [["http://localhost/cable"], /ws:\/\/localhost:8080\/cable/, 2],
     [["ws://127.0.0.1:0/cable", "--rpc", "none"], /--command/, 1],
     [["ws://127.0.0.1:1/cable", "--rpc", "none"], /nothing listens at ws:\/\/127\.0\.0\.1:1\/cable/, 1],
     [["ws://127.0.0.1:0/cable", "--rpc", "none", "--command", "/no/such/program"], /cannot start "\/no\/such\/program"/, 1],

@@ -1,7 +1,7 @@
 //! Programs that a task starts: shown before they run, judged by their exit code.
 
 use std::{
-    io,
+    env, io,
     path::Path,
     process::{Command, ExitStatus, Stdio},
 };
@@ -53,6 +53,36 @@ pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+/// Keeps from a program what Cargo has set for this one.
+///
+/// Build scripts are run again when such a variable changes that they have read: `ring`'s reads the name of its package.
+/// What this program starts and what a developer starts would then take turns in compiling `ring`, and everything that
+/// needs it, again.
+pub(crate) fn without_cargos_variables(command: &mut Command) -> &mut Command {
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos)) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Whether Cargo sets this variable for a program that it runs (Cargo's reference, "Environment variables Cargo sets for
+/// crates"), unlike those with which people tell Cargo something, such as `CARGO_TARGET_DIR`. `CARGO` stays: it says which
+/// Cargo, and Cargo sets it for whatever it runs, the same each time.
+fn is_cargos(name: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "CARGO_BIN_NAME",
+        "CARGO_CRATE_NAME",
+        "CARGO_MANIFEST_DIR",
+        "CARGO_MANIFEST_LINKS",
+        "CARGO_MANIFEST_PATH",
+        "CARGO_PRIMARY_PACKAGE",
+        "CARGO_TARGET_TMPDIR",
+        "OUT_DIR",
+    ];
+    const PREFIXES: [&str; 2] = ["CARGO_BIN_EXE_", "CARGO_PKG_"];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// The command as a person would type it: without the folder of its program. Enough for reading, not for a shell.
 pub(crate) fn line(command: &Command) -> String {
     let program = Path::new(command.get_program());
@@ -86,6 +116,43 @@ mod tests {
         let error = read(&mut Command::new("plimsoll-no-such-program")).unwrap_err();
         assert!(matches!(error, Error::Start { .. }), "{error}");
         assert!(!succeeds("plimsoll-no-such-program", &[]));
+    }
+
+    #[test]
+    fn what_people_set_for_cargo_stays() {
+        for (name, expected) in [
+            ("CARGO_PKG_NAME", true),
+            ("CARGO_PKG_VERSION_PRE", true),
+            ("CARGO_MANIFEST_DIR", true),
+            ("CARGO_MANIFEST_PATH", true),
+            ("CARGO_MANIFEST_LINKS", true),
+            ("CARGO_BIN_NAME", true),
+            ("CARGO_BIN_EXE_xtask", true),
+            ("OUT_DIR", true),
+            ("CARGO", false),
+            ("CARGO_HOME", false),
+            ("CARGO_TARGET_DIR", false),
+            ("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER", false),
+            ("CARGO_BUILD_JOBS", false),
+            ("CARGO_INCREMENTAL", false),
+            ("CARGO_NET_OFFLINE", false),
+            ("CARGO_PROFILE_DEV_DEBUG", false),
+            ("RUSTFLAGS", false),
+            ("RUSTUP_TOOLCHAIN", false),
+            ("PATH", false),
+        ] {
+            assert_eq!(is_cargos(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_program_does_not_hear_for_whom_cargo_runs_this_one() {
+        // Cargo runs tests with the variables of their package.
+        assert_eq!(env::var("CARGO_PKG_NAME").as_deref(), Ok("xtask"));
+        let mut program = Command::new("env");
+        let heard = read(without_cargos_variables(&mut program)).unwrap();
+        assert!(!heard.contains("CARGO_PKG_"), "{heard}");
+        assert!(heard.contains("PATH="), "{heard}");
     }
 
     #[test]

@@ -108,6 +108,7 @@ fn chosen(named: &[String], known: &[String]) -> Result<Vec<String>, Error> {
 fn cargo_fuzz(arguments: &[&str]) -> Command {
     let mut command = repository::command("rustup");
     command.args(["run", "nightly", "cargo", "fuzz"]).args(arguments);
+    command::without_cargos_variables(&mut command);
     for variable in ["RUSTUP_TOOLCHAIN", "CARGO", "RUSTC", "RUSTDOC"] {
         command.env_remove(variable);
     }

@@ -26,9 +26,11 @@ pub(crate) fn command(program: impl Into<OsString>) -> Command {
     command
 }
 
-/// Cargo, the same one that started this program.
+/// Cargo, the same one that started this program, as if a person had started it.
 pub(crate) fn cargo() -> Command {
-    command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command::without_cargos_variables(&mut cargo);
+    cargo
 }
 
 /// Paths relative to the root of all files that are committed or would be with `git add --all`.

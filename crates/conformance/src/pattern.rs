@@ -30,7 +30,8 @@ impl Pattern {
     }
 
     /// Whether whoever typed the pattern means this case: [`matches`](Self::matches), all below an id (`6.4` has
-    /// `6.4.1`), and words of ids and titles.
+    /// `6.4.1`), and words of ids and titles. A pattern that is itself the id of a case means that case alone, which only
+    /// those know who know all cases: see [`Selection`](crate::Selection).
     pub fn selects(&self, case: &Case) -> bool {
         let id = case.id.as_str();
         let is_below = id
@@ -38,7 +39,7 @@ impl Pattern {
             .is_some_and(|rest| rest.starts_with(['.', '/']));
         let is_word = self.0.contains(char::is_alphabetic) && {
             let word = self.0.to_lowercase();
-            id.to_lowercase().contains(&word) || case.title.to_lowercase().contains(&word)
+            has_word(&id.to_lowercase(), &word) || has_word(&case.title.to_lowercase(), &word)
         };
         self.matches(&case.id) || is_below || is_word
     }
@@ -68,6 +69,16 @@ fn matches_whole(pattern: &str, text: &str) -> bool {
         }
     }
     text.ends_with(tail)
+}
+
+/// Whether a text has a word, or the beginning of one: `stream` is in `streams/single`. A number is in it as a whole or not
+/// at all: `h.2` is in `h.2.1`, and not in `h.20`.
+fn has_word(text: &str, word: &str) -> bool {
+    let ends_in_number = word.ends_with(|last: char| last.is_ascii_digit());
+    text.match_indices(word).any(|(at, _)| {
+        let cuts_number = text[at + word.len()..].starts_with(|next: char| next.is_ascii_digit());
+        !(ends_in_number && cuts_number)
+    })
 }
 
 #[cfg(test)]
@@ -123,6 +134,24 @@ mod tests {
         };
         for (pattern, expected) in [("6", true), ("6.4", true), ("4", false), ("6.", false)] {
             assert_eq!(Pattern::new(pattern).selects(&numbered), expected, "{pattern}");
+        }
+        let lettered = Case {
+            id: CaseId::new("h.20.10"),
+            title: "a close with 1001".into(),
+            ..numbered
+        };
+        for (pattern, expected) in [
+            ("h", true),
+            ("h.20", true),
+            ("h.2", false),
+            ("h.20.1", false),
+            ("h.20.10", true),
+            ("h.2*", true),
+            ("close with 1001", true),
+            ("close with 100", false),
+            ("clo", true),
+        ] {
+            assert_eq!(Pattern::new(pattern).selects(&lettered), expected, "{pattern}");
         }
     }
 }

@@ -11,7 +11,6 @@ mod counts;
 mod html;
 mod json;
 mod junit;
-mod markup;
 mod text;
 
 pub use self::{

@@ -25,6 +25,18 @@ pub trait Suite {
         async { Ok(()) }
     }
 
+    /// Where the target really is, once [`prepare`](Self::prepare) is over, if that is not what was asked for: a free port
+    /// has a number by then.
+    fn target(&self) -> Option<String> {
+        None
+    }
+
+    /// Called once after the last case, and also when [`prepare`](Self::prepare) has failed or the run was ended early:
+    /// what the suite has started ends in good order, within seconds. By default, there is nothing to end.
+    fn finish(&self) -> impl Future<Output = ()> {
+        async {}
+    }
+
     /// Whether a case may run while other independent ones do. The others run alone, after those.
     fn is_independent(&self, case: &CaseId) -> bool;
 

@@ -1,5 +1,7 @@
 //! Which cases of a suite are run.
 
+use std::collections::HashSet;
+
 use crate::{Case, CaseId, Pattern};
 
 /// Which cases of a suite are run: those that `only` selects (all, when it is empty) and `except` does not.
@@ -33,24 +35,39 @@ impl Selection {
     /// # Errors
     /// When a pattern is about no case, or none is left.
     pub fn of(&self, cases: Vec<Case>) -> Result<Vec<Case>, NoSuchCase> {
-        for pattern in self.only.iter().chain(&self.except) {
-            if !cases.iter().any(|case| pattern.selects(case)) {
-                return Err(NoSuchCase::Pattern {
-                    pattern: pattern.to_string(),
-                    nearest: nearest(pattern.as_str(), &cases),
-                });
-            }
-        }
-        let is_selected = |case: &Case| {
-            let is_in = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.selects(case));
-            (self.only.is_empty() || is_in(&self.only)) && !is_in(&self.except)
-        };
+        let only = meant(&self.only, &cases)?;
+        let except = meant(&self.except, &cases)?;
+        let is_selected =
+            |case: &Case| (self.only.is_empty() || only.contains(&case.id)) && !except.contains(&case.id);
         let selected: Vec<_> = cases.into_iter().filter(is_selected).collect();
         match selected.as_slice() {
             [] => Err(NoSuchCase::Nothing),
             _ => Ok(selected),
         }
     }
+}
+
+/// The ids of all cases that patterns mean: of a pattern that is an id, the case that has it and no other.
+fn meant(patterns: &[Pattern], cases: &[Case]) -> Result<HashSet<CaseId>, NoSuchCase> {
+    let mut meant = HashSet::new();
+    for pattern in patterns {
+        let is_id = |case: &Case| case.id.as_str() == pattern.as_str();
+        let ids: Vec<_> = match cases.iter().find(|case| is_id(case)) {
+            Some(case) => vec![case.id.clone()],
+            None => {
+                let selected = cases.iter().filter(|case| pattern.selects(case));
+                selected.map(|case| case.id.clone()).collect()
+            }
+        };
+        if ids.is_empty() {
+            return Err(NoSuchCase::Pattern {
+                pattern: pattern.to_string(),
+                nearest: nearest(pattern.as_str(), cases),
+            });
+        }
+        meant.extend(ids);
+    }
+    Ok(meant)
 }
 
 /// The id that looks most like `text`, as a whole or in one of its words.
@@ -75,17 +92,21 @@ mod tests {
     use super::*;
 
     fn check(only: &[&str], except: &[&str], expected: Result<&[&str], &str>) {
+        check_of(&["1.1", "1.2", "2.1", "10.1"], only, except, expected);
+    }
+
+    fn check_of(ids: &[&'static str], only: &[&str], except: &[&str], expected: Result<&[&str], &str>) {
         let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::new(*text)).collect();
         let selection = Selection {
             only: patterns(only),
             except: patterns(except),
         };
-        let cases = ["1.1", "1.2", "2.1", "10.1"].map(|id| Case {
-            id: CaseId::new(id),
-            title: "title".into(),
+        let case = |id: &&'static str| Case {
+            id: CaseId::new(*id),
+            title: "does what h.2.1 does".into(),
             clause: "clause".into(),
-        });
-        let found = selection.of(cases.into());
+        };
+        let found = selection.of(ids.iter().map(case).collect());
         let found = found
             .as_ref()
             .map(|cases| cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>())
@@ -102,6 +123,23 @@ mod tests {
         check(&[], &[], Ok(&["1.1", "1.2", "2.1", "10.1"]));
         check(&["1.*", "2"], &["1.2"], Ok(&["1.1", "2.1"]));
         check(&[], &["1.*"], Ok(&["2.1", "10.1"]));
+    }
+
+    #[test]
+    fn an_id_means_its_own_case_alone() {
+        let lettered = &["h.2.1", "h.2.10", "h.2.2", "h.20.1", "x.h.2.1"];
+        let all = Ok(&lettered[..]);
+        let named = &["cable/order", "cable/order/late", "cable/order-of-all"];
+        check_of(lettered, &["h.2.1"], &[], Ok(&["h.2.1"]));
+        check_of(lettered, &[], &["h.2.1"], Ok(&lettered[1..]));
+        check_of(lettered, &["h.2.10", "h.2.2"], &[], Ok(&["h.2.10", "h.2.2"]));
+        check_of(lettered, &["h.20"], &[], Ok(&["h.20.1"]));
+        check_of(lettered, &["h.2.*"], &[], Ok(&lettered[..3]));
+        check_of(lettered, &["h.2.1*"], &[], Ok(&lettered[..2]));
+        check_of(lettered, &["does what"], &[], all);
+        check_of(named, &["cable/order"], &[], Ok(&named[..1]));
+        check_of(named, &["order"], &[], Ok(named));
+        check_of(named, &["cable/order/*"], &[], Ok(&named[1..2]));
     }
 
     #[test]

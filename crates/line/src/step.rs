@@ -127,9 +127,6 @@ const ONE_THREAD: f64 = 1.1;
 /// From this share of the machine's memory on, it is exhausted. Reason: below, the kernel still finds caches to drop.
 const MEMORY_FULL: f64 = 0.9;
 
-/// Below this share of idle time a machine has no CPU left; `/proc/stat` comes in ticks of 10 ms and rarely says 0.
-const NO_IDLE: f64 = 0.05;
-
 impl Step {
     /// Judges a step.
     ///
@@ -262,7 +259,7 @@ fn cause(measured: &Measured<'_>) -> Option<Cause> {
     });
     out_of_memory.or_else(|| {
         let idle = measured.generator.machine_idle_share?;
-        (idle < NO_IDLE).then(|| Cause::MachineCpu {
+        (idle < generator::NO_IDLE_SHARE).then(|| Cause::MachineCpu {
             generator_cpu_cores: cores(measured.generator),
         })
     })

@@ -1,6 +1,6 @@
 //! Connections: HTTP/1.1, a bounded number of them.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::Future, sync::Arc, time::Duration};
 
 use hyper::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
@@ -21,7 +21,7 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Accepts connections for ever, each with a conversation of its own. To be polled on a `LocalSet`; when it is dropped,
 /// conversations end.
-pub async fn accept<C>(listener: TcpListener, converse: impl Fn(TcpStream) -> C)
+pub async fn accept<C>(listener: TcpListener, converse: impl Fn(TcpStream) -> C) -> Infallible
 where
     C: Future<Output = ()> + 'static,
 {

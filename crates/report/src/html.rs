@@ -39,27 +39,22 @@ pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
 pub fn file(id: &str, title: &str, sentence: &str, json: &str) -> String {
     let (title, sentence, json) = (in_text(title), in_text(sentence), in_script(json));
     let (script_hash, style_hash) = (hash(SCRIPT), hash(STYLE));
-    format!(
-        "<!doctype html>\n\
-         <html lang=\"en\">\n\
-         <head>\n\
-         <meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script_hash}; \
-         style-src {style_hash}; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+    let policy = format!(
+        "default-src 'none'; script-src {script_hash}; style-src {style_hash}; img-src data:; base-uri 'none'; \
+         form-action 'none'"
+    );
+    let head = format!(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <title>{title}</title>\n\
          <meta name=\"description\" content=\"{sentence}\">\n\
-         <link rel=\"icon\" href=\"{ICON}\">\n\
-         <style>{STYLE}</style>\n\
-         </head>\n\
-         <body>\n\
-         <noscript><h1>{sentence}</h1><p>The charts of this report need JavaScript.</p></noscript>\n\
+         <style>{STYLE}</style>"
+    );
+    let body = format!(
+        "<noscript><h1>{sentence}</h1><p>The charts of this report need JavaScript.</p></noscript>\n\
          <script type=\"application/json\" id=\"{id}\">{json}</script>\n\
-         <script>{SCRIPT}</script>\n\
-         </body>\n\
-         </html>\n"
-    )
+         <script>{SCRIPT}</script>"
+    );
+    document(&head, &body)
 }
 
 /// What the page is given of one run, as JSON on one line, for pages that show it while it goes on.
@@ -71,6 +66,20 @@ pub fn data(summary: &Summary) -> String {
 /// tells the script what to show; what of it comes from elsewhere was escaped by [`in_text`] or [`in_script`].
 pub fn served(name: &str, about: &str) -> String {
     let name = in_text(name);
+    let head = format!(
+        "<title>{name} · Plimsoll</title>\n\
+         <link rel=\"stylesheet\" href=\"page.css\">"
+    );
+    let body = format!(
+        "{about}\n\
+         <noscript><p>This page needs JavaScript.</p></noscript>\n\
+         <script src=\"page.js\"></script>"
+    );
+    document(&head, &body)
+}
+
+/// What all pages have in common, around elements of their own.
+fn document(head: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n\
          <html lang=\"en\">\n\
@@ -78,14 +87,11 @@ pub fn served(name: &str, about: &str) -> String {
          <meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{name} · Plimsoll</title>\n\
+         {head}\n\
          <link rel=\"icon\" href=\"{ICON}\">\n\
-         <link rel=\"stylesheet\" href=\"page.css\">\n\
          </head>\n\
          <body>\n\
-         {about}\n\
-         <noscript><p>This page needs JavaScript.</p></noscript>\n\
-         <script src=\"page.js\"></script>\n\
+         {body}\n\
          </body>\n\
          </html>\n"
     )

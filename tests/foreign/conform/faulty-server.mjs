@@ -150,7 +150,7 @@ class Peer {
     let agreed = null;
     for (const element of elements) {
       const [name, ...parameters] = (element.match(/(?:[^;"]|"[^"]*")*/g) ?? []).map((part) => part.trim()).filter(Boolean);
-      if (parameters.some((parameter) => !/^[\w.-]+([ \t]*=[ \t]*("[^"]*"|[^\s"]+))?$/.test(parameter))) return undefined;
+      if (parameters.some((parameter) => !/^[\w.-]+([ \t]*=[ \t]*("[\w.-]+"|[^\s"]+))?$/.test(parameter))) return undefined;
       if (agreed || name !== "permessage-deflate") continue;
       agreed = this.#accept(parameters);
     }

@@ -2,7 +2,8 @@
 //!
 //! Two ways to read, one at a time: [`Connection::poll_receive`] into a buffer that belongs to the caller, so that
 //! ten thousand idle connections of one worker own no buffer; and [`Connection::next_message`] for users who
-//! do one thing after the other. Both answer pings and the server's Close by themselves.
+//! do one thing after the other. Both answer pings and the server's Close by themselves; a caller who first has to hand on
+//! what came before that Close reads with [`Connection::poll_receive_unanswered`].
 
 use std::{
     future::poll_fn,
@@ -96,14 +97,32 @@ impl Connection {
     }
 
     /// Reads once into `scratch` and hands each complete event to `on_event`, with the instant of the read. Pings
-    /// and a Close have been answered already. Ready after one read, whether or not it completed an event.
+    /// have been answered already. Ready after one read, whether or not it completed an event.
     ///
     /// `scratch` belongs to the caller only while this function runs. It must not be empty; with 64 KB one read
     /// nearly always empties the socket.
     ///
     /// # Errors
-    /// The connection is over; events that came before have been handed out.
+    /// The connection is over; events that came before have been handed out, and the server has been told.
     pub fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        scratch: &mut [u8],
+        on_event: impl FnMut(Instant, Event<'_>),
+    ) -> Poll<Result<(), ReceiveError>> {
+        let received = self.poll_receive_unanswered(cx, scratch, on_event);
+        if let Poll::Ready(Err(ending)) = &received {
+            self.answer_ending(ending);
+        }
+        received
+    }
+
+    /// As [`poll_receive`](Self::poll_receive), but the server is told nothing of the ending: the caller may still send,
+    /// and then calls [`answer_ending`](Self::answer_ending). It must not read again.
+    ///
+    /// # Errors
+    /// Nothing more will be received; events that came before have been handed out.
+    pub fn poll_receive_unanswered(
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
@@ -120,19 +139,36 @@ impl Connection {
         Poll::Ready(self.decode_all(buffer.filled_mut(), at, &mut on_event))
     }
 
+    /// Says the Close that an ending asks for, unless it is said already: the server's own is answered, and a violation
+    /// of the protocol fails the connection (RFC 6455 §7.1.7). Writes what the socket takes now.
+    pub fn answer_ending(&mut self, ending: &ReceiveError) {
+        match ending {
+            ReceiveError::Closed { code, .. } => self.outgoing.answer_close(code.and_then(CloseCode::new)),
+            ReceiveError::Protocol(error) => self.outgoing.start_close(error.close_code(), ""),
+            ReceiveError::Ended | ReceiveError::Lost(_) => {}
+        }
+        self.try_flush();
+    }
+
     /// Waits for the next text or binary message. Dropping the future loses nothing.
     ///
     /// # Errors
     /// The connection is over.
     pub async fn next_message(&mut self) -> Result<Message, ReceiveError> {
         loop {
-            if let Some(payload) = self.decode_unread()? {
-                return Ok(Message {
-                    at: self.unread_at,
-                    payload,
-                });
+            match self.decode_unread() {
+                Ok(None) => poll_fn(|cx| self.poll_fill_unread(cx)).await?,
+                Ok(Some(payload)) => {
+                    return Ok(Message {
+                        at: self.unread_at,
+                        payload,
+                    });
+                }
+                Err(ending) => {
+                    self.answer_ending(&ending);
+                    return Err(ending);
+                }
             }
-            poll_fn(|cx| self.poll_fill_unread(cx)).await?;
         }
     }
 
@@ -296,14 +332,7 @@ impl Connection {
         bytes: &mut [u8],
         on_event: impl FnOnce(Event<'_>),
     ) -> Result<usize, ReceiveError> {
-        let decoded = match self.decoder.decode(&self.config, bytes) {
-            Ok(decoded) => decoded,
-            Err(error) => {
-                self.outgoing.start_close(error.close_code(), "");
-                self.try_flush();
-                return Err(error.into());
-            }
-        };
+        let decoded = self.decoder.decode(&self.config, bytes)?;
         let n_consumed = decoded.consumed;
         let mut closed = None;
         match decoded.event {
@@ -312,10 +341,7 @@ impl Connection {
                 self.n_pings += 1;
                 self.outgoing.answer_ping(payload);
             }
-            Some(Event::Close(frame)) => {
-                self.outgoing.answer_close(frame);
-                closed = Some(ReceiveError::closed(frame));
-            }
+            Some(Event::Close(frame)) => closed = Some(ReceiveError::closed(frame)),
             Some(Event::Pong(_)) | None => {}
         }
         if let Some(event) = decoded.event {

@@ -54,7 +54,7 @@ pub enum ConnectError {
 /// A connection is over.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// Both sides have said Close; the code and reason are the server's.
+    /// The server has said Close, with this code and reason.
     #[error("closed by the server{}", code_and_reason(*code, reason))]
     Closed {
         /// The server's close code, if it sent one.
@@ -68,7 +68,7 @@ pub enum ReceiveError {
     /// The connection broke.
     #[error("connection lost: {0}")]
     Lost(io::ErrorKind),
-    /// The server broke the protocol; a Close frame with the matching code went out.
+    /// The server broke the protocol, for which it gets a Close frame with the matching code.
     #[error("protocol violation by the server: {0}")]
     Protocol(#[from] DecodeError),
 }
@@ -118,6 +118,11 @@ impl ReceiveError {
             code: frame.map(|frame| frame.code.get()),
             reason: frame.map(|frame| frame.reason.to_owned()).unwrap_or_default(),
         }
+    }
+
+    /// Whether the server is still to be told, with a Close.
+    pub fn asks_for_close(&self) -> bool {
+        matches!(self, Self::Closed { .. } | Self::Protocol(_))
     }
 
     /// The group that this ending is counted in.

@@ -82,10 +82,11 @@ impl Outgoing {
         }
     }
 
-    /// Answers the peer's Close, unless it answers ours.
-    pub(super) fn answer_close(&mut self, frame: Option<CloseFrame<'_>>) {
-        if let Some(code) = self.close.on_received(frame) {
-            self.queue_close(code.map(|code| CloseFrame { code, reason: "" }));
+    /// Answers the peer's Close of this code, unless it answers ours.
+    pub(super) fn answer_close(&mut self, code: Option<CloseCode>) {
+        let received = code.map(|code| CloseFrame { code, reason: "" });
+        if self.close.on_received(received).is_some() {
+            self.queue_close(received);
         }
     }
 

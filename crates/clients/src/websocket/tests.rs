@@ -175,6 +175,36 @@ async fn reading_into_the_callers_buffer_hands_out_every_event() {
 }
 
 #[tokio::test]
+async fn messages_can_be_answered_before_an_ending_that_came_with_them() {
+    async fn check(ending: &[u8], code: u16) {
+        let bytes = [
+            &frame(Opcode::Text, b"one"),
+            ending,
+            &frame(Opcode::Ping, b"late"),
+        ]
+        .concat();
+        let (mut session, mut connection) = connected(&bytes).await;
+        let mut events = Vec::new();
+        let mut note = |_, event: Event<'_>| events.push(format!("{event:?}"));
+        let mut scratch = [0; 64];
+        let ended = poll_fn(|cx| connection.poll_receive_unanswered(cx, &mut scratch, &mut note)).await;
+        let ended = ended.unwrap_err();
+        assert_eq!(events[0], "Text(\"one\")");
+        assert!(ended.asks_for_close() && connection.is_open());
+        connection.send_text("answer").await.unwrap();
+        connection.answer_ending(&ended);
+        connection.answer_ending(&ended);
+        assert!(!connection.is_open());
+        drop(connection);
+        let said = [session.next().await, session.next().await, session.next().await];
+        assert_eq!(said, [Got::Text("answer".to_owned()), Got::close(code), Got::End]);
+    }
+    check(&close(CloseCode::GOING_AWAY, "bye"), 1001).await;
+    check(&[0x83, 0], 1002).await;
+    check(&frame(Opcode::Text, b"\xff"), 1007).await;
+}
+
+#[tokio::test]
 async fn bad_frames_are_answered_with_the_right_code() {
     async fn check(bytes: &[u8], error: DecodeError, code: u16) {
         let (mut session, mut connection) = connected(bytes).await;

@@ -75,29 +75,31 @@ fn difference(sent: &str, came: &str, path: &mut Vec<String>) -> Option<String> 
     if path.len() > MOST_LEVELS {
         return told(path, sent, came);
     }
-    match (level(sent), level(came)) {
-        (Level::Text(sent), Level::Text(came)) if sent == came => None,
-        (Level::Word(sent), Level::Word(came)) if sent == came || is_same_number(sent, came) => None,
+    let parts: Vec<_> = match (level(sent), level(came)) {
+        (Level::Text(sent), Level::Text(came)) if sent == came => return None,
+        (Level::Word(sent), Level::Word(came)) if sent == came || is_same_number(sent, came) => return None,
         (Level::Array(s), Level::Array(c)) if s.len() == c.len() => {
-            s.iter().zip(&c).enumerate().find_map(|(n, (sent, came))| {
-                path.push(format!("[{n}]"));
-                let found = difference(sent.get(), came.get(), path);
-                path.pop();
-                found
-            })
+            let items = s.into_iter().zip(c).enumerate();
+            items
+                .map(|(n, (sent, came))| (format!("[{n}]"), sent, came))
+                .collect()
         }
         (Level::Object(s), Level::Object(c))
             if s.iter().map(|(name, _)| name).eq(c.iter().map(|(name, _)| name)) =>
         {
-            s.iter().zip(&c).find_map(|((name, sent), (_, came))| {
-                path.push(format!(".{name}"));
-                let found = difference(sent.get(), came.get(), path);
-                path.pop();
-                found
-            })
+            let fields = s.into_iter().zip(c);
+            fields
+                .map(|((name, sent), (_, came))| (format!(".{name}"), sent, came))
+                .collect()
         }
-        _ => told(path, sent, came),
-    }
+        _ => return told(path, sent, came),
+    };
+    parts.into_iter().find_map(|(step, sent, came)| {
+        path.push(step);
+        let found = difference(sent.get(), came.get(), path);
+        path.pop();
+        found
+    })
 }
 
 /// Whether two spellings are one number to every reader, as `1.0` and `1`, or `1e3` and `1000`. Integers beyond 2^53 have

@@ -22,6 +22,7 @@ pub(super) struct Message {
     pub(super) reconnect: Option<bool>,
     pub(super) sid: Option<String>,
     pub(super) restored: Option<bool>,
+    pub(super) restored_ids: Option<Vec<String>>,
     pub(super) stream_id: Option<String>,
     pub(super) epoch: Option<String>,
     pub(super) offset: Option<u64>,

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     net::TcpStream,
@@ -17,10 +17,8 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::{
-    endpoint::Endpoint,
-    words::{self, OpenQuotes},
-};
+use super::words::{self, OpenQuotes};
+use crate::Server;
 
 /// How long a server has to listen. Reason: a Rails application takes some seconds on a slow machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
@@ -30,6 +28,9 @@ const START_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long a server has to end after SIGTERM before it is killed. Reason: that is what AnyT gives it (spec §7.1).
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How often it is looked whether what the server has started has ended as well.
+const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How much of what it wrote is kept, in bytes, the latest.
 const MOST_OUTPUT_BYTES: usize = 16 << 10;
@@ -80,40 +81,51 @@ pub enum ProcessError {
 /// The last bytes that the process wrote, on both of its streams.
 type Output = Arc<Mutex<VecDeque<u8>>>;
 
-/// A server that runs; it is killed when this is dropped.
+/// A server that was started; it is killed when this is dropped before it was [stopped](Self::stop).
 #[derive(Debug)]
 pub(super) struct Process {
     words: Vec<String>,
-    target: Endpoint,
+    target: Server,
     child: Child,
     output: Output,
     readers: [JoinHandle<()>; 2],
 }
 
 impl Process {
-    /// Starts a command and waits until something listens at `target`.
-    pub(super) async fn start(command: &str, target: Endpoint) -> Result<Self, ProcessError> {
+    /// Starts a command; `target` is where it is to [listen](Self::listens).
+    pub(super) fn start(command: &str, target: Server) -> Result<Self, ProcessError> {
         let words = words::split(command)?;
         let output = Output::default();
         let (child, readers) = spawn(&words, &output)?;
-        let mut process = Self {
+        Ok(Self {
             words,
             target,
             child,
             output,
             readers,
-        };
-        process.listens().await?;
-        Ok(process)
+        })
     }
 
-    /// SIGTERM to the process and its children, and SIGKILL after three seconds. How long it took.
+    /// SIGTERM to the process and those that it started, and SIGKILL after three seconds. How long it took.
     pub(super) async fn stop(&mut self) -> Result<Duration, ProcessError> {
         let began = Instant::now();
-        self.signal(Signal::TERM);
-        if timeout(STOP_PATIENCE, self.child.wait()).await.is_err() {
-            self.signal(Signal::KILL);
+        let Some(group) = self.group() else {
+            return Ok(Duration::ZERO);
+        };
+        signal(group, Signal::TERM);
+        let ended = timeout(STOP_PATIENCE, async {
             self.child.wait().await?;
+            while test_kill_process_group(group).is_ok() {
+                sleep(STOP_INTERVAL).await;
+            }
+            Ok::<_, io::Error>(())
+        });
+        match ended.await {
+            Ok(ended) => ended?,
+            Err(_elapsed) => {
+                signal(group, Signal::KILL);
+                self.child.wait().await?;
+            }
         }
         Ok(began.elapsed())
     }
@@ -124,7 +136,8 @@ impl Process {
         self.listens().await
     }
 
-    async fn listens(&mut self) -> Result<(), ProcessError> {
+    /// Waits until something listens at the target.
+    pub(super) async fn listens(&mut self) -> Result<(), ProcessError> {
         let deadline = Instant::now() + START_PATIENCE;
         let authority = self.target.authority();
         loop {
@@ -160,19 +173,23 @@ impl Process {
         String::from_utf8_lossy(kept.make_contiguous()).into_owned()
     }
 
-    /// To the process and to those that it started: they share its group. One that has ended and was waited for has none.
-    fn signal(&self, signal: Signal) {
+    /// The process and those that it started share a group. One that has ended and was waited for has none.
+    fn group(&self) -> Option<Pid> {
         let id = self.child.id().and_then(|id| i32::try_from(id).ok());
-        if let Some(group) = id.and_then(Pid::from_raw) {
-            let _ended_meanwhile = kill_process_group(group, signal);
-        }
+        id.and_then(Pid::from_raw)
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        if let Some(group) = self.group() {
+            signal(group, Signal::KILL);
+        }
     }
+}
+
+fn signal(group: Pid, signal: Signal) {
+    let _ended_meanwhile = kill_process_group(group, signal);
 }
 
 fn spawn(words: &[String], output: &Output) -> Result<(Child, [JoinHandle<()>; 2]), ProcessError> {
@@ -212,15 +229,14 @@ async fn keep(stream: Option<impl AsyncRead + Unpin>, output: Output) {
 mod tests {
     use super::*;
 
-    fn nowhere() -> Endpoint {
-        "ws://127.0.0.1:9/cable".parse().unwrap()
+    fn nowhere() -> Server {
+        Server::parse("ws://127.0.0.1:9/cable", None).unwrap()
     }
 
     #[tokio::test]
     async fn a_command_that_ends_is_told_with_what_it_wrote() {
-        let error = Process::start("sh -c 'echo port taken >&2; exit 3'", nowhere())
-            .await
-            .unwrap_err();
+        let mut process = Process::start("sh -c 'echo port taken >&2; exit 3'", nowhere()).unwrap();
+        let error = process.listens().await.unwrap_err();
         let ProcessError::Ended { status, output, .. } = &error else {
             panic!("{error}");
         };
@@ -237,8 +253,54 @@ mod tests {
             ),
             ("'a", "close the quotes"),
         ] {
-            let error = Process::start(command, nowhere()).await.unwrap_err().to_string();
+            let error = Process::start(command, nowhere()).unwrap_err().to_string();
             assert!(error.contains(expected), "{command}: {error}");
+        }
+    }
+
+    /// A script of the shell that has written its first line. What the shell itself says of signals is not heard.
+    async fn begun(script: &str) -> Process {
+        let process = Process::start(&format!("sh -c 'exec 2>/dev/null; {script}'"), nowhere()).unwrap();
+        while process.output().is_empty() {
+            sleep(STOP_INTERVAL).await;
+        }
+        process
+    }
+
+    /// What it has written when nobody writes any more.
+    async fn all_output(mut process: Process) -> String {
+        for reader in &mut process.readers {
+            reader.await.unwrap();
+        }
+        process.output()
+    }
+
+    #[tokio::test]
+    async fn a_server_and_what_it_started_may_end_in_their_own_way() {
+        for script in [
+            "trap \"echo over; exit\" TERM; echo ready; while :; do sleep 0.01; done",
+            "(trap \"echo over; exit\" TERM; echo ready; while :; do sleep 0.01; done) & wait",
+        ] {
+            let mut process = begun(script).await;
+            process.stop().await.unwrap();
+            assert_eq!(process.group(), None, "{script}");
+            assert_eq!(all_output(process).await, "ready\nover\n", "{script}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_does_not_end_is_killed() {
+        for script in [
+            "trap \"\" TERM; echo ready; while :; do sleep 60; done",
+            "(trap \"\" TERM; echo ready; while :; do sleep 60; done) & wait",
+        ] {
+            let mut process = begun(script).await;
+            // Nothing else happens, so the patience is over at once.
+            tokio::time::pause();
+            process.stop().await.unwrap();
+            // It would never be all if anybody of them still ran.
+            assert_eq!(all_output(process).await, "ready\n", "{script}");
+            tokio::time::resume();
         }
     }
 }

@@ -6,9 +6,13 @@ mod connection;
 mod extended;
 mod faults;
 mod fidelity;
+mod history;
 mod identifier;
+mod options;
 mod order;
+mod presence;
 mod races;
+mod resume;
 mod size;
 mod state;
 mod streams;
@@ -78,7 +82,8 @@ pub(super) const FAMILIES: &[(&str, &str)] = &[
     ("cable/size", "Sizes"),
     ("cable/faults", "Faults of clients"),
     ("cable/options", "AnyCable: options and whispers"),
-    ("cable/history", "AnyCable: history and resumed sessions"),
+    ("cable/history", "AnyCable: history"),
+    ("cable/resume", "AnyCable: resumed sessions"),
     ("cable/presence", "AnyCable: presence"),
 ];
 
@@ -176,15 +181,50 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario!(faults::not_subscribed, "faults/not-subscribed", "Action Cable commands", "commands for a subscription that is not there are ignored"),
     scenario!(faults::not_json, "faults/not-json", "Action Cable commands", "a message that is no JSON is ignored, or ends the connection properly"),
 
-    scenario!(extended::to_others, "options/to-others", "anycable broadcast_tests/options", "a broadcast to others spares the client that caused it"),
-    scenario!(extended::whisper, "options/whisper", "anycable broadcast_tests/whisper", "others hear a whisper, its sender does not"),
-    scenario!(extended::history_since, "history/since", "anycable broker_tests/history", "messages since a time are replayed"),
-    scenario!(extended::history_offset, "history/offset", "anycable broker_tests/history", "messages after an offset are replayed"),
-    scenario!(extended::history_subscribe, "history/subscribe", "anycable broker_tests/history", "a subscribe can ask for history"),
-    scenario!(extended::restored, "history/restored", "anycable broker_tests/restore", "a session is resumed with its subscriptions"),
-    scenario!(extended::presence_perform, "presence/perform", "anycable presence_tests/perform", "channels let clients join and leave"),
-    scenario!(extended::presence_subscribe, "presence/subscribe", "anycable presence_tests/subscribe", "who subscribes joins, who disconnects leaves").long(),
-    scenario!(extended::presence_sessions, "presence/sessions", "anycable presence_tests/subscribe", "a second session of one presence is silent, and only the last one leaves").long(),
+    scenario!(options::to_others, "options/to-others", "anycable broadcast_tests/options", "a broadcast to others spares the client that caused it"),
+    scenario!(options::whisper, "options/whisper", "anycable broadcast_tests/whisper", "others hear a whisper, its sender does not"),
+    scenario!(options::whispered_numbers, "options/whispered-numbers", "RFC 8259 §6", "numbers of a whisper keep their digits, beyond 2^53 too"),
+
+    scenario!(history::since_time, "history/since", "anycable broker_tests/history", "messages since a time are replayed, also those from before the subscription"),
+    scenario!(history::since_later, "history/since-later", "AnyCable history", "of a time after the last message nothing is replayed, and that is confirmed"),
+    scenario!(history::since_never, "history/since-never", "AnyCable history", "of a stream that never had a message nothing is replayed, and that is confirmed"),
+    scenario!(history::after_offset, "history/offset", "anycable broker_tests/history", "messages after an offset are replayed"),
+    scenario!(history::up_to_date, "history/up-to-date", "AnyCable history", "after the last offset nothing is replayed, and that is confirmed"),
+    scenario!(history::positions, "history/positions", "AnyCable history", "offsets grow, and replayed messages have the positions that they had"),
+    scenario!(history::subscribe, "history/subscribe", "anycable broker_tests/history", "a subscribe can ask for history, which comes after the confirmation"),
+    scenario!(history::subscribe_refused, "history/subscribe-refused", "AnyCable history", "a subscription is there even if its history is refused"),
+    scenario!(history::unknown_epoch, "history/unknown-epoch", "AnyCable history", "offsets of another epoch are refused"),
+    scenario!(history::offset_ahead, "history/offset-ahead", "AnyCable history", "an offset that is yet to come is refused"),
+    scenario!(history::unknown_stream, "history/unknown-stream", "AnyCable history", "an offset of a stream that never had a message is refused"),
+    scenario!(history::without_gaps, "history/without-gaps", "AnyCable history", "after an old offset all is replayed, or history is refused"),
+    scenario!(history::latest, "history/latest", "AnyCable history", "of many messages since a time the latest are replayed, without gaps"),
+    scenario!(history::two_streams, "history/two-streams", "AnyCable history", "each stream of a subscription is replayed from its offset"),
+    scenario!(history::all_or_nothing, "history/all-or-nothing", "AnyCable history", "if one stream is refused, nothing is replayed"),
+    scenario!(history::not_subscribed, "history/not-subscribed", "AnyCable history", "who is not subscribed gets no history"),
+    scenario!(history::transient, "history/transient", "AnyCable broadcasts", "transient messages are not kept"),
+
+    scenario!(resume::by_header, "resume/header", "anycable broker_tests/restore", "a session is resumed with its subscriptions, and a new sid"),
+    scenario!(resume::by_query, "resume/query", "AnyCable resumed sessions", "the sid may stand in the URL"),
+    scenario!(resume::header_first, "resume/header-first", "AnyCable resumed sessions", "the header wins over the URL"),
+    scenario!(resume::twice, "resume/twice", "AnyCable resumed sessions", "a resumed session can be resumed"),
+    scenario!(resume::missed, "resume/missed", "AnyCable resumed sessions", "what was published meanwhile is replayed to a resumed session"),
+    scenario!(resume::state, "resume/state", "AnyCable resumed sessions", "channels remember what they knew"),
+    scenario!(resume::user, "resume/user", "AnyCable resumed sessions", "a resumed session is its user's, and ends with the user's others"),
+    scenario!(resume::unsubscribed, "resume/unsubscribed", "AnyCable resumed sessions", "a subscription that was removed is not restored"),
+    scenario!(resume::unknown, "resume/unknown", "AnyCable resumed sessions", "an unknown sid begins a new session"),
+    scenario!(resume::unknown_refused, "resume/unknown-refused", "AnyCable resumed sessions", "an unknown sid is no way past the application"),
+    scenario!(resume::base, "resume/base", "AnyCable resumed sessions", "sessions of the base protocol are not resumed"),
+
+    scenario!(presence::perform, "presence/perform", "anycable presence_tests/perform", "channels let clients join and leave"),
+    scenario!(presence::commands, "presence/commands", "AnyCable presence", "clients join and leave by commands"),
+    scenario!(presence::subscribe_command, "presence/subscribe-command", "AnyCable presence", "a subscribe can ask for history and join, in this order"),
+    scenario!(presence::disconnect, "presence/subscribe", "anycable presence_tests/subscribe", "who subscribes joins, who disconnects leaves").long(),
+    scenario!(presence::sessions, "presence/sessions", "anycable presence_tests/subscribe", "a second session of one presence is silent, and only the last one leaves").long(),
+    scenario!(presence::back_in_time, "presence/back-in-time", "AnyCable presence", "who loses the connection and comes back never left").long(),
+    scenario!(presence::info, "presence/info", "AnyCable presence", "who is there is told to those who ask"),
+    scenario!(presence::info_replaced, "presence/info-replaced", "AnyCable presence", "what is told of somebody is what the last session said"),
+    scenario!(presence::one_id, "presence/one-id", "AnyCable presence", "a session is there as one, not as two"),
+    scenario!(presence::transient, "presence/transient", "AnyCable presence", "who came and went is not kept in history"),
 ];
 
 /// An identifier of a channel that hears `streams`; `n` tells several of them apart.

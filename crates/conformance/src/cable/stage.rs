@@ -9,15 +9,14 @@ use tokio::sync::Mutex;
 
 use super::{
     Options, Ready, Rpc,
-    broadcast::{disconnect, to_stream},
+    broadcast::{disconnect, passing, to_stream},
     client::{Client, Log, Refused},
-    endpoint::Endpoint,
     handshake::Handshake,
     message::quoted,
     process::Process,
     stop::{Checked, Stop},
 };
-use crate::WireLog;
+use crate::{Server, WireLog};
 
 /// A case's log while several clients write to it; it goes back whichever way the case ends.
 pub(super) struct LentLog<'a> {
@@ -62,7 +61,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    pub(super) fn target(&self) -> &Endpoint {
+    pub(super) fn target(&self) -> &Server {
         &self.ready.target
     }
 
@@ -122,6 +121,11 @@ impl<'a> Stage<'a> {
     /// Publishes `data` to a stream.
     pub(super) async fn publish(&self, stream: &str, data: &str) -> Checked {
         self.broadcast(&to_stream(stream, data)).await
+    }
+
+    /// Publishes `data` to those who listen now; history is not to keep it.
+    pub(super) async fn publish_passing(&self, stream: &str, data: &str) -> Checked {
+        self.broadcast(&passing(stream, data)).await
     }
 
     /// Ends all sessions of the user `uid` from outside.

@@ -6,9 +6,10 @@
 use std::fmt::{self, Write as _};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use plimsoll_report::html::in_text;
 use sha2::{Digest as _, Sha256};
 
-use super::{Results, markup::escaped};
+use super::Results;
 use crate::Verdict;
 
 mod detail;
@@ -41,7 +42,7 @@ impl Page {
     }
 
     fn head(&mut self, results: &[Results]) {
-        let title = escaped(&title(results));
+        let title = in_text(&title(results));
         let style_hash = STANDARD.encode(Sha256::digest(STYLE));
         self.add(format_args!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -69,12 +70,12 @@ impl Page {
             };
             self.add(format_args!(
                 "<tr><th>{} {}<small>{}</small><small>{}, {:.0} s, {}</small></th><td><ul class=\"list\">",
-                escaped(&target.name),
-                escaped(version),
-                escaped(url),
-                escaped(&result.started),
+                in_text(&target.name),
+                in_text(version),
+                in_text(url),
+                in_text(&result.started),
                 result.seconds,
-                escaped(&result.tester),
+                in_text(&result.tester),
             ));
             let counts = result.counts();
             for verdict in Verdict::ALL.into_iter().filter(|&verdict| counts.n(verdict) > 0) {
@@ -102,12 +103,12 @@ impl Page {
         self.add(format_args!(
             "<details class=\"surface\"{open}><summary>{} {} <span class=\"muted\">{n} {noun}{state}</span></summary>\n\
              <table{many}><colgroup><col>{}</colgroup><thead><tr><th>Case</th>",
-            escaped(name),
-            escaped(title),
+            in_text(name),
+            in_text(title),
             "<col class=\"target\">".repeat(results.len()),
         ));
         for result in results {
-            self.add(format_args!("<th>{}</th>", escaped(&result.target.name)));
+            self.add(format_args!("<th>{}</th>", in_text(&result.target.name)));
         }
         self.add(format_args!("</tr></thead><tbody>\n"));
         for row in rows {
@@ -117,11 +118,11 @@ impl Page {
     }
 
     fn row(&mut self, row: &Row<'_>) {
-        let id = escaped(row.case.id.as_str());
+        let id = in_text(row.case.id.as_str());
         self.add(format_args!(
             "<tr id=\"r-{}\"><th><span class=\"id\">{id}</span>{}</th>",
             row.number,
-            escaped(&row.case.title)
+            in_text(&row.case.title)
         ));
         for (at, outcome) in row.outcomes.iter().enumerate() {
             let Some(outcome) = outcome else {

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Family, Results, markup::escaped, text::log_lines};
+use plimsoll_report::html::in_text;
+
+use super::{Family, Results, text::log_lines};
 use crate::{Outcome, Verdict};
 
 impl Results {
@@ -80,6 +82,20 @@ fn add_case(xml: &mut String, class: &str, outcome: &Outcome) {
     line(xml, format_args!("{head}>\n      {content}\n    </testcase>"));
 }
 
+/// Text as the content of an element, or of an attribute in quotes. What XML cannot hold at all (XML 1.0 §2.2), not even
+/// escaped, becomes the replacement character.
+fn escaped(text: &str) -> String {
+    in_text(&text.replace(is_forbidden, "\u{fffd}"))
+}
+
+/// Control characters other than line ends and tabs, and what is no character.
+fn is_forbidden(character: char) -> bool {
+    match character {
+        '\t' | '\n' | '\r' => false,
+        character => matches!(character, '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}'),
+    }
+}
+
 fn line(xml: &mut String, line: std::fmt::Arguments<'_>) {
     // Writing to a text cannot fail.
     let _always_ok = writeln!(xml, "{line}");
@@ -89,10 +105,25 @@ fn line(xml: &mut String, line: std::fmt::Arguments<'_>) {
 mod tests {
     use expect_test::expect_file;
 
+    use super::*;
     use crate::results::tests::sample;
 
     #[test]
     fn every_verdict_has_a_form() {
         expect_file!["tests/sample.xml"].assert_eq(&sample().junit());
+    }
+
+    #[test]
+    fn text_of_others_is_text_in_xml() {
+        for (text, expected) in [
+            (
+                "</failure><a b='c'>&]]>",
+                "&lt;/failure&gt;&lt;a b=&#39;c&#39;&gt;&amp;]]&gt;",
+            ),
+            ("\0a\u{1b}\u{ffff}\u{fffe}", "\u{fffd}a\u{fffd}\u{fffd}\u{fffd}"),
+            ("1\t2\r\n\u{7f}\u{fffd}é", "1\t2\r\n\u{7f}\u{fffd}é"),
+        ] {
+            assert_eq!(escaped(text), expected, "{text:?}");
+        }
     }
 }

@@ -120,14 +120,7 @@ mod tests {
                 pulse.beat(Duration::ZERO, at, cpu);
             }
         }
-        let mut evidence = Evidence {
-            elapsed: Duration::ZERO,
-            cpu: Duration::ZERO,
-            busy_time_share: 0.0,
-            busiest_share: 0.0,
-            lateness: Histogram::new(),
-            machine_idle_share: None,
-        };
+        let mut evidence = Evidence::nothing();
         pulse.take_into(&mut evidence);
         evidence
     }

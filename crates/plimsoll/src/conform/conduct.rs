@@ -30,8 +30,8 @@ pub(super) struct Subject {
     pub(super) cases: Vec<Case>,
     /// What families of cases are called.
     pub(super) families: &'static [(&'static str, &'static str)],
-    /// What is tested.
-    pub(super) target: Target,
+    /// What a target is called that has no name: by its address, if this is none.
+    pub(super) nameless: Option<&'static str>,
 }
 
 /// What a run came to.
@@ -40,10 +40,12 @@ pub(super) struct Ran {
     pub(super) outcomes: Vec<Outcome>,
     /// What the target called itself.
     pub(super) agent: Option<String>,
+    /// Where the target was.
+    pub(super) url: String,
 }
 
 /// Runs the cases that the flags select and does with the results what they say. `name` is the suite's, as results
-/// have it.
+/// have it, and `url` is where the target is to be.
 ///
 /// # Errors
 /// When the flags ask for what cannot be, the target does not answer, or a signal ended the run: then there are no
@@ -51,7 +53,7 @@ pub(super) struct Ran {
 pub(super) fn conduct(
     name: &'static str,
     suite: &impl Suite,
-    target: Target,
+    url: &str,
     flags: &Flags,
     surroundings: &Surroundings<'_>,
 ) -> Result<Status, Failure> {
@@ -59,20 +61,23 @@ pub(super) fn conduct(
         suite: name,
         cases: suite.cases(),
         families: suite.families(),
-        target,
+        nameless: None,
     };
-    conduct_by(subject, flags, surroundings, async |cases, observe| {
+    let runner = async |cases, observe: &mut dyn FnMut(&Outcome)| {
         let prepared = suite.prepare().await;
         prepared.map_err(|problem| Failure::Runtime(problem.into()))?;
         let outcomes = run(suite, cases, flags.parallel.get(), flags.deadline(), observe).await;
         Ok(Ran {
             outcomes,
             agent: None,
+            url: suite.target().unwrap_or_else(|| url.to_owned()),
         })
-    })
+    };
+    conduct_by(subject, flags, surroundings, runner, || suite.finish())
 }
 
 /// The same for cases that are run in another way: `runner` gets those that were selected, and tells of every outcome.
+/// However it ends, `finish` is called then.
 ///
 /// # Errors
 /// As for [`conduct`].
@@ -81,12 +86,13 @@ pub(super) fn conduct_by(
     flags: &Flags,
     surroundings: &Surroundings<'_>,
     runner: impl AsyncFnOnce(Vec<Case>, &mut dyn FnMut(&Outcome)) -> Result<Ran, Failure>,
+    finish: impl AsyncFnOnce(),
 ) -> Result<Status, Failure> {
     let Subject {
         suite,
         cases: all,
         families,
-        target,
+        nameless,
     } = subject;
     let cases = flags
         .selection()
@@ -102,11 +108,14 @@ pub(super) fn conduct_by(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let Ran { outcomes, agent } = LocalSet::new().block_on(&runtime, watched(cases, runner))?;
+    let run = watched(cases, runner, finish);
+    let Ran { outcomes, agent, url } = LocalSet::new().block_on(&runtime, run)?;
     let seconds = began.elapsed().as_secs_f64();
+    let name = flags.name.clone().or(agent);
     let target = Target {
-        name: flags.name.clone().or(agent).unwrap_or(target.name),
-        ..target
+        name: name.unwrap_or_else(|| nameless.map_or_else(|| url.clone(), str::to_owned)),
+        url,
+        version: None,
     };
     let results = Results::new(suite, families, target, started, seconds, outcomes);
     print(&results, flags.format)?;
@@ -117,10 +126,11 @@ pub(super) fn conduct_by(
     expecting.judge(&all, &results)
 }
 
-/// Shows how far the run is, and ends it when a signal comes.
+/// Shows how far the run is, and ends it when a signal comes; a second signal waits for nothing.
 async fn watched(
     cases: Vec<Case>,
     runner: impl AsyncFnOnce(Vec<Case>, &mut dyn FnMut(&Outcome)) -> Result<Ran, Failure>,
+    finish: impl AsyncFnOnce(),
 ) -> Result<Ran, Failure> {
     let signals = Signals::listen()?;
     let n_cases = cases.len();
@@ -134,6 +144,10 @@ async fn watched(
         ran = runner(cases, &mut observe) => Some(ran),
         () = signals.received(1) => None,
     };
+    tokio::select! {
+        () = finish() => {}
+        () = signals.received(2) => {}
+    }
     progress.finish();
     ran.unwrap_or_else(|| {
         let problem =

@@ -1,16 +1,11 @@
 //! The page of a run: whether there is one, and what it shows while the run goes on and at its end.
 
-use std::{
-    io,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{io, sync::Arc, time::SystemTime};
 
 use clap::Args;
 use plimsoll_live::page::{Page, Subject};
 use plimsoll_load::{
     generator::{Evidence, Health},
-    histogram::Histogram,
     machine::Machine,
     plan::Plan,
     run::{Control, Iterations, Progress, RunEnd, RunResult, Stretch},
@@ -162,11 +157,7 @@ fn run_so_far(progress: &Progress<'_>) -> RunResult {
         notices: progress.notices.to_vec(),
         generator: Evidence {
             elapsed: progress.elapsed,
-            cpu: Duration::ZERO,
-            busy_time_share: 0.0,
-            busiest_share: 0.0,
-            lateness: Histogram::new(),
-            machine_idle_share: None,
+            ..Evidence::nothing()
         },
         schedule: progress.schedule,
     }

@@ -174,7 +174,7 @@ impl LoadTest<'_> {
         let signals = Signals::listen()?;
         let control = Control::of(&self.plan);
         let orders = Orders::new(control.clone());
-        let rest = self.rest(&orders).await?;
+        let rest = self.rest(&orders)?;
         let reporter = rest.as_ref().map(Rest::reporter);
         let serving = async {
             match rest {
@@ -238,7 +238,7 @@ impl LoadTest<'_> {
         self.flags.talk.page.serve(setting, &self.screen)
     }
 
-    async fn rest(&self, orders: &Orders) -> Result<Option<Rest>, Failure> {
+    fn rest(&self, orders: &Orders) -> Result<Option<Rest>, Failure> {
         let Some(address) = &self.flags.talk.address else {
             return match self.plan.paused {
                 true => Err(Failure::Usage(
@@ -249,7 +249,7 @@ impl LoadTest<'_> {
                 false => Ok(None),
             };
         };
-        let rest = Rest::bind(address, orders.clone(), Snapshot::new(&self.plan)).await;
+        let rest = Rest::bind(address, orders.clone(), Snapshot::new(&self.plan));
         let rest = rest.map_err(|error| TestFailure::NoControl.because(error))?;
         tracing::info!("The REST interface answers on http://{}/v1.", rest.address()?);
         Ok(Some(rest))

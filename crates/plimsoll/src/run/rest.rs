@@ -7,22 +7,17 @@ use std::{
     cell::RefCell,
     convert::Infallible,
     io,
-    net::{SocketAddr, ToSocketAddrs},
+    net::{self, SocketAddr},
     rc::Rc,
-    sync::Arc,
-    time::Duration,
 };
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Request, Response, body::Incoming, header, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::{Request, Response, body::Incoming, header, service::service_fn};
+use hyper_util::rt::TokioIo;
 use plimsoll_load::run::Progress;
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-    task::JoinSet,
-};
+use plimsoll_loopback::{ListenError, REQUEST_TIMEOUT, accept, protocol};
+use tokio::net::{TcpListener, TcpStream};
 
 mod answers;
 mod orders;
@@ -34,14 +29,8 @@ pub(super) use self::{orders::Orders, snapshot::Snapshot};
 /// Where k6's interface is, and where our own commands look for it.
 pub(crate) const USUAL_ADDRESS: &str = "localhost:6565";
 
-/// Connections at the same time; further ones wait to be accepted.
-const MAX_CONNECTIONS: usize = 16;
-
 /// The longest body. An order has about a hundred bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024;
-
-/// How long a client may take to send a request.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why the interface cannot be there. k6 ends with exit code 106.
 #[derive(Debug, thiserror::Error)]
@@ -84,11 +73,10 @@ impl Reporter {
 }
 
 impl Rest {
-    /// Listens on `address`, `host:port`.
-    pub(super) async fn bind(address: &str, orders: Orders, snapshot: Snapshot) -> Result<Self, RestError> {
-        let resolved = loopback(address)?;
-        let bound = TcpListener::bind(resolved.as_slice()).await;
-        let listener = bound.map_err(|source| RestError::Bind {
+    /// Listens on `address`, `host:port`. To be called in a runtime.
+    pub(super) fn bind(address: &str, orders: Orders, snapshot: Snapshot) -> Result<Self, RestError> {
+        let listener = listen(address)?;
+        let listener = TcpListener::from_std(listener).map_err(|source| RestError::Bind {
             address: address.to_owned(),
             source,
         })?;
@@ -112,40 +100,21 @@ impl Rest {
 
     /// Answers for ever. To be polled on a `LocalSet`.
     pub(super) async fn serve(self) -> Infallible {
-        let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        let mut connections = JoinSet::new();
-        loop {
-            // The semaphore is never closed.
-            let place = Arc::clone(&places).acquire_owned().await;
-            match self.listener.accept().await {
-                Ok((stream, _)) => {
-                    let state = Rc::clone(&self.state);
-                    connections.spawn_local(async move {
-                        converse(stream, state).await;
-                        drop(place);
-                    });
-                }
-                Err(error) => tracing::warn!("The REST interface cannot accept a connection: {error}."),
-            }
-            while connections.try_join_next().is_some() {}
-        }
+        let Self { listener, state } = self;
+        accept(listener, |stream| converse(stream, Rc::clone(&state))).await
     }
 }
 
-/// The addresses of `address`, if all of them are this machine's own.
-fn loopback(address: &str) -> Result<Vec<SocketAddr>, RestError> {
-    let resolved = address.to_socket_addrs().map_err(|source| RestError::Address {
-        address: address.to_owned(),
-        source,
-    })?;
-    let resolved: Vec<SocketAddr> = resolved.collect();
-    match resolved.iter().find(|found| !found.ip().is_loopback()) {
-        None => Ok(resolved),
-        Some(&found) => Err(RestError::NotLoopback {
-            address: address.to_owned(),
-            found,
-        }),
-    }
+/// Listens on `address`, in the words of this interface.
+fn listen(address: &str) -> Result<net::TcpListener, RestError> {
+    plimsoll_loopback::listen(address).map_err(|error| {
+        let address = address.to_owned();
+        match error {
+            ListenError::Address(source) => RestError::Address { address, source },
+            ListenError::NotLoopback(found) => RestError::NotLoopback { address, found },
+            ListenError::Listen(source) => RestError::Bind { address, source },
+        }
+    })
 }
 
 async fn converse(stream: TcpStream, state: Rc<State>) {
@@ -153,11 +122,7 @@ async fn converse(stream: TcpStream, state: Rc<State>) {
         let state = Rc::clone(&state);
         async move { Ok::<_, Infallible>(respond(request, &state).await) }
     });
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(REQUEST_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
+    let served = protocol().serve_connection(TokioIo::new(stream), service).await;
     if let Err(error) = served {
         tracing::debug!(%error, "A connection of the REST interface ended early.");
     }
@@ -201,9 +166,8 @@ mod tests {
     #[test]
     fn only_this_machine_may_control_a_run() {
         for (address, expected) in [
-            ("127.0.0.1:6565", "127.0.0.1:6565"),
-            ("[::1]:0", "[::1]:0"),
-            ("127.8.8.8:1", "127.8.8.8:1"),
+            ("127.0.0.1:0", "127.0.0.1"),
+            ("127.8.8.8:0", "127.8.8.8"),
             (
                 "0.0.0.0:6565",
                 "--address 0.0.0.0:6565: 0.0.0.0:6565 is reachable from other machines, and whoever reaches the \
@@ -219,8 +183,8 @@ mod tests {
                 "--address 6565: invalid socket address; expected a host and a port, for example localhost:6565",
             ),
         ] {
-            let found = match loopback(address) {
-                Ok(addresses) => addresses.first().map(ToString::to_string).unwrap_or_default(),
+            let found = match listen(address) {
+                Ok(listener) => listener.local_addr().unwrap().ip().to_string(),
                 Err(error) => error.to_string(),
             };
             assert_eq!(found, expected, "{address}");

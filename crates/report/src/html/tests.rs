@@ -40,6 +40,34 @@ fn the_page_gets_the_summary_and_what_was_decided_about_it() {
 }
 
 #[test]
+fn pages_that_are_served_are_like_files_and_load_what_is_beside_them() {
+    let served = served("a < b", "<main></main>");
+    let file = page(&[&summary(&run())], &[]);
+    // Kind of document, language, encoding, width and colours come before anything that is shown.
+    let head = |page: &str| page.lines().take(6).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(head(&served), head(&file));
+    assert!(head(&file)[5].contains("color-scheme"), "{:?}", head(&file));
+    expect![[r#"
+        <title>a &lt; b · Plimsoll</title>
+        <link rel="stylesheet" href="page.css">
+        <body>
+        <main></main>
+        <noscript><p>This page needs JavaScript.</p></noscript>
+        <script src="page.js"></script>
+        </body>
+        </html>
+    "#]]
+    .assert_eq(
+        &served
+            .lines()
+            .skip(6)
+            .filter(|line| !line.contains("rel=\"icon\"") && *line != "</head>")
+            .map(|line| format!("{line}\n"))
+            .collect::<String>(),
+    );
+}
+
+#[test]
 fn nothing_of_a_run_is_read_as_html() {
     let mut summary = summary(&run());
     let hostile = "</script><img src=x onerror=alert(1)>\u{2028}\"'";

@@ -1,8 +1,13 @@
 //! One WebSocket of a script, from dialling to its end.
+//!
+//! What the server's Close, or a violation of the protocol, asks for waits until the script has handled what came before:
+//! its answers go out in front of our own Close. Until then the connection is kept, and not read.
+
+mod reader;
 
 use std::{
     cell::{Cell, RefCell},
-    future::{Future as _, poll_fn},
+    future::poll_fn,
     pin::Pin,
     rc::Rc,
     sync::Arc,
@@ -15,30 +20,24 @@ use plimsoll_clients::{
     websocket::{Connection, ReceiveError, SendError},
 };
 use plimsoll_load::metrics::Recorder;
-use plimsoll_websocket::{CloseCode, Event, Opcode};
+use plimsoll_websocket::{CloseCode, Opcode};
 use tokio::time::{Sleep, sleep};
 
+use self::reader::Reader;
 use super::{
     Ending, Happening,
     debug::Debug,
-    dial::{Dial, Dialled, Flavour, Opened},
+    dial::{Dial, Flavour, Opened},
     inbox::Inbox,
     pings::Pings,
     samples::Samples,
     waiter::Waiter,
 };
-use crate::{host::Host, network::Network, program::Program};
+use crate::{host::Host, network::Network};
 
-/// How much is read at once: nearly always all that is there.
-const SCRATCH_BYTES: usize = 64 * 1024;
-
-thread_local! {
-    /// One for all sockets of a thread: it is used only while one of them is read.
-    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice());
-}
-
-/// How long the server's Close is waited for, when the script has said its own: as long as Firefox does. A server that
-/// never says it must not hold a virtual user for the rest of the run.
+/// How long the server's Close is waited for, when the script has said its own; and how long the server may take to read what
+/// is left to say after its last word. As long as Firefox waits: a server that does neither must not hold a virtual user
+/// for the rest of the run.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A WebSocket. The script and the future that reads share it.
@@ -48,7 +47,12 @@ pub(crate) struct Session {
     inbox: RefCell<Inbox>,
     pings: RefCell<Pings>,
     opened: RefCell<Option<Opened>>,
+    /// Nothing more will be received.
     ending: RefCell<Option<Ending>>,
+    /// What the server has still to be told about, once the script has handled all that came before.
+    unanswered: RefCell<Option<ReceiveError>>,
+    /// The script handles something that it took.
+    is_handling: Cell<bool>,
     /// Without the tags of an answer until there is one.
     samples: RefCell<Samples>,
     traffic: Rc<Traffic>,
@@ -59,7 +63,7 @@ pub(crate) struct Session {
     /// The attempt to connect is over.
     has_begun: Cell<bool>,
     is_finished: Cell<bool>,
-    /// Runs while the server's Close is waited for.
+    /// Runs while the server is waited for: see [`CLOSE_TIMEOUT`].
     patience: RefCell<Option<Pin<Box<Sleep>>>>,
     /// The future that reads.
     reader: Waiter,
@@ -67,18 +71,6 @@ pub(crate) struct Session {
     owner: Waiter,
     /// Who waits until the socket has taken something.
     sender: Waiter,
-}
-
-/// Ends the session with the future that it is in, when that is dropped before its time. After the connection's own end the
-/// script still takes what came before it.
-struct InBackground(Rc<Session>);
-
-impl Drop for InBackground {
-    fn drop(&mut self) {
-        if self.0.ending.borrow().is_none() {
-            self.0.finish();
-        }
-    }
 }
 
 impl Drop for Session {
@@ -97,6 +89,8 @@ impl Session {
             pings: RefCell::default(),
             opened: RefCell::default(),
             ending: RefCell::default(),
+            unanswered: RefCell::default(),
+            is_handling: Cell::new(false),
             samples: RefCell::new(Samples::new(&host.program, &recorder, &dial.tags())),
             traffic: Rc::default(),
             started: Instant::now(),
@@ -109,13 +103,12 @@ impl Session {
             owner: Waiter::default(),
             sender: Waiter::default(),
         });
-        let guard = InBackground(Rc::clone(&session));
+        let reader = Reader::of(&session);
         let (program, network, vu) = (Arc::clone(&host.program), Arc::clone(network), host.vu);
         host.background(async move {
-            let session = &guard.0;
-            let dialled = dial.dial(&network, vu, &session.traffic).await;
-            session.begin(dialled, &program, &recorder);
-            poll_fn(|cx| session.poll_read(cx)).await;
+            let dialled = dial.dial(&network, vu, reader.traffic()).await;
+            reader.begin(dialled, &program, &recorder);
+            reader.read().await;
         });
         session
     }
@@ -140,11 +133,11 @@ impl Session {
 
     /// Whether [`take`](Self::take) gives something, or the session has ended.
     pub(crate) fn has_news(&self) -> bool {
-        self.ending.borrow().is_some() || !self.inbox.borrow().is_empty()
+        !self.inbox.borrow().is_empty() || self.is_over()
     }
 
     /// Takes the oldest thing that has happened; `read` gets it and when it was read from the socket. A message counts
-    /// as received, if it `counts`.
+    /// as received, if it `counts`. Say [`handled`](Self::handled) when the script is done with it.
     pub(crate) fn take<R>(&self, counts: bool, read: impl FnOnce(Happening<'_>, Instant) -> R) -> Option<R> {
         let mut inbox = self.inbox.borrow_mut();
         let was_full = inbox.is_full();
@@ -157,15 +150,26 @@ impl Session {
         if was_full && !inbox.is_full() {
             self.reader.wake();
         }
+        if taken.is_some() {
+            self.is_handling.set(true);
+        }
         taken
     }
 
-    /// How the connection ended, once everything before was taken.
+    /// The script is done with all that it took: the server may be told of an ending that came behind it.
+    pub(crate) fn handled(&self) {
+        self.is_handling.set(false);
+        if self.inbox.borrow().is_empty() {
+            self.answer_ending();
+        }
+    }
+
+    /// How the connection ended, once everything before was taken and the server was told.
     pub(crate) fn ending(&self) -> Option<Ending> {
-        self.ending
-            .borrow()
-            .clone()
-            .filter(|_| self.inbox.borrow().is_empty())
+        if self.is_over() && self.inbox.borrow().is_empty() {
+            return self.ending.borrow().clone();
+        }
+        None
     }
 
     /// Sends a message: what the socket does not take at once goes out in the background. Bound it with
@@ -203,7 +207,7 @@ impl Session {
             && connection.is_open()
         {
             connection.start_close(code, reason);
-            self.patience.replace(Some(Box::pin(sleep(CLOSE_TIMEOUT))));
+            self.be_patient();
             if self.debug.is_some() {
                 Debug::closing(&self.url, code, reason);
             }
@@ -242,6 +246,7 @@ impl Session {
         if self.is_finished.replace(true) {
             return;
         }
+        self.answer_ending();
         self.close(
             match self.flavour {
                 Flavour::Blocking => CloseCode::GOING_AWAY,
@@ -263,24 +268,30 @@ impl Session {
         }
     }
 
-    /// The attempt to connect is over.
-    fn begin(&self, dialled: Dialled, program: &Program, recorder: &Recorder) {
-        let Dialled {
-            connection,
-            opened,
-            tags,
-        } = dialled;
-        if self.debug.is_some() {
-            Debug::attempted(&self.url, opened.response.as_ref(), opened.error.as_deref());
+    /// Whether the connection has ended, and the server knows.
+    fn is_over(&self) -> bool {
+        self.ending.borrow().is_some() && self.connection.borrow().is_none()
+    }
+
+    /// Tells the server of an ending that it has not been told of. The connection is over when the socket has taken that.
+    fn answer_ending(&self) {
+        let Some(ending) = self.unanswered.take() else {
+            return;
+        };
+        let mut held = self.connection.borrow_mut();
+        let Some(connection) = &mut *held else {
+            return;
+        };
+        connection.answer_ending(&ending);
+        if connection.n_unsent_bytes() == 0 {
+            *held = None;
         }
-        let samples = Samples::new(program, recorder, &tags);
-        samples.attempted(self.started.elapsed());
-        self.has_begun.set(true);
-        self.samples.replace(samples);
-        self.count_traffic();
-        self.connection.replace(connection);
-        self.opened.replace(Some(opened));
-        self.owner.wake();
+        self.reader.wake();
+    }
+
+    /// Waits for the server from now on, but not for ever.
+    fn be_patient(&self) {
+        self.patience.replace(Some(Box::pin(sleep(CLOSE_TIMEOUT))));
     }
 
     fn poll_opened(&self, cx: &Context<'_>) -> Poll<Opened> {
@@ -298,75 +309,6 @@ impl Session {
             self.reader.wake();
         }
         Ok(())
-    }
-
-    /// Reads into the inbox, and writes what waits, until the connection ends.
-    fn poll_read(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.reader.register(cx);
-        if self.has_no_patience(cx) {
-            self.lose(&ReceiveError::Ended);
-            return Poll::Ready(());
-        }
-        let read = loop {
-            let mut connection = self.connection.borrow_mut();
-            let Some(connection) = connection.as_mut() else {
-                return Poll::Ready(());
-            };
-            if self.inbox.borrow().is_full() {
-                // A broken connection shows when it is read again.
-                let _ = connection.poll_flush(cx);
-                break Ok(());
-            }
-            let read = SCRATCH.with_borrow_mut(|scratch| {
-                connection.poll_receive(cx, scratch, |at, event| self.receive(at, event))
-            });
-            match read {
-                Poll::Pending => break Ok(()),
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(error)) => break Err(error),
-            }
-        };
-        self.sender.wake();
-        self.count_traffic();
-        if self.has_news() {
-            self.owner.wake();
-        }
-        match read {
-            Ok(()) => Poll::Pending,
-            Err(error) => {
-                self.lose(&error);
-                Poll::Ready(())
-            }
-        }
-    }
-
-    /// Whether the server has kept its Close to itself for too long.
-    fn has_no_patience(&self, cx: &mut Context<'_>) -> bool {
-        let mut patience = self.patience.borrow_mut();
-        patience
-            .as_mut()
-            .is_some_and(|patience| patience.as_mut().poll(cx).is_ready())
-    }
-
-    fn receive(&self, at: Instant, event: Event<'_>) {
-        if let Some(debug) = self.debug {
-            debug.received(&self.url, event);
-        }
-        if let Event::Pong(payload) = event
-            && let Some(took) = self.pings.borrow_mut().receive(payload, at)
-        {
-            self.samples.borrow().ponged(took);
-        }
-        self.inbox.borrow_mut().put(at, event);
-    }
-
-    fn lose(&self, error: &ReceiveError) {
-        if self.debug.is_some() && !matches!(error, ReceiveError::Closed { .. }) {
-            Debug::lost(&self.url, &error.to_string());
-        }
-        self.ending.replace(Some(Ending::of(error, Instant::now())));
-        self.connection.take();
-        self.owner.wake();
     }
 
     fn count_traffic(&self) {

@@ -3,7 +3,10 @@
 //! `/echo` sends messages back; `/close/1002` ends at once with this code and the reason `why`, `/close` without a
 //! code; `/eof` leaves without a word; `/refuse` answers 403; `/ping` sends a Ping first and then echoes; `/deaf` reads
 //! nothing, not even a Close; `/silent` does not even answer the upgrade; `/flood/N` sends N messages and then echoes;
-//! `/cookie` sets the cookie `seen`; `/last-words` sends a message and a Close at once.
+//! `/cookie` sets the cookie `seen`; `/last-words` sends a message and a Close at once. `/behind/close` sends two messages and
+//! a Close at once, `/behind/violation` a reserved opcode instead of the Close, `/behind/text` what is no UTF-8, `/behind/large` a
+//! large message and a Close, `/behind/ping` a message and then, when it gets a Ping, a Close; they log all that comes and send
+//! nothing back.
 
 use std::{cell::RefCell, net::SocketAddr, rc::Rc};
 
@@ -24,6 +27,15 @@ const CONFIG: Config = Config {
     max_message_bytes: 1 << 24,
     deflate: None,
 };
+
+/// The Close of a server that ends in order.
+const BYE: Option<CloseFrame<'_>> = Some(CloseFrame {
+    code: CloseCode::NORMAL,
+    reason: "why",
+});
+
+/// More than the sockets of both ends hold.
+const N_LARGE_BYTES: usize = 4 << 20;
 
 /// Serves until it is dropped.
 pub(crate) struct TestServer {
@@ -59,6 +71,14 @@ impl TestServer {
     /// What clients have done so far.
     pub(crate) fn log(&self) -> Vec<String> {
         self.log.borrow().clone()
+    }
+
+    /// What the first client has done after its request, up to its end.
+    pub(crate) async fn all_said(&self) -> Vec<String> {
+        while self.log.borrow().last().is_none_or(|entry| entry != "end") {
+            tokio::task::yield_now().await;
+        }
+        self.log.borrow()[1..].to_vec()
     }
 }
 
@@ -110,11 +130,10 @@ async fn serve(mut stream: TcpStream, log: Log) {
     }
     if path == "/last-words" {
         encode_frame(Opcode::Text, b"bye", None, &mut first);
-        let close = CloseFrame {
-            code: CloseCode::NORMAL,
-            reason: "why",
-        };
-        encode_close(Some(close), None, &mut first);
+        encode_close(BYE, None, &mut first);
+    }
+    if let Some(what) = path.strip_prefix("/behind/") {
+        first = behind(what);
     }
     if let Some(code) = path.strip_prefix("/close") {
         let code = code
@@ -128,9 +147,61 @@ async fn serve(mut stream: TcpStream, log: Log) {
     }
     let decoder = agreed.map_or_else(Decoder::new, |agreed| Decoder::with_deflate(&CONFIG, &agreed));
     if stream.write_all(&first).await.is_ok() {
-        echo(stream, decoder, &log).await;
+        if path.starts_with("/behind/") {
+            listen(stream, decoder, &log).await;
+        } else {
+            echo(stream, decoder, &log).await;
+        }
     }
     log.borrow_mut().push("end".to_owned());
+}
+
+/// Messages, and what comes behind them.
+fn behind(what: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut say = |text: &str| encode_frame(Opcode::Text, text.as_bytes(), None, &mut bytes);
+    match what {
+        "large" => say(&"x".repeat(N_LARGE_BYTES)),
+        "ping" => {
+            say("one");
+            return bytes;
+        }
+        _ => ["one", "two"].into_iter().for_each(say),
+    }
+    match what {
+        "violation" => bytes.extend([0x83, 0]),
+        "text" => encode_frame(Opcode::Text, b"\xff", None, &mut bytes),
+        _ => encode_close(BYE, None, &mut bytes),
+    }
+    bytes
+}
+
+/// Logs everything until the client says Close or leaves; says Close itself when it gets a Ping.
+async fn listen(mut stream: TcpStream, mut decoder: Decoder, log: &Log) {
+    let mut input = Vec::new();
+    while stream.read_buf(&mut input).await.unwrap_or(0) > 0 {
+        while let decoded = decoder.decode(&CONFIG, &mut input).unwrap()
+            && let Some(event) = decoded.event
+        {
+            log.borrow_mut().push(match event {
+                Event::Text(text) if text.len() > 100 => format!("{} bytes", text.len()),
+                Event::Close(frame) => format!("Close {}", frame.map_or(1005, |frame| frame.code.get())),
+                event => format!("{event:?}"),
+            });
+            let (is_ping, is_over) = (matches!(event, Event::Ping(_)), matches!(event, Event::Close(_)));
+            let n_consumed = decoded.consumed;
+            input.drain(..n_consumed);
+            if is_over {
+                return;
+            }
+            if is_ping {
+                let mut close = Vec::new();
+                encode_close(BYE, None, &mut close);
+                stream.write_all(&close).await.unwrap();
+            }
+        }
+        input.clear();
+    }
 }
 
 async fn echo(mut stream: TcpStream, mut decoder: Decoder, log: &Log) {

@@ -86,7 +86,15 @@ impl Chat {
             .unwrap_or_default()
     }
 
-    fn into_json(self) -> Value {
+    /// The command and the figures of the run as a whole. What happened in each second is left out, as of other
+    /// benchmarks: it is most of a report.
+    fn into_json(mut self) -> Value {
+        if let Some(report) = self.report.as_object_mut() {
+            report.remove("timeline");
+            if let Some(generator) = report.get_mut("generator").and_then(Value::as_object_mut) {
+                generator.remove("series");
+            }
+        }
         json!({ "command": self.run.command, "report": self.report })
     }
 }
@@ -135,6 +143,21 @@ mod tests {
         let expected = [1024.0, 10.0, 1.0, 2.0, 1.5, 0.25, 2.0];
         let is_expected = figures.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9);
         assert!(is_expected, "{figures:?}");
+    }
+
+    #[test]
+    fn figures_are_kept_and_courses_are_not() {
+        let report = json!({
+            "metrics": { "rtt": { "values": { "p95": 1_500 } } },
+            "generator": { "cores": 0.1, "series": { "cpu_cores": [0.1, 0.1] } },
+            "timeline": { "vus": [1, 2] },
+        });
+        let kept = chat(0, report).into_json();
+        let expected = json!({
+            "metrics": { "rtt": { "values": { "p95": 1_500 } } },
+            "generator": { "cores": 0.1 },
+        });
+        assert_eq!(kept["report"], expected);
     }
 
     #[test]

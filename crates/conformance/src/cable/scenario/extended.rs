@@ -1,8 +1,11 @@
-//! What AnyCable adds: broadcasts to others, whispers, history, sessions that are resumed, and presence (spec §2.4–2.6).
+//! Clients of AnyCable's extended protocol: the positions of messages, and requests for history (spec §2.4).
 //!
-//! A target that does not have one of these is not wrong. Whether it does is asked first, and what it lacks is skipped.
+//! A target that does not speak it is not wrong. Whether it does is asked first, and what it lacks is skipped.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    fmt,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use super::{
     super::{
@@ -15,64 +18,54 @@ use super::{
     streams_channel,
 };
 
-pub(super) async fn to_others(stage: &Stage<'_>) -> Checked {
-    stage.needs_rpc("a broadcast to others")?;
-    let stream = stage.name("a");
-    let identifier = streams_channel(&[&stream], 1);
-    let (mut speaker, mut listener) = (stage.client().await?, stage.client().await?);
-    speaker.subscribe(&identifier).await?;
-    listener.subscribe(&identifier).await?;
-    let action =
-        format!(r#"{{"action":"broadcast","stream":"{stream}","message":"to others","to_others":true}}"#);
-    speaker.perform(&identifier, &action).await?;
-    listener.hears(&identifier, r#""to others""#).await?;
-    speaker.settles_silently().await?;
-    stage.publish(&stream, r#""to all""#).await?;
-    speaker.hears(&identifier, r#""to all""#).await?;
-    listener.hears(&identifier, r#""to all""#).await
+/// Where a message is in its stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Position {
+    pub(super) stream_id: String,
+    pub(super) epoch: String,
+    pub(super) offset: u64,
 }
 
-pub(super) async fn whisper(stage: &Stage<'_>) -> Checked {
-    stage.needs_rpc("whispering")?;
-    let stream = stage.name("a");
-    let identifier = format!(r#"{{"channel":"WhisperChannel","stream":"{stream}"}}"#);
-    let (mut speaker, mut listener) = (stage.client().await?, stage.client().await?);
-    speaker.subscribe(&identifier).await?;
-    listener.subscribe(&identifier).await?;
-    let data = r#"{"event":"typing","user":9007199254740993}"#;
-    let whisper = format!(
-        r#"{{"command":"whisper","identifier":{},"data":{data}}}"#,
-        quoted(&identifier)
-    );
-    speaker.send(&whisper).await?;
-    let message = listener.message("the whisper").await?;
-    // AnyCable marks whispers with a type of their own; clients pass on what they do not know as a message.
-    let is_whisper = message.kind.as_deref().is_none_or(|kind| kind == "whisper");
-    let is_for_listener = message.identifier.as_deref() == Some(&*identifier);
-    if !(is_whisper && is_for_listener && message.payload() == data) {
-        return Err(listener.unexpected(data, &message));
+impl Position {
+    fn of(message: &Message) -> Option<Self> {
+        Some(Self {
+            stream_id: message.stream_id.clone()?,
+            epoch: message.epoch.clone()?,
+            offset: message.offset?,
+        })
     }
-    stage.publish(&stream, r#""to all""#).await?;
-    speaker.hears(&identifier, r#""to all""#).await?;
-    listener.hears(&identifier, r#""to all""#).await
+
+    /// The same offset in another epoch.
+    pub(super) fn in_another_epoch(&self) -> Self {
+        Self {
+            epoch: format!("{}-before", self.epoch),
+            ..self.clone()
+        }
+    }
 }
 
-/// A client of the extended protocol, if the target speaks it; with the sid of its session.
-async fn extended(stage: &Stage<'_>, headers: &[(&str, &str)]) -> Checked<(Client, Message)> {
-    let handshake = Handshake {
-        protocols: &[EXTENDED_PROTOCOL],
-        headers,
-        ..Handshake::default()
-    };
-    let refused = || {
-        Stop::skip(format!(
-            "the target does not accept the sub-protocol {EXTENDED_PROTOCOL}"
-        ))
-    };
-    let mut client = stage.open(&handshake).await?.map_err(|_refused| refused())?;
-    if client.sub_protocol() != Some(EXTENDED_PROTOCOL) {
-        return Err(refused());
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "offset {} of {} in the epoch {}",
+            self.offset, self.stream_id, self.epoch
+        )
     }
+}
+
+/// A client of the extended protocol, if the target speaks it; with its welcome, which has a sid.
+pub(super) async fn extended(stage: &Stage<'_>) -> Checked<(Client, Message)> {
+    extended_with(stage, "", &[]).await
+}
+
+/// The same with something in its query or headers.
+pub(super) async fn extended_with(
+    stage: &Stage<'_>,
+    query: &str,
+    headers: &[(&str, &str)],
+) -> Checked<(Client, Message)> {
+    let mut client = connected(stage, query, headers).await?;
     let welcome = client.message("a welcome").await?;
     match welcome.is("welcome") && welcome.sid.is_some() {
         true => Ok((client, welcome)),
@@ -80,9 +73,26 @@ async fn extended(stage: &Stage<'_>, headers: &[(&str, &str)]) -> Checked<(Clien
     }
 }
 
-/// The same, if the target keeps history: then messages carry their position.
-async fn keeper(stage: &Stage<'_>) -> Checked<Client> {
-    let (mut client, _) = extended(stage, &[]).await?;
+/// The same before its welcome.
+pub(super) async fn connected(stage: &Stage<'_>, query: &str, headers: &[(&str, &str)]) -> Checked<Client> {
+    let handshake = Handshake {
+        protocols: &[EXTENDED_PROTOCOL],
+        query,
+        headers,
+    };
+    let agreed = stage.open(&handshake).await?.ok();
+    agreed
+        .filter(|client| client.sub_protocol() == Some(EXTENDED_PROTOCOL))
+        .ok_or_else(|| {
+            Stop::skip(format!(
+                "the target does not accept the sub-protocol {EXTENDED_PROTOCOL}"
+            ))
+        })
+}
+
+/// A client of the extended protocol, if the target keeps history: then messages carry their position.
+pub(super) async fn keeper(stage: &Stage<'_>) -> Checked<Client> {
+    let (mut client, _) = extended(stage).await?;
     let stream = stage.name("probe");
     let identifier = streams_channel(&[&stream], 900);
     client.subscribe(&identifier).await?;
@@ -98,183 +108,100 @@ async fn keeper(stage: &Stage<'_>) -> Checked<Client> {
     }
 }
 
-/// A little in the past: history counts in seconds.
-fn half_a_minute_ago() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.as_secs().saturating_sub(30)
-}
-
-fn history(identifier: &str, request: &str) -> String {
-    format!(
-        r#"{{"command":"history","identifier":{},"history":{request}}}"#,
-        quoted(identifier)
-    )
-}
-
-/// Replayed messages, and then the confirmation of the history.
-async fn is_replayed(client: &mut Client, identifier: &str, expected: &[&str]) -> Checked {
-    for message in expected {
-        client.hears(identifier, message).await?;
-    }
-    let message = client.message("confirm_history").await?;
-    match message.is("confirm_history") && message.identifier.as_deref() == Some(identifier) {
-        true => Ok(()),
-        false => Err(client.unexpected("confirm_history", &message)),
-    }
-}
-
-pub(super) async fn history_since(stage: &Stage<'_>) -> Checked {
-    let mut client = keeper(stage).await?;
-    let stream = stage.name("a");
-    let identifier = streams_channel(&[&stream], 1);
-    // Before anybody listens.
-    stage.publish(&stream, "1").await?;
-    stage.publish(&stream, "2").await?;
-    client.subscribe(&identifier).await?;
-    let request = format!(r#"{{"since":{}}}"#, half_a_minute_ago());
-    client.send(&history(&identifier, &request)).await?;
-    is_replayed(&mut client, &identifier, &["1", "2"]).await
-}
-
-pub(super) async fn history_offset(stage: &Stage<'_>) -> Checked {
-    let mut client = keeper(stage).await?;
-    let stream = stage.name("a");
-    let identifier = streams_channel(&[&stream], 1);
-    client.subscribe(&identifier).await?;
-    stage.publish(&stream, "1").await?;
-    stage.publish(&stream, "2").await?;
-    client.hears(&identifier, "1").await?;
-    let message = client.message("a message with its position").await?;
-    let (Some(stream_id), Some(epoch), Some(offset)) = (&message.stream_id, &message.epoch, message.offset)
-    else {
-        return Err(client.unexpected("a message with stream_id, epoch and offset", &message));
-    };
-    let (mut late, _) = extended(stage, &[]).await?;
-    late.subscribe(&identifier).await?;
-    let (stream_id, epoch, before) = (quoted(stream_id), quoted(epoch), offset.saturating_sub(1));
-    let request = format!(r#"{{"streams":{{{stream_id}:{{"offset":{before},"epoch":{epoch}}}}}}}"#);
-    late.send(&history(&identifier, &request)).await?;
-    is_replayed(&mut late, &identifier, &["2"]).await
-}
-
-pub(super) async fn history_subscribe(stage: &Stage<'_>) -> Checked {
-    let mut client = keeper(stage).await?;
-    let stream = stage.name("a");
-    let identifier = streams_channel(&[&stream], 1);
-    stage.publish(&stream, "1").await?;
-    let (quoted, since) = (quoted(&identifier), half_a_minute_ago());
-    let subscribe =
-        format!(r#"{{"command":"subscribe","identifier":{quoted},"history":{{"since":{since}}}}}"#);
-    client.send(&subscribe).await?;
-    client.is_confirmed(&identifier).await?;
-    is_replayed(&mut client, &identifier, &["1"]).await
-}
-
-pub(super) async fn restored(stage: &Stage<'_>) -> Checked {
-    keeper(stage).await?;
-    let (mut client, welcome) = extended(stage, &[]).await?;
-    let stream = stage.name("a");
-    let identifier = streams_channel(&[&stream], 1);
-    client.subscribe(&identifier).await?;
-    let sid = welcome.sid.unwrap_or_default();
-    client.close().await?;
-    let (mut client, welcome) = extended(stage, &[("X-ANYCABLE-RESTORE-SID", &sid)]).await?;
-    if welcome.restored != Some(true) {
-        return Err(client.unexpected("a welcome that says restored", &welcome));
-    }
-    stage.publish(&stream, "1").await?;
-    client.hears(&identifier, "1").await
-}
-
-fn presence_channel(stream: &str, user: &str, joins: bool, n: u32) -> String {
-    format!(r#"{{"channel":"PresenceChannel","stream":"{stream}","user":"{user}","joins":{joins},"n":{n}}}"#)
-}
-
-/// Asks a subscription who is there; a target without presence says so, or says nothing.
-async fn needs_presence(client: &mut Client, identifier: &str) -> Checked {
-    client
-        .send(&format!(
-            r#"{{"command":"presence","identifier":{}}}"#,
-            quoted(identifier)
-        ))
-        .await?;
-    let lacks = client
-        .settle()
-        .await?
-        .iter()
-        .all(|message| !message.is("presence") || message.payload().contains(r#""type":"error""#));
-    match lacks {
-        true => Err(Stop::skip(
-            "the target answered the command `presence` with an error: it does not keep who is there",
-        )),
-        false => Ok(()),
-    }
-}
-
-/// The next message is a presence event of this kind and id.
-async fn hears_of(client: &mut Client, identifier: &str, kind: &str, id: &str) -> Checked {
-    let expected = format!("that {id} {kind}s");
+/// The next message carries this payload to this subscription, with its position.
+pub(super) async fn hears_at(client: &mut Client, identifier: &str, payload: &str) -> Checked<Position> {
+    let expected = format!("{payload} on {identifier}, with stream_id, epoch and offset");
     let message = client.message(&expected).await?;
-    let payload = message.payload();
-    let is_it = message.is("presence")
-        && message.identifier.as_deref() == Some(identifier)
-        && payload.contains(&format!(r#""type":"{kind}""#))
-        && payload.contains(&format!(r#""id":"{id}""#));
-    match is_it {
+    match Position::of(&message) {
+        Some(position) if message.is_for(identifier) && message.payload() == payload => Ok(position),
+        _ => Err(client.unexpected(&expected, &message)),
+    }
+}
+
+/// A request for what was published in so many seconds.
+pub(super) fn since(seconds: u64) -> String {
+    format!(r#"{{"since":{seconds}}}"#)
+}
+
+/// The same for the last half minute: history counts in whole seconds, and clocks may differ a little.
+pub(super) fn since_lately() -> String {
+    since(now().saturating_sub(30))
+}
+
+/// The seconds of Unix time.
+pub(super) fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs()
+}
+
+/// A request for what came after these positions.
+pub(super) fn after(positions: &[&Position]) -> String {
+    let streams: Vec<_> = positions
+        .iter()
+        .map(|position| {
+            let (stream_id, epoch) = (quoted(&position.stream_id), quoted(&position.epoch));
+            format!(r#"{stream_id}:{{"offset":{},"epoch":{epoch}}}"#, position.offset)
+        })
+        .collect();
+    format!(r#"{{"streams":{{{}}}}}"#, streams.join(","))
+}
+
+/// The command that asks for history.
+pub(super) fn history(identifier: &str, request: &str) -> String {
+    let identifier = quoted(identifier);
+    format!(r#"{{"command":"history","identifier":{identifier},"history":{request}}}"#)
+}
+
+/// A subscribe that asks for history.
+pub(super) fn subscribe_with(identifier: &str, request: &str) -> String {
+    let identifier = quoted(identifier);
+    format!(r#"{{"command":"subscribe","identifier":{identifier},"history":{request}}}"#)
+}
+
+/// These messages are replayed, and then the history is confirmed; their positions.
+pub(super) async fn is_replayed(
+    client: &mut Client,
+    identifier: &str,
+    expected: &[&str],
+) -> Checked<Vec<Position>> {
+    let mut positions = Vec::new();
+    for payload in expected {
+        positions.push(hears_at(client, identifier, payload).await?);
+    }
+    is_answered(client, identifier, "confirm_history").await?;
+    Ok(positions)
+}
+
+/// Nothing is replayed, and the history is refused.
+pub(super) async fn is_refused(client: &mut Client, identifier: &str) -> Checked {
+    is_answered(client, identifier, "reject_history").await
+}
+
+async fn is_answered(client: &mut Client, identifier: &str, kind: &str) -> Checked {
+    let message = client.message(kind).await?;
+    match message.is(kind) && message.identifier.as_deref() == Some(identifier) {
         true => Ok(()),
-        false => Err(client.unexpected(&expected, &message)),
+        false => Err(client.unexpected(kind, &message)),
     }
 }
 
-/// A client that is subscribed and has seen that there is presence.
-async fn observer(stage: &Stage<'_>, identifier: &str) -> Checked<Client> {
-    stage.needs_rpc("presence")?;
-    let mut client = stage.client().await?;
-    client.subscribe(identifier).await?;
-    needs_presence(&mut client, identifier).await?;
-    Ok(client)
-}
-
-pub(super) async fn presence_perform(stage: &Stage<'_>) -> Checked {
-    let stream = stage.name("a");
-    let identifier = presence_channel(&stream, "", false, 1);
-    let mut observer = observer(stage, &identifier).await?;
-    let mut actor = stage.client().await?;
-    actor.subscribe(&identifier).await?;
-    for kind in ["join", "leave"] {
-        let action = format!(r#"{{"action":"{kind}","user":"kay"}}"#);
-        actor.perform(&identifier, &action).await?;
-        hears_of(&mut observer, &identifier, kind, "kay").await?;
-        hears_of(&mut actor, &identifier, kind, "kay").await?;
+/// What is replayed until the history is confirmed; none if it is refused.
+pub(super) async fn replayed_or_refused(
+    client: &mut Client,
+    identifier: &str,
+) -> Checked<Option<Vec<Message>>> {
+    let mut replayed = Vec::new();
+    loop {
+        let message = client.message("an answer to the request for history").await?;
+        if message.is("reject_history") && replayed.is_empty() {
+            return Ok(None);
+        }
+        if message.is("confirm_history") {
+            return Ok(Some(replayed));
+        }
+        if !message.is_for(identifier) {
+            return Err(client.unexpected("what was published, or confirm_history", &message));
+        }
+        replayed.push(message);
     }
-    Ok(())
-}
-
-pub(super) async fn presence_subscribe(stage: &Stage<'_>) -> Checked {
-    let stream = stage.name("a");
-    let identifier = presence_channel(&stream, "", false, 1);
-    let mut observer = observer(stage, &identifier).await?;
-    let mut actor = stage.client().await?;
-    actor
-        .subscribe(&presence_channel(&stream, "kay", true, 2))
-        .await?;
-    hears_of(&mut observer, &identifier, "join", "kay").await?;
-    actor.close().await?;
-    hears_of(&mut observer, &identifier, "leave", "kay").await
-}
-
-pub(super) async fn presence_sessions(stage: &Stage<'_>) -> Checked {
-    let stream = stage.name("a");
-    let identifier = presence_channel(&stream, "", false, 1);
-    let mut observer = observer(stage, &identifier).await?;
-    let present = presence_channel(&stream, "kay", true, 2);
-    let (mut first, mut second) = (stage.client().await?, stage.client().await?);
-    first.subscribe(&present).await?;
-    hears_of(&mut observer, &identifier, "join", "kay").await?;
-    second.subscribe(&present).await?;
-    first.send(&client::unsubscribe(&present)).await?;
-    first.settle().await?;
-    observer.settles_silently().await?;
-    second.send(&client::unsubscribe(&present)).await?;
-    hears_of(&mut observer, &identifier, "leave", "kay").await
 }

@@ -3,6 +3,7 @@
 
 use super::{
     super::{
+        client::Client,
         fidelity::Fidelity,
         stage::Stage,
         stop::{Checked, Stop},
@@ -71,33 +72,20 @@ async fn broadcast(stage: &Stage<'_>, payloads: &[&str]) -> Checked {
     let mut client = stage.client().await?;
     let identifier = streams_channel(&[&stream], 1);
     client.subscribe(&identifier).await?;
-    let mut rewritten = Vec::new();
-    for payload in payloads {
-        stage.publish(&stream, payload).await?;
-        note(
-            client.fidelity(&identifier, payload).await?,
-            payload,
-            &mut rewritten,
-        )?;
-    }
-    all_are_exact(&rewritten)
+    let publish = async |_: &mut Client, payload: &str| stage.publish(&stream, payload).await;
+    each_comes(&mut client, &identifier, payloads, publish).await
 }
 
 pub(super) async fn transmitted(stage: &Stage<'_>) -> Checked {
     let mut client = stage.client().await?;
     let identifier = streams_channel(&[], 1);
     client.subscribe(&identifier).await?;
-    let mut rewritten = Vec::new();
-    for payload in [NUMBERS, KEYS, UNICODE, ESCAPES, KINDS].concat() {
+    let payloads = [NUMBERS, KEYS, UNICODE, ESCAPES, KINDS].concat();
+    let say = async |client: &mut Client, payload: &str| {
         let action = format!(r#"{{"action":"say","message":{payload}}}"#);
-        client.perform(&identifier, &action).await?;
-        note(
-            client.fidelity(&identifier, payload).await?,
-            payload,
-            &mut rewritten,
-        )?;
-    }
-    all_are_exact(&rewritten)
+        client.perform(&identifier, &action).await
+    };
+    each_comes(&mut client, &identifier, &payloads, say).await
 }
 
 pub(super) async fn not_json(stage: &Stage<'_>) -> Checked {
@@ -117,21 +105,27 @@ pub(super) async fn not_json(stage: &Stage<'_>) -> Checked {
     Ok(())
 }
 
-fn note<'a>(fidelity: Fidelity, payload: &'a str, rewritten: &mut Vec<&'a str>) -> Checked {
-    match fidelity {
-        Fidelity::Exact => Ok(()),
-        Fidelity::Rewritten => {
-            rewritten.push(payload);
-            Ok(())
+/// Has payloads sent one after the other and holds each against what the client then gets.
+async fn each_comes(
+    client: &mut Client,
+    identifier: &str,
+    payloads: &[&str],
+    send: impl AsyncFn(&mut Client, &str) -> Checked,
+) -> Checked {
+    let mut rewritten = Vec::new();
+    for payload in payloads {
+        send(client, payload).await?;
+        match client.fidelity(identifier, payload).await? {
+            Fidelity::Exact => {}
+            Fidelity::Rewritten => rewritten.push(payload),
+            Fidelity::Changed(difference) => {
+                return Err(Stop::fail(format!(
+                    "expected the payload as it was sent; {difference}"
+                )));
+            }
         }
-        Fidelity::Changed(difference) => Err(Stop::fail(format!(
-            "expected the payload as it was sent; {difference}"
-        ))),
     }
-}
-
-fn all_are_exact(rewritten: &[&str]) -> Checked {
-    match rewritten {
+    match rewritten.as_slice() {
         [] => Ok(()),
         [first, ..] => Err(Stop::non_strict(format!(
             "expected the bytes that were sent; {} payloads came in other bytes of the same meaning, such as {first}",

@@ -1,10 +1,9 @@
 //! What stands behind a cell: shown when the address of the page names it.
 
+use plimsoll_report::html::in_text;
+
 use super::{Page, families};
-use crate::{
-    Outcome, Results, Verdict,
-    results::{markup::escaped, text::log_lines},
-};
+use crate::{Outcome, Results, Verdict, results::text::log_lines};
 
 impl Page {
     /// One for each cell.
@@ -34,17 +33,17 @@ impl Page {
              title=\"Close\">×</a>\
              <h2><span class=\"id\">{}</span>{}</h2><p class=\"muted\">{} · {}</p>\
              <p><span class=\"verdict {}\">{verdict}{closing}</span> after {:.3} s</p><p>{}</p>",
-            escaped(case.id.as_str()),
-            escaped(&case.title),
-            escaped(&result.target.name),
-            escaped(&case.clause),
+            in_text(case.id.as_str()),
+            in_text(&case.title),
+            in_text(&result.target.name),
+            in_text(&case.clause),
             outcome.worst(),
             outcome.seconds,
-            escaped(&outcome.explanation),
+            in_text(&outcome.explanation),
         ));
         if outcome.worst() != Verdict::Pass && !outcome.wire.is_empty() {
             let log = log_lines(&outcome.wire).join("\n");
-            self.add(format_args!("<pre>{}</pre>", escaped(&log)));
+            self.add(format_args!("<pre>{}</pre>", in_text(&log)));
         }
         self.add(format_args!("</section>\n"));
     }

@@ -42,6 +42,8 @@ const CLOSING_TIME: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Session {
     connection: Connection,
+    /// Nothing more will be received: a step that had what it waited for leaves that to the next one.
+    ending: Option<ReceiveError>,
     reception: Reception,
     metrics: Metrics,
     recorder: Recorder,
@@ -73,6 +75,7 @@ impl Session {
         recorder.record(metrics.websocket.connecting, timings.total());
         Ok(Self {
             connection,
+            ending: None,
             reception: Reception::new(metrics, recorder.clone(), has_inbox),
             metrics,
             recorder,
@@ -239,7 +242,11 @@ impl Session {
                 }
                 match self.poll_read(cx) {
                     Poll::Ready(Ok(())) => {}
-                    Poll::Ready(Err(error)) => return Poll::Ready(Err(Ended::Over(error))),
+                    Poll::Ready(Err(error)) => {
+                        // What came together with the end is there all the same.
+                        let last = done(&mut self.reception);
+                        return Poll::Ready(last.ok_or(Ended::Over(error)));
+                    }
                     Poll::Pending => return timer.as_mut().poll(cx).map(|()| Err(Ended::InTime)),
                 }
             }
@@ -251,12 +258,17 @@ impl Session {
     pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ReceiveError>> {
         let Self {
             connection,
+            ending,
             reception,
             ..
         } = self;
-        SCRATCH.with_borrow_mut(|scratch| {
+        if let Some(ending) = ending {
+            return Poll::Ready(Err(ending.clone()));
+        }
+        let read = SCRATCH.with_borrow_mut(|scratch| {
             connection.poll_receive(cx, scratch, |at, event| reception.take(at, event))
-        })
+        });
+        read.map_err(|error| ending.insert(error).clone())
     }
 }
 

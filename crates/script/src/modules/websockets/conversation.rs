@@ -74,6 +74,7 @@ fn tell_all<'js>(ctx: &Ctx<'js>, socket: &Socket<'js>) -> Result<()> {
         host.run_jobs(ctx)?;
         host.take_turns(ctx)?;
     }
+    session.handled();
     let Some(ending) = session.ending() else {
         return Ok(());
     };

@@ -74,6 +74,7 @@ fn wait(
     alarm: &mut Option<Pin<Box<Sleep>>>,
 ) -> Result<Next> {
     let session = &socket.session;
+    session.handled();
     let due = socket.timers.next_due();
     if due.is_some_and(|due| due <= Instant::now()) {
         return Ok(Next::Timer);

@@ -17,7 +17,7 @@ pub(super) fn add(list: &mut List) {
             "h.9.2",
             "an unknown extension with parameters is not accepted",
             UNKNOWN,
-            "x-unknown; a=1; b=\"c, d\"",
+            "x-unknown; a=1; b=\"c\"",
         ),
         (
             "h.9.3",
@@ -102,7 +102,7 @@ pub(super) fn add(list: &mut List) {
         (
             "h.9.16",
             "an unknown extension before a good offer is passed over",
-            "x-unknown; a=\"b, permessage-deflate; c\", permessage-deflate",
+            "x-unknown; a=\"b\"; permessage-deflate=c, permessage-deflate",
         ),
         (
             "h.9.17",
@@ -135,8 +135,15 @@ pub(super) fn add(list: &mut List) {
         Reaction::RefuseBetter,
         |request| offering(request, "permessage-deflate; =, ;;"),
     );
+    list.asks(
+        "h.9.20",
+        "a value in quotes that is no token makes no list",
+        "RFC 6455 §9.1",
+        Reaction::RefuseBetter,
+        |request| offering(request, "x-unknown; a=\"b, permessage-deflate; c\""),
+    );
 }
 
-fn offering(request: crate::websocket::opening::Request, offer: &str) -> crate::websocket::opening::Request {
+fn offering(request: crate::protocol::request::Request, offer: &str) -> crate::protocol::request::Request {
     request.with(format!("Sec-WebSocket-Extensions: {offer}"))
 }

@@ -1,0 +1,298 @@
+//! What was published before, to those who ask for it (spec §2.4).
+
+use super::{
+    super::{
+        client::Client,
+        message::Message,
+        stage::Stage,
+        stop::{Checked, Stop},
+    },
+    extended::{
+        Position, after, extended, hears_at, history, is_refused, is_replayed, keeper, now,
+        replayed_or_refused, since, since_lately, subscribe_with,
+    },
+    streams_channel,
+};
+
+/// More messages than AnyCable keeps of a stream unless it is told otherwise, which are 100.
+const MANY: u32 = 150;
+
+/// A client of a target that keeps history, subscribed to a stream on which it has heard `1`, `2` and `3`.
+struct Heard {
+    client: Client,
+    stream: String,
+    identifier: String,
+    positions: Vec<Position>,
+}
+
+async fn heard(stage: &Stage<'_>) -> Checked<Heard> {
+    let mut client = keeper(stage).await?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    client.subscribe(&identifier).await?;
+    let mut positions = Vec::new();
+    for payload in ["1", "2", "3"] {
+        stage.publish(&stream, payload).await?;
+        positions.push(hears_at(&mut client, &identifier, payload).await?);
+    }
+    Ok(Heard {
+        client,
+        stream,
+        identifier,
+        positions,
+    })
+}
+
+pub(super) async fn since_time(stage: &Stage<'_>) -> Checked {
+    let mut client = keeper(stage).await?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    // Before anybody listens.
+    for payload in ["1", "2", "3"] {
+        stage.publish(&stream, payload).await?;
+    }
+    client.subscribe(&identifier).await?;
+    client.send(&history(&identifier, &since_lately())).await?;
+    is_replayed(&mut client, &identifier, &["1", "2", "3"]).await?;
+    client.settles_silently().await
+}
+
+pub(super) async fn since_later(stage: &Stage<'_>) -> Checked {
+    let mut heard = heard(stage).await?;
+    let in_an_hour = since(now() + 3600);
+    heard
+        .client
+        .send(&history(&heard.identifier, &in_an_hour))
+        .await?;
+    is_replayed(&mut heard.client, &heard.identifier, &[]).await?;
+    heard.client.settles_silently().await
+}
+
+pub(super) async fn since_never(stage: &Stage<'_>) -> Checked {
+    let mut client = keeper(stage).await?;
+    let identifier = streams_channel(&[&stage.name("silent")], 1);
+    client.subscribe(&identifier).await?;
+    client.send(&history(&identifier, &since_lately())).await?;
+    is_replayed(&mut client, &identifier, &[]).await?;
+    client.settles_silently().await
+}
+
+pub(super) async fn after_offset(stage: &Stage<'_>) -> Checked {
+    let heard = heard(stage).await?;
+    let (mut late, _) = extended(stage).await?;
+    late.subscribe(&heard.identifier).await?;
+    let request = after(&[&heard.positions[0]]);
+    late.send(&history(&heard.identifier, &request)).await?;
+    is_replayed(&mut late, &heard.identifier, &["2", "3"]).await?;
+    late.settles_silently().await
+}
+
+pub(super) async fn positions(stage: &Stage<'_>) -> Checked {
+    let heard = heard(stage).await?;
+    let (mut late, _) = extended(stage).await?;
+    late.subscribe(&heard.identifier).await?;
+    late.send(&history(&heard.identifier, &since_lately())).await?;
+    let replayed = is_replayed(&mut late, &heard.identifier, &["1", "2", "3"]).await?;
+    let grows = |pair: &[Position]| pair[0].epoch == pair[1].epoch && pair[0].offset < pair[1].offset;
+    if !heard.positions.windows(2).all(grows) {
+        return Err(other_positions(
+            "offsets that grow in one epoch",
+            &heard.positions,
+        ));
+    }
+    match replayed == heard.positions {
+        true => Ok(()),
+        false => Err(other_positions(
+            "replayed messages where they were live",
+            &replayed,
+        )),
+    }
+}
+
+fn other_positions(expected: &str, positions: &[Position]) -> Stop {
+    let came: Vec<_> = positions.iter().map(Position::to_string).collect();
+    Stop::fail(format!("expected {expected}; {} came", came.join(", ")))
+}
+
+pub(super) async fn up_to_date(stage: &Stage<'_>) -> Checked {
+    let mut heard = heard(stage).await?;
+    let request = after(&[&heard.positions[2]]);
+    heard.client.send(&history(&heard.identifier, &request)).await?;
+    is_replayed(&mut heard.client, &heard.identifier, &[]).await?;
+    heard.client.settles_silently().await
+}
+
+pub(super) async fn offset_ahead(stage: &Stage<'_>) -> Checked {
+    let mut heard = heard(stage).await?;
+    let mut ahead = heard.positions[2].clone();
+    ahead.offset += 1000;
+    heard
+        .client
+        .send(&history(&heard.identifier, &after(&[&ahead])))
+        .await?;
+    is_refused(&mut heard.client, &heard.identifier).await?;
+    heard.client.settles_silently().await
+}
+
+pub(super) async fn unknown_epoch(stage: &Stage<'_>) -> Checked {
+    let mut heard = heard(stage).await?;
+    let request = after(&[&heard.positions[0].in_another_epoch()]);
+    heard.client.send(&history(&heard.identifier, &request)).await?;
+    is_refused(&mut heard.client, &heard.identifier).await?;
+    heard.client.settles_silently().await
+}
+
+pub(super) async fn unknown_stream(stage: &Stage<'_>) -> Checked {
+    let mut heard = heard(stage).await?;
+    let stream_id = stage.name("silent");
+    let identifier = streams_channel(&[&stream_id], 2);
+    heard.client.subscribe(&identifier).await?;
+    let nowhere = Position {
+        stream_id,
+        ..heard.positions[0].clone()
+    };
+    heard
+        .client
+        .send(&history(&identifier, &after(&[&nowhere])))
+        .await?;
+    is_refused(&mut heard.client, &identifier).await?;
+    heard.client.settles_silently().await
+}
+
+/// A client that has heard [`MANY`] messages, and the position of the first.
+async fn flooded(stage: &Stage<'_>) -> Checked<(Client, String, Position)> {
+    let mut client = keeper(stage).await?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    client.subscribe(&identifier).await?;
+    stage.publish(&stream, "1").await?;
+    let first = hears_at(&mut client, &identifier, "1").await?;
+    for n in 2..=MANY {
+        stage.publish(&stream, &n.to_string()).await?;
+        hears_at(&mut client, &identifier, &n.to_string()).await?;
+    }
+    Ok((client, identifier, first))
+}
+
+pub(super) async fn without_gaps(stage: &Stage<'_>) -> Checked {
+    let (mut client, identifier, first) = flooded(stage).await?;
+    client.send(&history(&identifier, &after(&[&first]))).await?;
+    match replayed_or_refused(&mut client, &identifier).await? {
+        // What came right after the offset is not kept any more.
+        None => Ok(()),
+        Some(replayed) => is_all(replayed.iter().map(Message::payload), 2),
+    }
+}
+
+pub(super) async fn latest(stage: &Stage<'_>) -> Checked {
+    let (mut client, identifier, _) = flooded(stage).await?;
+    client.send(&history(&identifier, &since_lately())).await?;
+    let replayed = replayed_or_refused(&mut client, &identifier)
+        .await?
+        .unwrap_or_default();
+    let first = replayed
+        .first()
+        .and_then(|message| message.payload().parse().ok());
+    is_all(replayed.iter().map(Message::payload), first.unwrap_or(1))
+}
+
+/// These are the numbers from `first` to the last message of a flood.
+fn is_all<'a>(payloads: impl Iterator<Item = &'a str>, first: u32) -> Checked {
+    let mut expected = (first..=MANY).map(|n| n.to_string());
+    for came in payloads {
+        let next = expected.next().unwrap_or_else(|| "confirm_history".to_owned());
+        if came != next {
+            return Err(Stop::fail(format!("expected {next} in the replay; {came} came")));
+        }
+    }
+    match expected.next() {
+        None => Ok(()),
+        Some(next) => Err(Stop::fail(format!(
+            "expected {next} in the replay; confirm_history came"
+        ))),
+    }
+}
+
+/// A client that is subscribed to two streams, and has heard `1` and `2` on the first and `3` and `4` on the second;
+/// with the positions of `1` and `3`.
+async fn heard_two(stage: &Stage<'_>) -> Checked<(Client, String, [Position; 2])> {
+    let mut client = keeper(stage).await?;
+    let streams = [stage.name("a"), stage.name("b")];
+    let identifier = streams_channel(&[&streams[0], &streams[1]], 1);
+    client.subscribe(&identifier).await?;
+    let mut positions = Vec::new();
+    for (stream, payload) in [(0, "1"), (0, "2"), (1, "3"), (1, "4")] {
+        stage.publish(&streams[stream], payload).await?;
+        positions.push(hears_at(&mut client, &identifier, payload).await?);
+    }
+    let [first, _, third, _] = <[Position; 4]>::try_from(positions).expect("four messages were heard");
+    Ok((client, identifier, [first, third]))
+}
+
+pub(super) async fn two_streams(stage: &Stage<'_>) -> Checked {
+    let (mut client, identifier, [a, b]) = heard_two(stage).await?;
+    client.send(&history(&identifier, &after(&[&a, &b]))).await?;
+    let replayed = replayed_or_refused(&mut client, &identifier).await?;
+    let mut came: Vec<_> = replayed.iter().flatten().map(Message::payload).collect();
+    // Each stream has an order; which of them is first is the server's.
+    came.sort_unstable();
+    match came == ["2", "4"] {
+        true => client.settles_silently().await,
+        false => Err(Stop::fail(format!(
+            "expected 2 and 4 in the replay; {} came",
+            came.join(", ")
+        ))),
+    }
+}
+
+pub(super) async fn all_or_nothing(stage: &Stage<'_>) -> Checked {
+    let (mut client, identifier, [a, b]) = heard_two(stage).await?;
+    for positions in [[&a, &b.in_another_epoch()], [&a.in_another_epoch(), &b]] {
+        client.send(&history(&identifier, &after(&positions))).await?;
+        is_refused(&mut client, &identifier).await?;
+    }
+    client.settles_silently().await
+}
+
+pub(super) async fn not_subscribed(stage: &Stage<'_>) -> Checked {
+    let heard = heard(stage).await?;
+    let (mut stranger, _) = extended(stage).await?;
+    for request in [since_lately(), after(&[&heard.positions[0]])] {
+        stranger.send(&history(&heard.identifier, &request)).await?;
+    }
+    stranger.settles_silently().await
+}
+
+pub(super) async fn transient(stage: &Stage<'_>) -> Checked {
+    let mut heard = heard(stage).await?;
+    stage.publish_passing(&heard.stream, r#""passing""#).await?;
+    heard.client.hears(&heard.identifier, r#""passing""#).await?;
+    stage.publish(&heard.stream, "4").await?;
+    heard.client.hears(&heard.identifier, "4").await?;
+    let request = after(&[&heard.positions[1]]);
+    heard.client.send(&history(&heard.identifier, &request)).await?;
+    is_replayed(&mut heard.client, &heard.identifier, &["3", "4"]).await?;
+    heard.client.settles_silently().await
+}
+
+pub(super) async fn subscribe(stage: &Stage<'_>) -> Checked {
+    let mut client = keeper(stage).await?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    stage.publish(&stream, "1").await?;
+    client.send(&subscribe_with(&identifier, &since_lately())).await?;
+    client.is_confirmed(&identifier).await?;
+    is_replayed(&mut client, &identifier, &["1"]).await?;
+    client.settles_silently().await
+}
+
+pub(super) async fn subscribe_refused(stage: &Stage<'_>) -> Checked {
+    let heard = heard(stage).await?;
+    let (mut late, _) = extended(stage).await?;
+    let request = after(&[&heard.positions[0].in_another_epoch()]);
+    late.send(&subscribe_with(&heard.identifier, &request)).await?;
+    late.is_confirmed(&heard.identifier).await?;
+    is_refused(&mut late, &heard.identifier).await?;
+    stage.publish(&heard.stream, "4").await?;
+    late.hears(&heard.identifier, "4").await
+}

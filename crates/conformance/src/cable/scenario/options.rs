@@ -1,0 +1,64 @@
+//! What AnyCable adds to broadcasts: some spare the client that caused them, and clients whisper to each other (spec §2.6,
+//! §4.1).
+
+use super::{
+    super::{
+        fidelity::{Fidelity, compare},
+        message::quoted,
+        stage::Stage,
+        stop::{Checked, Stop},
+    },
+    streams_channel,
+};
+
+pub(super) async fn to_others(stage: &Stage<'_>) -> Checked {
+    stage.needs_rpc("a broadcast to others")?;
+    let stream = stage.name("a");
+    let identifier = streams_channel(&[&stream], 1);
+    let (mut speaker, mut listener) = (stage.client().await?, stage.client().await?);
+    speaker.subscribe(&identifier).await?;
+    listener.subscribe(&identifier).await?;
+    let action =
+        format!(r#"{{"action":"broadcast","stream":"{stream}","message":"to others","to_others":true}}"#);
+    speaker.perform(&identifier, &action).await?;
+    listener.hears(&identifier, r#""to others""#).await?;
+    speaker.settles_silently().await?;
+    stage.publish(&stream, r#""to all""#).await?;
+    speaker.hears(&identifier, r#""to all""#).await?;
+    listener.hears(&identifier, r#""to all""#).await
+}
+
+pub(super) async fn whisper(stage: &Stage<'_>) -> Checked {
+    whispers(stage, r#"{"event":"typing","user":"kay"}"#).await
+}
+
+pub(super) async fn whispered_numbers(stage: &Stage<'_>) -> Checked {
+    whispers(stage, r#"{"id":9007199254740993}"#).await
+}
+
+/// Others hear `data`, and the one who whispers it does not.
+async fn whispers(stage: &Stage<'_>, data: &str) -> Checked {
+    stage.needs_rpc("whispering")?;
+    let stream = stage.name("a");
+    let identifier = format!(r#"{{"channel":"WhisperChannel","stream":"{stream}"}}"#);
+    let (mut speaker, mut listener) = (stage.client().await?, stage.client().await?);
+    speaker.subscribe(&identifier).await?;
+    listener.subscribe(&identifier).await?;
+    let whisper = format!(
+        r#"{{"command":"whisper","identifier":{},"data":{data}}}"#,
+        quoted(&identifier)
+    );
+    speaker.send(&whisper).await?;
+    let message = listener.message("the whisper").await?;
+    // Some mark whispers with a type of their own; clients pass on what they do not know as a message.
+    let is_whisper = message.kind.as_deref().is_none_or(|kind| kind == "whisper");
+    if !is_whisper || message.identifier.as_deref() != Some(&*identifier) {
+        return Err(listener.unexpected(data, &message));
+    }
+    if let Fidelity::Changed(difference) = compare(data, message.payload()) {
+        return Err(Stop::fail(format!("expected the whisper {data}; {difference}")));
+    }
+    stage.publish(&stream, r#""to all""#).await?;
+    speaker.hears(&identifier, r#""to all""#).await?;
+    listener.hears(&identifier, r#""to all""#).await
+}

@@ -1,0 +1,303 @@
+//! Who is there (spec §2.6).
+//!
+//! Somebody is present while one of their sessions is. A session whose connection is lost stays for a while, AnyCable's
+//! `presence_ttl`, which has to be shorter than a case's patience.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    super::{
+        client::{self, Client},
+        message::{Message, quoted},
+        stage::Stage,
+        stop::{Checked, Stop},
+    },
+    extended::{extended, history, is_replayed, keeper, since_lately},
+};
+
+/// What a message about presence carries: an event, or who is there.
+#[derive(Deserialize)]
+struct Event {
+    r#type: String,
+    id: Option<String>,
+    info: Option<Value>,
+    total: Option<u64>,
+    records: Option<Vec<Member>>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct Member {
+    id: String,
+    info: Value,
+}
+
+impl Member {
+    /// Somebody of whom the suite's channels tell the name.
+    fn named(id: &str, name: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            info: serde_json::json!({ "name": name }),
+        }
+    }
+}
+
+/// What a message about presence says to a subscription.
+fn event(message: &Message, identifier: &str) -> Option<Event> {
+    let is_it = message.is("presence") && message.identifier.as_deref() == Some(identifier);
+    is_it
+        .then(|| serde_json::from_str(message.payload()).ok())
+        .flatten()
+}
+
+/// What a message about presence says is behind an identifier that is longer than it.
+fn unexpected(client: &Client, expected: &str, message: &Message) -> Stop {
+    match message.is("presence") {
+        true => Stop::fail(format!("expected {expected}; {} came", message.payload())),
+        false => client.unexpected(expected, message),
+    }
+}
+
+fn presence_channel(stream: &str, user: &str, joins: bool, n: u32) -> String {
+    format!(r#"{{"channel":"PresenceChannel","stream":"{stream}","user":"{user}","joins":{joins},"n":{n}}}"#)
+}
+
+/// The channel of those who only look.
+fn onlooker(stream: &str) -> String {
+    presence_channel(stream, "", false, 1)
+}
+
+fn ask(identifier: &str) -> String {
+    format!(r#"{{"command":"presence","identifier":{}}}"#, quoted(identifier))
+}
+
+fn join(identifier: &str, id: &str, name: &str) -> String {
+    let identifier = quoted(identifier);
+    format!(
+        r#"{{"command":"join","identifier":{identifier},"presence":{{"id":"{id}","info":{{"name":"{name}"}}}}}}"#
+    )
+}
+
+fn leave(identifier: &str) -> String {
+    format!(r#"{{"command":"leave","identifier":{}}}"#, quoted(identifier))
+}
+
+/// A client that is subscribed and has seen that there is presence: a target without it says so, or says nothing.
+async fn observer(stage: &Stage<'_>, identifier: &str) -> Checked<Client> {
+    stage.needs_rpc("presence")?;
+    let mut client = stage.client().await?;
+    client.subscribe(identifier).await?;
+    client.send(&ask(identifier)).await?;
+    let answers = client.settle().await?;
+    let keeps = |message| event(message, identifier).is_some_and(|event| event.r#type != "error");
+    match answers.iter().any(keeps) {
+        true => Ok(client),
+        false => Err(Stop::skip(
+            "the target answered the command `presence` with an error: it does not keep who is there",
+        )),
+    }
+}
+
+/// The next message is that `id` came, of whom the name is told.
+async fn hears_join(client: &mut Client, identifier: &str, id: &str) -> Checked {
+    let expected = format!("that {id} joins, with the info {{\"name\":\"{id}\"}}");
+    let message = client.message(&expected).await?;
+    let info = Some(Member::named(id, id).info);
+    match event(&message, identifier) {
+        Some(event) if event.r#type == "join" && event.id.as_deref() == Some(id) && event.info == info => {
+            Ok(())
+        }
+        _ => Err(unexpected(client, &expected, &message)),
+    }
+}
+
+/// The next message is that `id` left.
+async fn hears_leave(client: &mut Client, identifier: &str, id: &str) -> Checked {
+    let expected = format!("that {id} leaves");
+    let message = client.message(&expected).await?;
+    match event(&message, identifier) {
+        Some(event) if event.r#type == "leave" && event.id.as_deref() == Some(id) => Ok(()),
+        _ => Err(unexpected(client, &expected, &message)),
+    }
+}
+
+/// Who is there are these, in any order.
+async fn sees(client: &mut Client, identifier: &str, members: &[Member]) -> Checked {
+    client.send(&ask(identifier)).await?;
+    let message = client.message("who is there").await?;
+    let ids: Vec<_> = members.iter().map(|member| &*member.id).collect();
+    let expected = format!("the info of {} present: [{}]", members.len(), ids.join(", "));
+    let Some(event) = event(&message, identifier).filter(|event| event.r#type == "info") else {
+        return Err(unexpected(client, &expected, &message));
+    };
+    let records = event.records.unwrap_or_default();
+    let are_same = records.len() == members.len() && members.iter().all(|member| records.contains(member));
+    match are_same && event.total == Some(members.len() as u64) {
+        true => Ok(()),
+        false => Err(unexpected(client, &expected, &message)),
+    }
+}
+
+pub(super) async fn perform(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    let mut actor = stage.client().await?;
+    actor.subscribe(&identifier).await?;
+    actor
+        .perform(&identifier, r#"{"action":"join","user":"kay"}"#)
+        .await?;
+    for client in [&mut observer, &mut actor] {
+        hears_join(client, &identifier, "kay").await?;
+    }
+    actor
+        .perform(&identifier, r#"{"action":"leave","user":"kay"}"#)
+        .await?;
+    for client in [&mut observer, &mut actor] {
+        hears_leave(client, &identifier, "kay").await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn commands(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    let mut actor = stage.client().await?;
+    actor.subscribe(&identifier).await?;
+    actor.send(&join(&identifier, "kay", "kay")).await?;
+    for client in [&mut observer, &mut actor] {
+        hears_join(client, &identifier, "kay").await?;
+    }
+    actor.send(&leave(&identifier)).await?;
+    for client in [&mut observer, &mut actor] {
+        hears_leave(client, &identifier, "kay").await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn disconnect(stage: &Stage<'_>) -> Checked {
+    let stream = stage.name("a");
+    let identifier = onlooker(&stream);
+    let mut observer = observer(stage, &identifier).await?;
+    let mut actor = stage.client().await?;
+    actor
+        .subscribe(&presence_channel(&stream, "kay", true, 2))
+        .await?;
+    hears_join(&mut observer, &identifier, "kay").await?;
+    actor.close().await?;
+    hears_leave(&mut observer, &identifier, "kay").await
+}
+
+pub(super) async fn sessions(stage: &Stage<'_>) -> Checked {
+    let stream = stage.name("a");
+    let identifier = onlooker(&stream);
+    let mut observer = observer(stage, &identifier).await?;
+    let present = presence_channel(&stream, "kay", true, 2);
+    let (mut first, mut second) = (stage.client().await?, stage.client().await?);
+    first.subscribe(&present).await?;
+    hears_join(&mut observer, &identifier, "kay").await?;
+    second.subscribe(&present).await?;
+    first.send(&client::unsubscribe(&present)).await?;
+    first.settle().await?;
+    observer.settles_silently().await?;
+    second.send(&client::unsubscribe(&present)).await?;
+    hears_leave(&mut observer, &identifier, "kay").await
+}
+
+pub(super) async fn back_in_time(stage: &Stage<'_>) -> Checked {
+    let stream = stage.name("a");
+    let identifier = onlooker(&stream);
+    let mut observer = observer(stage, &identifier).await?;
+    let present = presence_channel(&stream, "kay", true, 2);
+    let mut actor = stage.client().await?;
+    actor.subscribe(&present).await?;
+    hears_join(&mut observer, &identifier, "kay").await?;
+    actor.close().await?;
+    let mut actor = stage.client().await?;
+    actor.subscribe(&present).await?;
+    observer.settles_silently().await?;
+    actor.send(&client::unsubscribe(&present)).await?;
+    // At once, or when the connection that was lost is given up.
+    hears_leave(&mut observer, &identifier, "kay").await?;
+    observer.settles_silently().await
+}
+
+pub(super) async fn info(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    sees(&mut observer, &identifier, &[]).await?;
+    let (mut kay, mut ann) = (stage.client().await?, stage.client().await?);
+    for (client, id) in [(&mut kay, "kay"), (&mut ann, "ann")] {
+        client.subscribe(&identifier).await?;
+        client.send(&join(&identifier, id, id)).await?;
+        hears_join(&mut observer, &identifier, id).await?;
+    }
+    let both = [Member::named("kay", "kay"), Member::named("ann", "ann")];
+    sees(&mut observer, &identifier, &both).await?;
+    kay.send(&leave(&identifier)).await?;
+    hears_leave(&mut observer, &identifier, "kay").await?;
+    sees(&mut observer, &identifier, &both[1..]).await
+}
+
+pub(super) async fn info_replaced(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    let (mut first, mut second) = (stage.client().await?, stage.client().await?);
+    first.subscribe(&identifier).await?;
+    first.send(&join(&identifier, "kay", "kay")).await?;
+    hears_join(&mut observer, &identifier, "kay").await?;
+    second.subscribe(&identifier).await?;
+    second.send(&join(&identifier, "kay", "Kay II")).await?;
+    second.settle().await?;
+    observer.settles_silently().await?;
+    sees(&mut observer, &identifier, &[Member::named("kay", "Kay II")]).await
+}
+
+pub(super) async fn one_id(stage: &Stage<'_>) -> Checked {
+    let identifier = onlooker(&stage.name("a"));
+    let mut observer = observer(stage, &identifier).await?;
+    let mut actor = stage.client().await?;
+    actor.subscribe(&identifier).await?;
+    actor.send(&join(&identifier, "kay", "kay")).await?;
+    hears_join(&mut observer, &identifier, "kay").await?;
+    actor.send(&join(&identifier, "ann", "ann")).await?;
+    actor.settle().await?;
+    observer.settles_silently().await?;
+    sees(&mut observer, &identifier, &[Member::named("kay", "kay")]).await
+}
+
+pub(super) async fn transient(stage: &Stage<'_>) -> Checked {
+    let stream = stage.name("a");
+    let identifier = onlooker(&stream);
+    let mut observer = observer(stage, &identifier).await?;
+    keeper(stage).await?;
+    let (mut actor, _) = extended(stage).await?;
+    actor.subscribe(&identifier).await?;
+    actor.send(&join(&identifier, "kay", "kay")).await?;
+    hears_join(&mut observer, &identifier, "kay").await?;
+    hears_join(&mut actor, &identifier, "kay").await?;
+    stage.publish(&stream, "1").await?;
+    actor.hears(&identifier, "1").await?;
+    actor.send(&history(&identifier, &since_lately())).await?;
+    is_replayed(&mut actor, &identifier, &["1"]).await?;
+    actor.settles_silently().await
+}
+
+pub(super) async fn subscribe_command(stage: &Stage<'_>) -> Checked {
+    let stream = stage.name("a");
+    let identifier = onlooker(&stream);
+    let mut observer = observer(stage, &identifier).await?;
+    keeper(stage).await?;
+    stage.publish(&stream, "1").await?;
+    observer.hears(&identifier, "1").await?;
+    let (mut actor, _) = extended(stage).await?;
+    let subscribe = format!(
+        r#"{{"command":"subscribe","identifier":{},"history":{},"presence":{{"id":"kay","info":{{"name":"kay"}}}}}}"#,
+        quoted(&identifier),
+        since_lately()
+    );
+    actor.send(&subscribe).await?;
+    actor.is_confirmed(&identifier).await?;
+    is_replayed(&mut actor, &identifier, &["1"]).await?;
+    hears_join(&mut actor, &identifier, "kay").await?;
+    hears_join(&mut observer, &identifier, "kay").await
+}
