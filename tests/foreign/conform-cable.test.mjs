@@ -114,7 +114,7 @@ describe("the server that was started", () => {
 
 describe("wrong use", () => {
   for (const [flags, expected, status] of [
-    [["wss://localhost/cable"], /ws:\/\/localhost:8080\/cable/, 2],
+    [["http://localhost/cable"], /ws:\/\/localhost:8080\/cable/, 2],
     [["ws://127.0.0.1:0/cable", "--rpc", "none"], /--command/, 1],
     [["ws://127.0.0.1:1/cable", "--rpc", "none"], /nothing listens at ws:\/\/127\.0\.0\.1:1\/cable/, 1],
     [["ws://127.0.0.1:0/cable", "--rpc", "none", "--command", "/no/such/program"], /cannot start "\/no\/such\/program"/, 1],

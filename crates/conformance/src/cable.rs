@@ -6,9 +6,7 @@
 mod application;
 mod broadcast;
 mod client;
-mod endpoint;
 mod fidelity;
-mod frame;
 mod handshake;
 mod message;
 mod process;
@@ -25,12 +23,12 @@ use std::{
     time::Duration,
 };
 
-use tokio::{net::TcpStream, sync::Mutex};
+use rustls::ClientConfig;
+use tokio::sync::Mutex;
 
 pub use self::{
     application::Rpc,
     broadcast::{Adapter, BroadcastError},
-    endpoint::{Endpoint, EndpointError},
     process::ProcessError,
     words::OpenQuotes,
 };
@@ -41,7 +39,7 @@ use self::{
     scenario::{FAMILIES, SCENARIOS, Scenario},
     stage::{LentLog, Stage},
 };
-use crate::{Case, CaseId, Judgement, Suite, Verdict, WireLog};
+use crate::{Case, CaseId, DialError, Judgement, Server, Suite, Verdict, WireLog};
 
 /// Scenarios with many clients or several pings take longer than others, on a slow machine.
 const LONGEST: Duration = Duration::from_secs(90);
@@ -50,7 +48,7 @@ const LONGEST: Duration = Duration::from_secs(90);
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Where it listens. Port 0 takes a free one, for `command`.
-    pub target: Endpoint,
+    pub target: Server,
     /// How it asks its application.
     pub rpc: Rpc,
     /// Where the application listens; port 0 takes a free one.
@@ -59,6 +57,8 @@ pub struct Options {
     pub broadcast: Adapter,
     /// Where to; none is the adapter's usual place. `{port}` is the target's port.
     pub broadcast_url: Option<String>,
+    /// How connections for broadcasts are secured, if their URL asks for that, or the target's.
+    pub broadcast_tls: Option<Arc<ClientConfig>>,
     /// The key that broadcasts over HTTP need.
     pub broadcast_key: Option<String>,
     /// Starts the server under test; none when it runs already. `{rpc}`, `{host}` and `{port}` are put in.
@@ -97,9 +97,17 @@ pub enum StartError {
     #[error("nothing listens at {target}: {error}; start the server first, or let --command \"…\" do it")]
     Silent {
         /// The URL.
-        target: Endpoint,
+        target: Server,
         /// What the system said.
         error: io::Error,
+    },
+    /// It listens, and does not speak TLS or is not believed.
+    #[error("cannot connect to {target}: {error}")]
+    Tls {
+        /// The URL.
+        target: Server,
+        /// What is wrong.
+        error: DialError,
     },
     /// Where broadcasts go to.
     #[error(transparent)]
@@ -120,7 +128,7 @@ pub struct Cable {
 /// test before, in good order.
 #[derive(Debug)]
 struct Ready {
-    target: Endpoint,
+    target: Server,
     /// Serves for as long as the suite lives.
     _application: Option<Application>,
     broadcaster: Arc<Broadcaster>,
@@ -141,14 +149,16 @@ impl Ready {
     /// Starts all of it. Whether the server under test [answers](Self::answers) is another question, so that one that does
     /// not can be ended like any other.
     async fn start(options: &Options) -> Result<Self, StartError> {
-        let target = match (options.target.port(), &options.command) {
+        let target = match (options.target.address().port(), &options.command) {
             (0, None) => return Err(StartError::PortWithoutCommand),
             (0, Some(_)) => options.target.with_port(free_port(&options.target)?),
             _ => options.target.clone(),
         };
         let url = options.broadcast_url.as_ref().map(|url| with_port(url, &target));
         let key = options.broadcast_key.as_deref();
-        let broadcaster = Arc::new(Broadcaster::new(options.broadcast, url.as_deref(), key, &target)?);
+        let tls = options.broadcast_tls.clone();
+        let broadcaster = Broadcaster::new(options.broadcast, url.as_deref(), tls, key, &target)?;
+        let broadcaster = Arc::new(broadcaster);
         let calls = Calls::new(Arc::clone(&broadcaster));
         let application = Application::start(options.rpc, options.rpc_listen, calls)
             .await
@@ -160,7 +170,7 @@ impl Ready {
             Some(command) => {
                 let rpc_host = application.as_ref().map(Application::rpc_host);
                 let command = with_port(command, &target)
-                    .replace("{host}", target.host())
+                    .replace("{host}", target.address().host())
                     .replace("{rpc}", &rpc_host.unwrap_or_default());
                 Some(Mutex::new(Process::start(&command, target.clone())?))
             }
@@ -176,15 +186,14 @@ impl Ready {
 
     /// Waits for the server under test, if it was only started now.
     async fn answers(&self) -> Result<(), StartError> {
-        match &self.process {
-            Some(process) => Ok(process.lock().await.listens().await?),
-            None => match TcpStream::connect(self.target.authority()).await {
-                Ok(_connection) => Ok(()),
-                Err(error) => Err(StartError::Silent {
-                    target: self.target.clone(),
-                    error,
-                }),
-            },
+        if let Some(process) = &self.process {
+            process.lock().await.listens().await?;
+        }
+        let target = self.target.clone();
+        match self.target.dial().await {
+            Ok(_connection) => Ok(()),
+            Err(DialError::Unreachable(error)) => Err(StartError::Silent { target, error }),
+            Err(error @ DialError::Tls(_)) => Err(StartError::Tls { target, error }),
         }
     }
 }
@@ -250,13 +259,13 @@ fn scenario(case: &CaseId) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|scenario| scenario.id == case.as_str())
 }
 
-fn with_port(text: &str, target: &Endpoint) -> String {
-    text.replace("{port}", &target.port().to_string())
+fn with_port(text: &str, target: &Server) -> String {
+    text.replace("{port}", &target.address().port().to_string())
 }
 
 /// A port that is free now. The server takes it a moment later; ports are given out in turn, so nobody is faster.
-fn free_port(target: &Endpoint) -> Result<u16, StartError> {
-    let host = target.host().trim_matches(['[', ']']);
+fn free_port(target: &Server) -> Result<u16, StartError> {
+    let host = target.address().host().trim_matches(['[', ']']);
     TcpListener::bind((host, 0))
         .and_then(|listener| listener.local_addr())
         .map(|address| address.port())

@@ -6,19 +6,23 @@
 //!
 //! Nothing here shares a codec with the servers and clients under test: a defect of a shared codec would agree with itself.
 
+mod address;
 pub mod cable;
 mod case;
 mod expectation;
 mod outcome;
 mod pattern;
+mod protocol;
 mod results;
 mod run;
 mod selection;
+mod server;
 mod verdict;
 pub mod websocket;
 mod wire;
 
 pub use self::{
+    address::DialError,
     case::{Case, CaseId},
     expectation::{Change, Comparison, Expectation, Expectations, Mistake, Mistakes, Verdicts},
     outcome::{Judgement, Outcome},
@@ -26,6 +30,7 @@ pub use self::{
     results::{Counts, Family, ReadError, Results, Target, VERSION, matrix},
     run::{Suite, judge, run},
     selection::{NoSuchCase, Selection},
+    server::{Server, UrlError},
     verdict::Verdict,
     wire::{Entry, Octets, Side, WireLog},
 };

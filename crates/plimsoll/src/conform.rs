@@ -8,6 +8,7 @@ mod flags;
 mod matrix;
 mod progress;
 mod report_file;
+mod trust;
 mod websocket;
 
 use clap::{Parser, Subcommand};
@@ -38,7 +39,7 @@ pub(crate) struct Options {
 enum Command {
     Cable(Box<cable::Options>),
     Matrix(matrix::Options),
-    Websocket(websocket::Options),
+    Websocket(Box<websocket::Options>),
 }
 
 impl Options {

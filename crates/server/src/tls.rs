@@ -60,7 +60,7 @@ impl Tls {
     }
 
     /// For the handshakes of new connections.
-    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+    pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }
 }

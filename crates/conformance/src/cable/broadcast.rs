@@ -3,12 +3,14 @@
 mod http;
 mod redis;
 
-use std::{fmt, io, time::Duration};
+use std::{fmt, io, sync::Arc, time::Duration};
 
+use rustls::ClientConfig;
 use tokio::{sync::Mutex, time::timeout};
 
 use self::{http::HttpDoor, redis::RedisDoor};
-use super::{endpoint::Endpoint, message::quoted};
+use super::message::quoted;
+use crate::Server;
 
 /// Where AnyCable's servers take broadcasts, in all adapters' default settings: HTTP path, Redis channel and stream.
 const PATH: &str = "/_broadcast";
@@ -33,7 +35,7 @@ pub enum Adapter {
 /// Why something could not be published.
 #[derive(Debug, thiserror::Error)]
 pub enum BroadcastError {
-    /// Such as `https://`.
+    /// Such as `ftp://`.
     #[error("{url} is no URL for broadcasts over {adapter}; give one like {example}")]
     Url {
         /// What was given.
@@ -76,22 +78,26 @@ enum Door {
 }
 
 impl Broadcaster {
-    /// `url` is where broadcasts go; none is the adapter's usual place, for HTTP at the target itself. `key` is the
-    /// secret of the HTTP adapter.
+    /// `url` is where broadcasts go; none is the adapter's usual place, for HTTP at the target itself. `tls` is for URLs that
+    /// ask for it, and `key` is the secret of the HTTP adapter.
     pub(super) fn new(
         adapter: Adapter,
         url: Option<&str>,
+        tls: Option<Arc<ClientConfig>>,
         key: Option<&str>,
-        target: &Endpoint,
+        target: &Server,
     ) -> Result<Self, BroadcastError> {
         let door = match adapter {
             Adapter::Http => {
-                let usual = format!("http://{}{PATH}", target.authority());
-                Door::Http(HttpDoor::new(url.unwrap_or(&usual), key)?)
+                let usual = target.origin() + PATH;
+                Door::Http(HttpDoor::new(url.unwrap_or(&usual), tls, key)?)
             }
-            Adapter::Redis | Adapter::Redisx => {
-                Door::Redis(RedisDoor::new(adapter, url.unwrap_or(REDIS_URL), REDIS_NAME)?)
-            }
+            Adapter::Redis | Adapter::Redisx => Door::Redis(RedisDoor::new(
+                adapter,
+                url.unwrap_or(REDIS_URL),
+                tls,
+                REDIS_NAME,
+            )?),
         };
         Ok(Self {
             door: Mutex::new(door),
@@ -103,14 +109,8 @@ impl Broadcaster {
     pub(super) async fn publish(&self, body: &str) -> Result<(), BroadcastError> {
         let mut door = self.door.lock().await;
         let (place, published) = match &mut *door {
-            Door::Http(door) => (
-                door.place().to_owned(),
-                timeout(PATIENCE, door.publish(body)).await,
-            ),
-            Door::Redis(door) => (
-                door.place().to_owned(),
-                timeout(PATIENCE, door.publish(body)).await,
-            ),
+            Door::Http(door) => (door.place(), timeout(PATIENCE, door.publish(body)).await),
+            Door::Redis(door) => (door.place(), timeout(PATIENCE, door.publish(body)).await),
         };
         published.unwrap_or_else(|_elapsed| {
             Err(BroadcastError::Io {

@@ -5,38 +5,38 @@
 
 use std::{cell::RefCell, fmt::Display, io, rc::Rc, time::Duration};
 
-use bytes::{BufMut, BytesMut};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     time::{Instant, timeout, timeout_at},
 };
 
 use super::{
-    endpoint::Endpoint,
     fidelity::{Fidelity, compare, excerpt},
-    frame::{self, Opcode},
-    handshake::{Answer, Handshake},
+    handshake::Handshake,
     message::{Message, quoted},
     stop::{Checked, Stop},
 };
-use crate::WireLog;
+use crate::{
+    DialError, Server, WireLog,
+    address::Duplex,
+    protocol::{
+        frame::{CLOSE, Frame, PONG, TEXT},
+        head::Head,
+        messages::{Heard, MessageReader},
+        reader::Violation,
+    },
+};
 
 /// Bytes that one read makes room for.
 const READ_BYTES: usize = 16 << 10;
-
-/// A request head longer than this is no answer to an upgrade; servers send a few hundred bytes.
-const MOST_HEAD_BYTES: usize = 16 << 10;
 
 /// The log of a case, which all its clients write to.
 pub(super) type Log = Rc<RefCell<WireLog>>;
 
 pub(super) struct Client {
     name: String,
-    socket: TcpStream,
-    received: BytesMut,
-    /// Frames of a message that is not whole yet.
-    fragments: Option<BytesMut>,
+    stream: Box<dyn Duplex>,
+    reader: MessageReader,
     sub_protocol: Option<String>,
     log: Log,
     patience: Duration,
@@ -74,22 +74,25 @@ impl Client {
     /// Connects and upgrades; no message is read yet.
     pub(super) async fn open(
         name: String,
-        target: &Endpoint,
+        target: &Server,
         handshake: &Handshake<'_>,
         log: Log,
         patience: Duration,
     ) -> Checked<Result<Self, Refused>> {
-        let authority = target.authority();
-        let connected = timeout(patience, TcpStream::connect(&authority)).await;
-        let socket = connected
-            .map_err(io::Error::from)
+        let stream = timeout(patience, target.dial())
+            .await
+            .map_err(|elapsed| DialError::Unreachable(elapsed.into()))
             .flatten()
-            .map_err(|error| Stop::fail(format!("expected a connection to {authority}; {error}")))?;
+            .map_err(|error| {
+                Stop::fail(format!(
+                    "expected a connection to {}; {error}",
+                    target.authority()
+                ))
+            })?;
         let mut client = Self {
             name,
-            socket,
-            received: BytesMut::new(),
-            fragments: None,
+            stream,
+            reader: MessageReader::new(false, Vec::new()),
             sub_protocol: None,
             log,
             patience,
@@ -99,16 +102,17 @@ impl Client {
             .log
             .borrow_mut()
             .sent(format_args!("{}: {request}", client.name));
-        client.write(request.as_bytes()).await?;
-        let answer = client.answer().await?;
+        client.write(&request.encode()).await?;
+        let (status, head) = client.answer().await?;
         client
             .log
             .borrow_mut()
-            .received(format_args!("{}: status {}", client.name, answer.status));
-        if answer.status != 101 {
-            return Ok(Err(Refused(answer.status)));
+            .received(format_args!("{}: status {status}", client.name));
+        if status != 101 {
+            return Ok(Err(Refused(status)));
         }
-        client.sub_protocol = answer.sub_protocol;
+        let chosen = head.values("Sec-WebSocket-Protocol").next();
+        client.sub_protocol = chosen.map(str::to_owned);
         Ok(Ok(client))
     }
 
@@ -117,39 +121,34 @@ impl Client {
         self.sub_protocol.as_deref()
     }
 
-    async fn answer(&mut self) -> Checked<Answer> {
-        let deadline = Instant::now() + self.patience;
-        loop {
-            match Answer::take(&mut self.received) {
-                Ok(Some(answer)) => return Ok(answer),
-                Ok(None) if self.received.len() < MOST_HEAD_BYTES => {}
-                Ok(None) => {
-                    return Err(Stop::fail(
-                        "expected an answer to the upgrade; its head has no end",
-                    ));
-                }
-                Err(error) => return Err(Stop::fail(format!("expected an answer to the upgrade; {error}"))),
-            }
-            if self.read("an answer to the upgrade", deadline).await? == 0 {
-                return Err(Stop::fail(
-                    "expected an answer to the upgrade; the server closed the connection without one",
-                ));
-            }
-        }
+    /// The status and the head of the answer to the upgrade.
+    async fn answer(&mut self) -> Checked<(u16, Head)> {
+        let expected = "an answer to the upgrade";
+        let mut bytes = Vec::new();
+        let received = timeout(self.patience, Head::receive(&mut *self.stream, &mut bytes)).await;
+        let (head, n_bytes) = received
+            .map_err(|_elapsed| self.silence(expected))?
+            .map_err(|none| Stop::fail(format!("{}: expected {expected}; got {none}", self.name)))?;
+        let status = head.status().ok_or_else(|| {
+            let line = &head.first_line;
+            Stop::fail(format!("{}: expected {expected}; got {line:?}", self.name))
+        })?;
+        self.reader.push(&bytes[n_bytes..]);
+        Ok((status, head))
     }
 
     /// Sends text as it is.
     pub(super) async fn send(&mut self, text: &str) -> Checked {
         self.log.borrow_mut().sent(format_args!("{}: {text}", self.name));
-        self.write(&frame::encode(Opcode::Text, text.as_bytes())).await
+        self.write(&masked(TEXT, text)).await
     }
 
     /// Sends several messages in one packet, as far as that is ours to decide.
     pub(super) async fn send_together(&mut self, texts: &[String]) -> Checked {
-        let mut frames = BytesMut::new();
+        let mut frames = Vec::new();
         for text in texts {
             self.log.borrow_mut().sent(format_args!("{}: {text}", self.name));
-            frames.unsplit(frame::encode(Opcode::Text, text.as_bytes()));
+            frames.extend(masked(TEXT, &**text));
         }
         self.write(&frames).await
     }
@@ -311,16 +310,18 @@ impl Client {
         self.log
             .borrow_mut()
             .sent(format_args!("{}: Close 1000", self.name));
-        self.write(&frame::encode(Opcode::Close, &1000_u16.to_be_bytes()))
-            .await
+        self.write(&masked(CLOSE, 1000_u16.to_be_bytes())).await
     }
 
     async fn any_event(&mut self, expected: &str, deadline: Instant) -> Checked<Event> {
         loop {
-            let taken = frame::take(&mut self.received);
-            let frame =
-                taken.map_err(|error| Stop::fail(format!("{}: expected {expected}; {error}", self.name)))?;
-            let Some(frame) = frame else {
+            let next = self.reader.next(None).map_err(|Violation(what)| {
+                Stop::fail(format!(
+                    "{}: expected {expected}; the server sent {what}",
+                    self.name
+                ))
+            })?;
+            let Some(heard) = next else {
                 if self.read(expected, deadline).await? == 0 {
                     self.log
                         .borrow_mut()
@@ -329,68 +330,32 @@ impl Client {
                 }
                 continue;
             };
-            if let Some(event) = self.frame(frame).await? {
-                return Ok(event);
+            match heard {
+                Heard::Text(text) => return self.text(text),
+                Heard::Binary(_) => {
+                    return Err(Stop::fail("a binary message came, though JSON was agreed on"));
+                }
+                Heard::Ping(payload) => self.write(&masked(PONG, payload)).await?,
+                Heard::Pong(_) => {}
+                Heard::Close(close) => return Ok(Event::Closed(self.close_frame(close).await)),
             }
         }
     }
 
-    async fn frame(&mut self, frame: frame::Frame) -> Checked<Option<Event>> {
-        match frame.opcode {
-            Opcode::Text if frame.is_final => self.text(&frame.payload).map(Some),
-            Opcode::Text => {
-                self.fragments = Some(frame.payload);
-                Ok(None)
-            }
-            Opcode::Continuation => {
-                let Some(mut whole) = self.fragments.take() else {
-                    return Err(Stop::fail(
-                        "a continuation came without a beginning (RFC 6455 §5.4)",
-                    ));
-                };
-                if (whole.len() + frame.payload.len()) as u64 > frame::MOST_PAYLOAD_BYTES {
-                    return Err(Stop::fail("a message came in fragments that have no end"));
-                }
-                whole.put(frame.payload);
-                if frame.is_final {
-                    return self.text(&whole).map(Some);
-                }
-                self.fragments = Some(whole);
-                Ok(None)
-            }
-            Opcode::Ping => {
-                self.write(&frame::encode(Opcode::Pong, &frame.payload)).await?;
-                Ok(None)
-            }
-            Opcode::Pong => Ok(None),
-            Opcode::Close => Ok(Some(Event::Closed(self.close_frame(&frame.payload).await))),
-            Opcode::Binary => Err(Stop::fail("a binary message came, though JSON was agreed on")),
-        }
-    }
-
-    /// Echoes the Close frame, as a client must; the server may be gone already.
-    async fn close_frame(&mut self, payload: &[u8]) -> Closing {
-        let _server_is_gone = self.write(&frame::encode(Opcode::Close, payload)).await;
-        let closing = match payload.split_first_chunk::<2>() {
-            Some((code, reason)) => Closing::Frame {
-                code: u16::from_be_bytes(*code),
-                reason: String::from_utf8_lossy(reason).into_owned(),
-            },
-            None => Closing::Frame {
-                code: 1005,
-                reason: String::new(),
-            },
-        };
+    /// Answers a Close frame with its code, as a client must; the server may be gone already.
+    async fn close_frame(&mut self, close: Option<(u16, String)>) -> Closing {
+        let payload = close.as_ref().map(|(code, _)| code.to_be_bytes().to_vec());
+        let _server_is_gone = self.write(&masked(CLOSE, payload.unwrap_or_default())).await;
+        let (code, reason) = close.unwrap_or((1005, String::new()));
+        let closing = Closing::Frame { code, reason };
         self.log
             .borrow_mut()
             .received(format_args!("{}: {closing}", self.name));
         closing
     }
 
-    fn text(&self, payload: &[u8]) -> Checked<Event> {
-        let text = std::str::from_utf8(payload)
-            .map_err(|_| Stop::fail("a text message is not UTF-8 (RFC 6455 §8.1)"))?
-            .to_owned();
+    fn text(&self, payload: Vec<u8>) -> Checked<Event> {
+        let text = String::from_utf8(payload).expect("the reader takes no other text");
         self.log
             .borrow_mut()
             .received(format_args!("{}: {text}", self.name));
@@ -402,24 +367,41 @@ impl Client {
 
     /// Reads once; 0 is the end of the stream, and so is a reset.
     async fn read(&mut self, expected: &str, deadline: Instant) -> Checked<usize> {
-        self.received.reserve(READ_BYTES);
-        match timeout_at(deadline, self.socket.read_buf(&mut self.received)).await {
+        let mut bytes = Vec::with_capacity(READ_BYTES);
+        let read = timeout_at(deadline, self.stream.read_buf(&mut bytes)).await;
+        self.reader.push(&bytes);
+        match read {
             Ok(read) => Ok(read.unwrap_or(0)),
-            Err(_elapsed) => Err(Stop::fail(format!(
-                "{}: expected {expected}; it did not come within {} s",
-                self.name,
-                self.patience.as_secs_f64()
-            ))),
+            Err(_elapsed) => Err(self.silence(expected)),
         }
     }
 
+    fn silence(&self, expected: &str) -> Stop {
+        Stop::fail(format!(
+            "{}: expected {expected}; it did not come within {} s",
+            self.name,
+            self.patience.as_secs_f64()
+        ))
+    }
+
     async fn write(&mut self, bytes: &[u8]) -> Checked {
-        let written = timeout(self.patience, self.socket.write_all(bytes)).await;
+        let written = timeout(self.patience, async {
+            self.stream.write_all(bytes).await?;
+            self.stream.flush().await
+        });
         written
+            .await
             .map_err(io::Error::from)
             .flatten()
             .map_err(|error| Stop::fail(format!("{}: expected the server to read; {error}", self.name)))
     }
+}
+
+/// A whole message or a control frame, masked with a key of its own (RFC 6455 §5.3).
+fn masked(opcode: u8, payload: impl Into<Vec<u8>>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    Frame::new(opcode, payload).encode(Some(fastrand::u32(..).to_ne_bytes()), &mut bytes);
+    bytes
 }
 
 pub(super) fn subscribe(identifier: &str) -> String {

@@ -17,10 +17,8 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::{
-    endpoint::Endpoint,
-    words::{self, OpenQuotes},
-};
+use super::words::{self, OpenQuotes};
+use crate::Server;
 
 /// How long a server has to listen. Reason: a Rails application takes some seconds on a slow machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
@@ -87,7 +85,7 @@ type Output = Arc<Mutex<VecDeque<u8>>>;
 #[derive(Debug)]
 pub(super) struct Process {
     words: Vec<String>,
-    target: Endpoint,
+    target: Server,
     child: Child,
     output: Output,
     readers: [JoinHandle<()>; 2],
@@ -95,7 +93,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a command; `target` is where it is to [listen](Self::listens).
-    pub(super) fn start(command: &str, target: Endpoint) -> Result<Self, ProcessError> {
+    pub(super) fn start(command: &str, target: Server) -> Result<Self, ProcessError> {
         let words = words::split(command)?;
         let output = Output::default();
         let (child, readers) = spawn(&words, &output)?;
@@ -231,8 +229,8 @@ async fn keep(stream: Option<impl AsyncRead + Unpin>, output: Output) {
 mod tests {
     use super::*;
 
-    fn nowhere() -> Endpoint {
-        "ws://127.0.0.1:9/cable".parse().unwrap()
+    fn nowhere() -> Server {
+        Server::parse("ws://127.0.0.1:9/cable", None).unwrap()
     }
 
     #[tokio::test]

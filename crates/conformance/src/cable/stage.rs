@@ -11,13 +11,12 @@ use super::{
     Options, Ready, Rpc,
     broadcast::{disconnect, passing, to_stream},
     client::{Client, Log, Refused},
-    endpoint::Endpoint,
     handshake::Handshake,
     message::quoted,
     process::Process,
     stop::{Checked, Stop},
 };
-use crate::WireLog;
+use crate::{Server, WireLog};
 
 /// A case's log while several clients write to it; it goes back whichever way the case ends.
 pub(super) struct LentLog<'a> {
@@ -62,7 +61,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    pub(super) fn target(&self) -> &Endpoint {
+    pub(super) fn target(&self) -> &Server {
         &self.ready.target
     }
 

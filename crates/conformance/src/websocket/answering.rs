@@ -1,26 +1,23 @@
 //! The opening handshake from the server's side (RFC 6455 §4.2): the check of a client's request, answers of which a case can
 //! change every byte, and how the client takes them.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    time::timeout,
-};
+use tokio::{io::AsyncWriteExt as _, time::timeout};
 
 use super::{
     cases::replies::{Reaction, Replied, Reply},
     conduct::conduct,
     connection::{Connection, Cut, End, Side},
     exchange::{Exchange, close, message, text},
-    frame::TEXT,
-    head::Head,
-    messages::Heard,
     terms::Terms,
 };
-use crate::{Judgement, Octets, Verdict, WireLog};
+use crate::{
+    Judgement, Octets, Verdict, WireLog,
+    address::Duplex,
+    protocol::{frame::TEXT, head::Head, messages::Heard},
+};
 
 /// How long a client has to hang up on a bad answer.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -31,7 +28,7 @@ const GREETING: &str = "Hello, world!";
 /// A connection on which a client asked for a WebSocket.
 #[derive(Debug)]
 pub(super) struct Opened {
-    stream: TcpStream,
+    stream: Box<dyn Duplex>,
     pub(super) request: Head,
     /// Of the request line.
     pub(super) target: String,
@@ -40,22 +37,16 @@ pub(super) struct Opened {
 }
 
 /// Reads a request; nothing, if what comes is none.
-pub(super) async fn receive(mut stream: TcpStream) -> Option<Opened> {
+pub(super) async fn receive(mut stream: Box<dyn Duplex>) -> Option<Opened> {
     let mut bytes = Vec::new();
-    loop {
-        if let Some((request, n_bytes)) = Head::read(&bytes).ok()? {
-            let target = request.first_line.split(' ').nth(1)?.to_owned();
-            return Some(Opened {
-                stream,
-                request,
-                target,
-                early: bytes.split_off(n_bytes),
-            });
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    }
+    let (request, n_bytes) = Head::receive(&mut *stream, &mut bytes).await.ok()?;
+    let target = request.first_line.split(' ').nth(1)?.to_owned();
+    Some(Opened {
+        stream,
+        request,
+        target,
+        early: bytes.split_off(n_bytes),
+    })
 }
 
 /// What a request must say (RFC 6455 §4.1).
@@ -87,6 +78,12 @@ pub(super) fn check(request: &Head) -> Result<(), String> {
     }
 }
 
+/// Writes everything, through TLS as well.
+async fn write(stream: &mut dyn Duplex, bytes: &[u8]) -> io::Result<()> {
+    stream.write_all(bytes).await?;
+    stream.flush().await
+}
+
 /// Opens the WebSocket, with compression if there are terms.
 pub(super) async fn open<'w>(
     mut opened: Opened,
@@ -101,9 +98,9 @@ pub(super) async fn open<'w>(
     let bytes = reply.encode();
     wire.sent(Octets(&bytes));
     // A client that has gone shows at the first read.
-    let _ = opened.stream.write_all(&bytes).await;
+    let _ = write(&mut *opened.stream, &bytes).await;
     let deflate = terms.map(|terms| terms.of_server());
-    Connection::new(Box::new(opened.stream), Side::Server, deflate, opened.early, wire)
+    Connection::new(opened.stream, Side::Server, deflate, opened.early, wire)
 }
 
 /// Opens the WebSocket, says one text unless that is empty, and closes.
@@ -125,7 +122,7 @@ pub(super) async fn tell(opened: Opened, words: String) {
 pub(super) async fn refuse(mut opened: Opened) {
     let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     // A client that has gone needs no answer.
-    let _ = opened.stream.write_all(answer).await;
+    let _ = write(&mut *opened.stream, answer).await;
 }
 
 /// Answers as a case of family r says, and judges how the client takes it.
@@ -145,11 +142,11 @@ pub(super) async fn reply(mut opened: Opened, replied: &Replied, wire: &mut Wire
     }
     for piece in bytes.chunks(replied.n_at_once.min(bytes.len())) {
         // A client that hangs up before the end of a bad answer is right.
-        if opened.stream.write_all(piece).await.is_err() {
+        if write(&mut *opened.stream, piece).await.is_err() {
             break;
         }
     }
-    let mut connection = Connection::new(Box::new(opened.stream), Side::Server, None, opened.early, wire);
+    let mut connection = Connection::new(opened.stream, Side::Server, None, opened.early, wire);
     if replied.reaction == Reaction::Open {
         let exchange = match replied.text_at_once {
             true => Exchange::of(Vec::new()).hears(vec![message(TEXT, GREETING)]),

@@ -7,15 +7,19 @@ use tokio::time::timeout;
 use super::{
     cases::requests::{Asked, Reaction, SMUGGLED},
     conduct::conduct,
-    connection::{Connection, Duplex, Side},
+    connection::{Connection, Side},
     exchange::{Exchange, message, text},
-    frame::TEXT,
-    head::Head,
-    opening::{Agreed, Answer, ask, check},
-    target::Server,
+    opening::{Agreed, ask, check},
     terms::Terms,
 };
-use crate::{Judgement, Verdict, WireLog};
+use crate::{
+    Judgement, Server, Verdict, WireLog,
+    address::Duplex,
+    protocol::{
+        frame::TEXT,
+        head::{Head, NoHead},
+    },
+};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -57,9 +61,9 @@ async fn ask_on(mut stream: Box<dyn Duplex>, asked: &Asked, server: &Server, wir
         ask(&mut *stream, &bytes, asked.n_at_once.min(bytes.len()), wire),
     );
     let (head, early) = match asking.await {
-        Ok(Answer::Head(head, early)) => (head, early),
-        Ok(Answer::Nonsense(what)) => return Outcome::Wrong(what),
-        Ok(Answer::Ended) => return Outcome::Ended,
+        Ok(Ok(answer)) => answer,
+        Ok(Err(NoHead::Nonsense(what))) => return Outcome::Wrong(what),
+        Ok(Err(NoHead::Ended)) => return Outcome::Ended,
         Err(_elapsed) => return Outcome::Silence,
     };
     if head.status() != Some(101) {

@@ -12,7 +12,7 @@ use std::{
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     time::{sleep, timeout},
 };
 
@@ -25,8 +25,10 @@ use super::{
 };
 use crate::{Case, Outcome, Verdict, WireLog, judge};
 
+mod listener;
 mod visit;
 
+pub use listener::Listener;
 use visit::{Visit, Wish};
 
 /// Connections that are served at a time. Reason: clients run one case after the other, or a few at once.
@@ -87,7 +89,7 @@ impl ClientSuite {
     /// A case that runs again replaces the outcome before. `on_progress` hears of every outcome.
     pub async fn run(
         &self,
-        listener: &TcpListener,
+        listener: &Listener,
         cases: &[Case],
         usual_deadline: Duration,
         mut on_progress: impl FnMut(&Outcome),
@@ -120,13 +122,13 @@ impl ClientSuite {
 }
 
 impl Run<'_> {
-    async fn serve(&self, listener: &TcpListener, on_progress: &mut impl FnMut(&Outcome)) {
+    async fn serve(&self, listener: &Listener, on_progress: &mut impl FnMut(&Outcome)) {
         let mut visits = FuturesUnordered::new();
         while !self.is_over.get() {
             let all_have_run = self.outcomes.borrow().iter().all(Option::is_some);
             tokio::select! {
                 accepted = listener.accept(), if visits.len() < MOST_VISITS => match accepted {
-                    Ok((socket, _)) => visits.push(self.receive(socket)),
+                    Ok(socket) => visits.push(self.receive(listener, socket)),
                     // Too many open files, or a client that has gone already: others are waiting.
                     Err(_) => sleep(Duration::from_millis(100)).await,
                 },
@@ -142,10 +144,11 @@ impl Run<'_> {
     }
 
     /// Serves one connection; the outcome, if it was of a case, and the case's place.
-    async fn receive(&self, socket: TcpStream) -> Option<(usize, Outcome)> {
-        // Best effort: the suite is only slower without it.
-        let _ = socket.set_nodelay(true);
-        let opened = timeout(PATIENCE, answering::receive(socket)).await.ok()??;
+    async fn receive(&self, listener: &Listener, socket: TcpStream) -> Option<(usize, Outcome)> {
+        let opened = timeout(PATIENCE, async {
+            answering::receive(listener.secure(socket).await.ok()?).await
+        });
+        let opened = opened.await.ok()??;
         let wish = Wish::of(&opened.target);
         if let Some(agent) = wish.agent() {
             *self.agent.borrow_mut() = Some(agent.to_owned());

@@ -7,10 +7,14 @@ use tokio::time::timeout;
 use super::{
     connection::{Connection, Cut, End, Side},
     exchange::{Action, Ending, Event, Exchange, close, ping, pong},
-    frame::{self, Frame},
-    messages::Heard,
 };
-use crate::{Judgement, Verdict};
+use crate::{
+    Judgement, Verdict,
+    protocol::{
+        frame::{self, Frame},
+        messages::Heard,
+    },
+};
 
 mod wording;
 

@@ -12,13 +12,16 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::{
-    deflate::Deflate,
-    frame::{Frame, Masking},
-    messages::{Assembly, Heard},
-    reader::{FrameReader, Violation},
+use crate::{
+    WireLog,
+    address::Duplex,
+    protocol::{
+        deflate::Deflate,
+        frame::{Frame, Masking},
+        messages::{Heard, MessageReader},
+        reader::Violation,
+    },
 };
-use crate::WireLog;
 
 /// How much is read at once.
 const READ_BYTES: usize = 64 << 10;
@@ -26,11 +29,6 @@ const READ_BYTES: usize = 64 << 10;
 /// How many bytes may wait for the case to take them. Beyond it the target is not read, and waits itself. Reason: a few
 /// of the largest messages.
 const MOST_UNREAD_BYTES: usize = 80 << 20;
-
-/// Bytes to and from the target, with TLS or without.
-pub(super) trait Duplex: AsyncRead + AsyncWrite + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Unpin> Duplex for T {}
 
 /// Which end the tester is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +65,7 @@ pub(super) enum End {
 pub(super) struct Connection<'w> {
     stream: Box<dyn Duplex>,
     side: Side,
-    reader: FrameReader,
-    assembly: Assembly,
+    reader: MessageReader,
     deflate: Option<Deflate>,
     end: Option<End>,
     masks: fastrand::Rng,
@@ -88,8 +85,7 @@ impl<'w> Connection<'w> {
         Self {
             stream,
             side,
-            reader: FrameReader::new(side == Side::Server, early),
-            assembly: Assembly::default(),
+            reader: MessageReader::new(side == Side::Server, early),
             deflate,
             end: None,
             // The same keys in each run: a failure can be seen again.
@@ -173,13 +169,8 @@ impl<'w> Connection<'w> {
     }
 
     fn take(&mut self) -> Result<Option<Heard>, End> {
-        while let Some(frame) = self.reader.next().map_err(|violation| self.violated(violation))? {
-            let heard = self.assembly.take(frame, self.deflate.as_mut());
-            if let Some(heard) = heard.map_err(|violation| self.violated(violation))? {
-                return Ok(Some(heard));
-            }
-        }
-        Ok(None)
+        let next = self.reader.next(self.deflate.as_mut());
+        next.map_err(|violation| self.violated(violation))
     }
 
     fn violated(&mut self, violation: Violation) -> End {

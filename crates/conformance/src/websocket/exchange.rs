@@ -2,12 +2,14 @@
 
 use std::{ops::Range, time::Duration};
 
-use super::{
-    connection::Cut,
-    frame::{self, Frame},
-    messages::Heard,
+use super::connection::Cut;
+use crate::{
+    Verdict,
+    protocol::{
+        frame::{self, Frame},
+        messages::Heard,
+    },
 };
-use crate::Verdict;
 
 /// One conversation on an open connection.
 #[derive(Clone, Debug)]

@@ -1,10 +1,7 @@
 //! The tester's reader for the fuzz targets, which hold it against the codec of the product: neither knows the other. Not in
 //! the product: it takes the feature `fuzzing`.
 
-use super::{
-    messages::{Assembly, Heard},
-    reader::FrameReader,
-};
+use crate::protocol::messages::{Heard, MessageReader};
 
 /// What a reader makes of a stream.
 #[derive(Debug, Default)]
@@ -34,35 +31,22 @@ pub enum Said {
 
 /// Reads frames of a client (`is_masked`) or a server, without compression, up to the Close.
 pub fn read(is_masked: bool, stream: &[u8]) -> Read {
-    let mut reader = FrameReader::new(is_masked, stream.to_vec());
-    let mut assembly = Assembly::default();
+    let mut reader = MessageReader::new(is_masked, stream.to_vec());
     let mut read = Read::default();
-    loop {
-        let frame = match reader.next() {
-            Ok(Some(frame)) => frame,
-            Ok(None) => break,
-            Err(violation) => {
-                read.violation = Some(violation.0);
-                return read;
+    while !matches!(read.heard.last(), Some(Said::Close(_))) {
+        match reader.next(None) {
+            Ok(Some(heard)) => read.heard.push(said(heard)),
+            Ok(None) => {
+                read.is_waiting = reader.n_unread() > 0;
+                break;
             }
-        };
-        let is_fragment = !frame.fin;
-        match assembly.take(frame, None) {
-            Ok(Some(heard)) => {
-                read.heard.push(said(heard));
-                if matches!(read.heard.last(), Some(Said::Close(_))) {
-                    read.is_waiting = assembly.is_unfinished();
-                    return read;
-                }
-            }
-            Ok(None) => debug_assert!(is_fragment),
             Err(violation) => {
                 read.violation = Some(violation.0);
                 return read;
             }
         }
     }
-    read.is_waiting = reader.n_unread() > 0 || assembly.is_unfinished();
+    read.is_waiting |= reader.is_unfinished();
     read
 }
 

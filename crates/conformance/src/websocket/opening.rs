@@ -1,32 +1,24 @@
-//! The opening handshake from the client's side (RFC 6455 §4.1): a request of which a case can change every byte, and the
-//! check of the answer.
+//! The opening handshake from the client's side (RFC 6455 §4.1): the way of a request, and the check of the answer.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use sha1::{Digest as _, Sha1};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 
 use super::{
-    connection::{Connection, Duplex, Side},
-    head::Head,
-    target::Server,
+    connection::{Connection, Side},
     terms::Terms,
 };
-use crate::{Octets, WireLog};
+use crate::{
+    Octets, Server, WireLog,
+    address::Duplex,
+    protocol::{
+        head::{Head, NoHead},
+        request::{KEY, Request},
+    },
+};
 
 /// What proves that a server understood a WebSocket handshake (RFC 6455 §1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-
-/// The key of the RFC's example (§1.3). The same in all cases: nothing here has to be hard to guess.
-pub(super) const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
-
-/// A request to open a WebSocket, in order unless a case changed it.
-#[derive(Clone, Debug)]
-pub(super) struct Request {
-    /// The request line.
-    pub(super) line: String,
-    /// The field lines, as they are written.
-    pub(super) fields: Vec<String>,
-}
 
 /// What the server agreed to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,75 +29,21 @@ pub(super) struct Agreed {
     pub(super) protocol: Option<String>,
 }
 
-/// How a server answered.
-#[derive(Debug)]
-pub(super) enum Answer {
-    /// With a whole head; behind it came these bytes.
-    Head(Head, Vec<u8>),
-    /// With something that is no HTTP.
-    Nonsense(String),
-    /// It ended the connection without an answer.
-    Ended,
-}
-
-impl Request {
-    /// The usual request to a server.
-    pub(super) fn new(server: &Server) -> Self {
-        Self {
-            line: format!("GET {} HTTP/1.1", server.path()),
-            fields: vec![
-                format!("Host: {}", server.authority()),
-                "Upgrade: websocket".to_owned(),
-                "Connection: Upgrade".to_owned(),
-                format!("Sec-WebSocket-Key: {KEY}"),
-                "Sec-WebSocket-Version: 13".to_owned(),
-            ],
-        }
-    }
-
-    /// The same with one more field.
-    pub(super) fn with(mut self, field: impl Into<String>) -> Self {
-        self.fields.push(field.into());
-        self
-    }
-
-    /// The same without a field.
-    pub(super) fn without(mut self, name: &str) -> Self {
-        self.fields
-            .retain(|field| !field.starts_with(&format!("{name}:")));
-        self
-    }
-
-    /// The same with another value of a field, which keeps its place.
-    pub(super) fn replacing(mut self, name: &str, value: &str) -> Self {
-        for field in &mut self.fields {
-            if field.starts_with(&format!("{name}:")) {
-                *field = format!("{name}: {value}");
-            }
-        }
-        self
-    }
-
-    /// As bytes.
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut lines = vec![self.line.as_str()];
-        lines.extend(self.fields.iter().map(String::as_str));
-        format!("{}\r\n\r\n", lines.join("\r\n")).into_bytes()
-    }
-}
-
 /// `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2).
 pub(super) fn accept_of(key: &str) -> String {
     BASE64.encode(Sha1::new().chain_update(key).chain_update(GUID).finalize())
 }
 
-/// Sends a request, cut into pieces of `n_at_once`, and reads the answer.
+/// Sends a request, cut into pieces of `n_at_once`, and reads the answer: its head, and what came behind it.
+///
+/// # Errors
+/// No answer comes.
 pub(super) async fn ask(
     stream: &mut dyn Duplex,
     request: &[u8],
     n_at_once: usize,
     wire: &mut WireLog,
-) -> Answer {
+) -> Result<(Head, Vec<u8>), NoHead> {
     wire.sent(Octets(request));
     for piece in request.chunks(n_at_once) {
         // A server may answer before it has read all. Its answer is what counts.
@@ -115,30 +53,13 @@ pub(super) async fn ask(
         }
     }
     let mut bytes = Vec::new();
-    loop {
-        match Head::read(&bytes) {
-            Ok(Some((head, n_head_bytes))) => {
-                wire.received(Octets(&bytes[..n_head_bytes]));
-                return Answer::Head(head, bytes.split_off(n_head_bytes));
-            }
-            Ok(None) => {}
-            Err(what) => {
-                wire.received(Octets(&bytes));
-                return Answer::Nonsense(what);
-            }
-        }
-        match stream.read_buf(&mut bytes).await {
-            Ok(1..) => {}
-            Ok(0) if !bytes.is_empty() => {
-                wire.received(Octets(&bytes));
-                return Answer::Nonsense("the beginning of a head and then the end".to_owned());
-            }
-            Ok(0) | Err(_) => {
-                wire.note("the target ended the connection");
-                return Answer::Ended;
-            }
-        }
+    let received = Head::receive(stream, &mut bytes).await;
+    match &received {
+        Ok((_, n_head_bytes)) => wire.received(Octets(&bytes[..*n_head_bytes])),
+        Err(NoHead::Nonsense(_)) => wire.received(Octets(&bytes)),
+        Err(NoHead::Ended) => wire.note("the target ended the connection"),
     }
+    received.map(|(head, n_head_bytes)| (head, bytes.split_off(n_head_bytes)))
 }
 
 /// What a server must say that opens a WebSocket (RFC 6455 §4.1, §4.2.2), for these offers of compression and
@@ -229,11 +150,8 @@ pub(super) async fn open<'w>(
         request = request.with(format!("Sec-WebSocket-Extensions: {}", Terms::headers(offers)));
     }
     let request = request.encode();
-    let (head, early) = match ask(&mut *stream, &request, request.len(), wire).await {
-        Answer::Head(head, early) => (head, early),
-        Answer::Nonsense(what) => return Err(what),
-        Answer::Ended => return Err("the end of the connection instead of an answer".to_owned()),
-    };
+    let answer = ask(&mut *stream, &request, request.len(), wire).await;
+    let (head, early) = answer.map_err(|none| none.to_string())?;
     let agreed = check(&head, offers, &[])?;
     let deflate = agreed.deflate.map(|terms| terms.of_client());
     Ok((

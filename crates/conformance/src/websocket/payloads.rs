@@ -2,7 +2,7 @@
 
 use std::{cell::OnceCell, fmt::Write as _};
 
-use super::frame::{BINARY, TEXT};
+use crate::protocol::frame::{BINARY, TEXT};
 
 /// How much of each kind is made. Messages are cut out of it at changing places, the largest has half of it.
 const CORPUS_BYTES: usize = 256 << 10;

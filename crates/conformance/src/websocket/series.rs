@@ -8,12 +8,13 @@ use super::{
     conduct::close_in_order,
     connection::{Connection, Cut},
     exchange::{fragments, message, pong},
-    frame::RSV1,
-    messages::Heard,
     payloads::{Corpora, Kind},
     terms::Terms,
 };
-use crate::{Judgement, Verdict};
+use crate::{
+    Judgement, Verdict,
+    protocol::{frame::RSV1, messages::Heard},
+};
 
 /// How long one echo may take. Reason: 128 KiB, through builds without optimisation on busy machines.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -12,10 +12,9 @@ use super::{
     opening::open,
     payloads::Corpora,
     series::Series,
-    target::Server,
     terms::Terms,
 };
-use crate::{Case, CaseId, Judgement, Suite, Verdict, WireLog};
+use crate::{Case, CaseId, DialError, Judgement, Server, Suite, Verdict, WireLog};
 
 /// The suite for servers.
 #[derive(Debug)]
@@ -87,12 +86,13 @@ impl Suite for ServerSuite {
 
     /// Without a server every case would fail, and none would say why.
     async fn prepare(&self) -> Result<(), String> {
-        let url = self.server.url();
+        let url = &self.server;
         match timeout(REACHABLE_WITHIN, self.server.dial()).await {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(format!(
+            Ok(Err(DialError::Unreachable(error))) => Err(format!(
                 "cannot connect to {url}: {error}; start the server first"
             )),
+            Ok(Err(error)) => Err(format!("cannot connect to {url}: {error}")),
             Err(_elapsed) => Err(format!(
                 "cannot connect to {url}: no answer within {} s",
                 REACHABLE_WITHIN.as_secs()

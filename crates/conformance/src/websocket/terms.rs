@@ -1,6 +1,6 @@
 //! `Sec-WebSocket-Extensions`: what is offered, what is answered, and whether an answer keeps to the offer (RFC 7692 §7.1).
 
-use super::{
+use crate::protocol::{
     deflate::{Deflate, Direction},
     head::Head,
 };

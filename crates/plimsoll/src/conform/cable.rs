@@ -3,9 +3,9 @@
 use std::{net::SocketAddr, time::Duration};
 
 use clap::{Parser, ValueEnum};
-use plimsoll_conformance::cable::{self, Cable, Endpoint};
+use plimsoll_conformance::cable::{self, Cable};
 
-use super::{conduct::conduct, flags::Flags};
+use super::{conduct::conduct, flags::Flags, trust::Trust};
 use crate::{
     exit::{Failure, Status},
     surroundings::Surroundings,
@@ -29,9 +29,9 @@ Exit codes: 0 no case failed, or all verdicts are as expected; 3 a case failed, 
 #[derive(Debug, Parser)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Options {
-    /// The cable, for example ws://localhost:8080/cable. Port 0 takes a free one, for --command.
+    /// The cable, for example ws://localhost:8080/cable, or wss://…. Port 0 takes a free one, for --command.
     #[arg(value_name = "URL")]
-    url: Endpoint,
+    url: String,
     /// How the server asks its application, which is this program.
     #[arg(long, value_enum, value_name = "RPC", default_value_t = Rpc::Grpc, help_heading = SERVER)]
     rpc: Rpc,
@@ -41,7 +41,7 @@ pub(super) struct Options {
     /// By which way broadcasts reach the server.
     #[arg(long, value_enum, value_name = "ADAPTER", default_value_t = Adapter::Http, help_heading = SERVER)]
     broadcast: Adapter,
-    /// Where to: http://host:port/path or redis://host:port. {port} is the server's. Default: /_broadcast of the server,
+    /// Where to: http[s]://host:port/path or redis[s]://host:port. {port} is the server's. Default: /_broadcast of the server,
     /// or redis://127.0.0.1:6379.
     #[arg(long, value_name = "URL", help_heading = SERVER)]
     broadcast_url: Option<String>,
@@ -55,6 +55,8 @@ pub(super) struct Options {
     /// Seconds that a case waits for one message.
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = patience, help_heading = SERVER)]
     patience: f64,
+    #[command(flatten)]
+    trust: Trust,
     #[command(flatten)]
     flags: Flags,
 }
@@ -86,9 +88,10 @@ enum Adapter {
 
 impl Options {
     pub(super) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-        let url = self.url.to_string();
+        let target = self.trust.server(&self.url)?;
+        let url = target.to_string();
         let suite = Cable::new(cable::Options {
-            target: self.url,
+            target,
             rpc: match self.rpc {
                 Rpc::Grpc => cable::Rpc::Grpc,
                 Rpc::Http => cable::Rpc::Http,
@@ -100,6 +103,7 @@ impl Options {
                 Adapter::Redis => cable::Adapter::Redis,
                 Adapter::Redisx => cable::Adapter::Redisx,
             },
+            broadcast_tls: self.trust.tls(self.broadcast_url.as_ref().unwrap_or(&self.url))?,
             broadcast_url: self.broadcast_url,
             broadcast_key: self.broadcast_key,
             command: self.command,

@@ -3,19 +3,22 @@
 use std::{
     io::{self, Write},
     net::SocketAddr,
+    path::PathBuf,
     sync::Arc,
 };
 
 use clap::Parser;
 use plimsoll_conformance::{
     Case, Outcome, Verdict,
-    websocket::{ClientSuite, Server, ServerSuite},
+    websocket::{ClientSuite, Listener, ServerSuite},
 };
-use tokio::net::TcpListener;
+use plimsoll_server::Tls;
+use rustls::ServerConfig;
 
 use super::{
     conduct::{Ran, Subject, conduct, conduct_by},
     flags::Flags,
+    trust::Trust,
 };
 use crate::{
     exit::{Failure, Status},
@@ -46,9 +49,14 @@ pub(super) struct Options {
     /// Messages in each case of families 12 and 13 (compression). Autobahn sends 1000.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: u32,
-    /// Take a wss:// server for whoever it says that it is.
-    #[arg(long)]
-    insecure: bool,
+    /// With --listen: the certificate chain in PEM of a server that speaks TLS.
+    #[arg(long, value_name = "FILE", requires_all = ["ssl_key", "listen"], conflicts_with = "url")]
+    ssl_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM.
+    #[arg(long, value_name = "FILE", requires = "ssl_cert")]
+    ssl_key: Option<PathBuf>,
+    #[command(flatten)]
+    trust: Trust,
     #[command(flatten)]
     flags: Flags,
 }
@@ -70,18 +78,19 @@ impl Options {
         n_messages: usize,
         surroundings: &Surroundings<'_>,
     ) -> Result<Status, Failure> {
-        let tls = || match self.insecure {
-            true => Ok(plimsoll_trust::believing_anybody()),
-            false => plimsoll_trust::system_authorities().map(plimsoll_trust::believing),
-        };
-        let tls = match url.starts_with("wss:") {
-            true => Some(tls().map_err(|error| Failure::Runtime(error.into()))?),
-            false => None,
-        };
-        let server = Server::parse(url, tls.map(|tls| Arc::new(tls.with_no_client_auth())))
-            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let server = self.trust.server(url)?;
         let suite = ServerSuite::new(server, n_messages);
         conduct("websocket server", &suite, url, &self.flags, surroundings)
+    }
+
+    /// What it takes to be a server that speaks TLS, if it is to be one.
+    fn tls(&self) -> Result<Option<Arc<ServerConfig>>, Failure> {
+        let (Some(chain), Some(key)) = (&self.ssl_cert, &self.ssl_key) else {
+            return Ok(None);
+        };
+        let tls = Tls::load(chain.clone(), key.clone());
+        tls.map(|tls| Some(tls.config()))
+            .map_err(|error| Failure::Usage(error.to_string()))
     }
 
     fn test_clients(
@@ -90,6 +99,7 @@ impl Options {
         n_messages: usize,
         surroundings: &Surroundings<'_>,
     ) -> Result<Status, Failure> {
+        let tls = self.tls()?;
         let suite = ClientSuite::new(n_messages);
         let subject = Subject {
             suite: "websocket client",
@@ -98,13 +108,13 @@ impl Options {
             nameless: Some("client"),
         };
         let runner = async |cases: Vec<Case>, observe: &mut dyn FnMut(&Outcome)| {
-            let listener = TcpListener::bind(address).await.map_err(|error| {
+            let listener = Listener::bind(address, tls).await.map_err(|error| {
                 Failure::Runtime(
                     format!("cannot listen on {address}: {error}; choose another --listen").into(),
                 )
             })?;
-            let address = listener.local_addr()?;
-            writeln!(io::stderr(), "Clients are tested on ws://{address}/getCaseCount.")?;
+            let origin = listener.origin()?;
+            writeln!(io::stderr(), "Clients are tested on {origin}/getCaseCount.")?;
             let number = |outcome: &Outcome| {
                 cases
                     .iter()
@@ -117,7 +127,7 @@ impl Options {
                     // Standard error is a courtesy here: the results have it all.
                     let _ = writeln!(
                         io::stderr(),
-                        "{} failed: ws://{address}/runCase?case={}",
+                        "{} failed: {origin}/runCase?case={}",
                         outcome.case.id,
                         number(outcome)
                     );
@@ -127,7 +137,7 @@ impl Options {
             Ok(Ran {
                 outcomes: run.outcomes,
                 agent: run.agent,
-                url: format!("ws://{address}"),
+                url: origin,
             })
         };
         conduct_by(subject, &self.flags, surroundings, runner, async || ())

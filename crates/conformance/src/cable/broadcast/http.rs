@@ -1,6 +1,6 @@
 //! Broadcasts over HTTP: one POST after the other on one connection, so that they stay in order.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -10,45 +10,51 @@ use hyper::{
     header,
 };
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use rustls::ClientConfig;
 use url::Url;
 
 use super::{Adapter, BroadcastError};
+use crate::address::Address;
 
 /// Bytes of an answer that are read. Reason: a line of text is all that a server has to say.
 const MOST_ANSWER_BYTES: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(super) struct HttpDoor {
-    authority: String,
+    address: Address,
     path: String,
     key: Option<String>,
     connection: Option<SendRequest<Full<Bytes>>>,
 }
 
 impl HttpDoor {
-    pub(super) fn new(url: &str, key: Option<&str>) -> Result<Self, BroadcastError> {
+    pub(super) fn new(
+        url: &str,
+        tls: Option<Arc<ClientConfig>>,
+        key: Option<&str>,
+    ) -> Result<Self, BroadcastError> {
         let wrong = || BroadcastError::Url {
             url: url.to_owned(),
             adapter: Adapter::Http,
             example: "http://127.0.0.1:8090/_broadcast",
         };
         let parsed = Url::parse(url).map_err(|_| wrong())?;
-        let host = parsed
-            .host_str()
-            .filter(|_| parsed.scheme() == "http")
-            .ok_or_else(wrong)?;
-        let port = parsed.port_or_known_default().unwrap_or(80);
+        let (usual_port, tls) = match parsed.scheme() {
+            "http" => (80, None),
+            "https" if tls.is_some() => (443, tls),
+            _ => return Err(wrong()),
+        };
+        let address = Address::of(&parsed, usual_port, tls).ok_or_else(wrong)?;
         Ok(Self {
-            authority: format!("{host}:{port}"),
+            address,
             path: parsed.path().to_owned(),
             key: key.map(str::to_owned),
             connection: None,
         })
     }
 
-    pub(super) fn place(&self) -> &str {
-        &self.authority
+    pub(super) fn place(&self) -> String {
+        self.address.authority()
     }
 
     pub(super) async fn publish(&mut self, body: &str) -> Result<(), BroadcastError> {
@@ -67,7 +73,7 @@ impl HttpDoor {
             // AnyCable's answer, and what doors of others may say.
             StatusCode::CREATED | StatusCode::OK => Ok(()),
             status => Err(BroadcastError::Refused {
-                place: self.authority.clone(),
+                place: self.place(),
                 answer: format!("{status} {answer:?}"),
                 expected: "201 Created",
             }),
@@ -75,9 +81,8 @@ impl HttpDoor {
     }
 
     async fn connect(&self) -> io::Result<SendRequest<Full<Bytes>>> {
-        let socket = TcpStream::connect(&self.authority).await?;
-        socket.set_nodelay(true)?;
-        let (sender, connection) = http1::handshake(TokioIo::new(socket))
+        let stream = self.address.dial().await.map_err(io::Error::other)?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
             .map_err(io::Error::other)?;
         // What becomes of the connection is seen by the next request.
@@ -92,7 +97,7 @@ impl HttpDoor {
     ) -> Result<(SendRequest<Full<Bytes>>, StatusCode, String), Box<dyn std::error::Error + Send + Sync>>
     {
         let mut request = Request::post(&self.path)
-            .header(header::HOST, &self.authority)
+            .header(header::HOST, self.place())
             .header(header::CONTENT_TYPE, "application/json");
         if let Some(key) = &self.key {
             request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
@@ -109,7 +114,7 @@ impl HttpDoor {
 
     fn failed(&self, error: io::Error) -> BroadcastError {
         BroadcastError::Io {
-            place: self.authority.clone(),
+            place: self.place(),
             error,
         }
     }

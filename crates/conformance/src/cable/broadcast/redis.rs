@@ -1,48 +1,58 @@
 //! Broadcasts through Redis, in as much of its protocol (RESP2) as two commands need.
 
-use std::io;
+use std::{io, sync::Arc};
 
-use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
-    net::TcpStream,
-};
+use rustls::ClientConfig;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use url::Url;
 
 use super::{Adapter, BroadcastError};
+use crate::address::{Address, Duplex};
 
 /// The longest line of an answer. Reason: an id, a number or an error has less.
 const MOST_LINE_BYTES: u64 = 4 << 10;
 
+type Connection = BufReader<Box<dyn Duplex>>;
+
 #[derive(Debug)]
 pub(super) struct RedisDoor {
     adapter: Adapter,
-    authority: String,
+    address: Address,
     /// Of the channel or of the stream.
     name: &'static str,
-    connection: Option<BufReader<TcpStream>>,
+    connection: Option<Connection>,
 }
 
 impl RedisDoor {
-    pub(super) fn new(adapter: Adapter, url: &str, name: &'static str) -> Result<Self, BroadcastError> {
+    pub(super) fn new(
+        adapter: Adapter,
+        url: &str,
+        tls: Option<Arc<ClientConfig>>,
+        name: &'static str,
+    ) -> Result<Self, BroadcastError> {
         let wrong = || BroadcastError::Url {
             url: url.to_owned(),
             adapter,
             example: "redis://127.0.0.1:6379",
         };
         let parsed = Url::parse(url).map_err(|_| wrong())?;
-        let is_plain =
-            parsed.scheme() == "redis" && parsed.username().is_empty() && parsed.password().is_none();
-        let host = parsed.host_str().filter(|_| is_plain).ok_or_else(wrong)?;
+        let tls = match parsed.scheme() {
+            "redis" => None,
+            "rediss" if tls.is_some() => tls,
+            _ => return Err(wrong()),
+        };
+        let needs_password = !parsed.username().is_empty() || parsed.password().is_some();
+        let address = Address::of(&parsed, 6379, tls).filter(|_| !needs_password);
         Ok(Self {
             adapter,
-            authority: format!("{host}:{}", parsed.port().unwrap_or(6379)),
+            address: address.ok_or_else(wrong)?,
             name,
             connection: None,
         })
     }
 
-    pub(super) fn place(&self) -> &str {
-        &self.authority
+    pub(super) fn place(&self) -> String {
+        self.address.authority()
     }
 
     pub(super) async fn publish(&mut self, body: &str) -> Result<(), BroadcastError> {
@@ -51,13 +61,13 @@ impl RedisDoor {
             Adapter::Http | Adapter::Redis => command(&["PUBLISH", self.name, body]),
         };
         let answer = self.ask(&command).await.map_err(|error| BroadcastError::Io {
-            place: self.authority.clone(),
+            place: self.place(),
             error,
         })?;
         // Nobody who listens is as good as nothing published.
         if answer.starts_with('-') || answer == ":0" {
             return Err(BroadcastError::Refused {
-                place: self.authority.clone(),
+                place: self.place(),
                 answer,
                 expected: "the number of subscribers, or the id of an entry",
             });
@@ -68,9 +78,10 @@ impl RedisDoor {
     async fn ask(&mut self, command: &[u8]) -> io::Result<String> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => BufReader::new(TcpStream::connect(&self.authority).await?),
+            None => BufReader::new(self.address.dial().await.map_err(io::Error::other)?),
         };
         connection.write_all(command).await?;
+        connection.flush().await?;
         let mut answer = line(&mut connection).await?;
         // The id of an entry is a string: its length, and then itself.
         if answer.starts_with('$') {
@@ -81,7 +92,7 @@ impl RedisDoor {
     }
 }
 
-async fn line(connection: &mut BufReader<TcpStream>) -> io::Result<String> {
+async fn line(connection: &mut Connection) -> io::Result<String> {
     let mut line = String::new();
     connection.take(MOST_LINE_BYTES).read_line(&mut line).await?;
     match line.strip_suffix("\r\n") {

@@ -115,7 +115,7 @@ async fn agrees(stage: &Stage<'_>, offered: &[&str], expected: Option<&str>) -> 
 }
 
 pub(super) async fn own_origin(stage: &Stage<'_>) -> Checked {
-    let origin = format!("http://{}", stage.target().authority());
+    let origin = stage.target().origin();
     let handshake = Handshake {
         headers: &[("Origin", &origin)],
         ..Handshake::default()
@@ -154,11 +154,8 @@ pub(super) async fn url(stage: &Stage<'_>) -> Checked {
     let identifier = r#"{"channel":"RequestChannel"}"#;
     client.send(&client::subscribe(identifier)).await?;
     let message = client.message("the URL that the application knows").await?;
-    let expected = format!(
-        "//{}{}",
-        stage.target().authority(),
-        stage.target().path_with(query)
-    );
+    let target = stage.target().clone().with_query(query);
+    let expected = format!("//{}{}", target.authority(), target.path());
     match serde_json::from_str::<Report>(message.payload()) {
         Ok(Report { url }) if url.ends_with(&expected) => client.is_confirmed(identifier).await,
         _ => Err(client.unexpected(&format!("a URL that ends with {expected}"), &message)),

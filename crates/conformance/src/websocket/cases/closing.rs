@@ -1,9 +1,11 @@
 //! Family 7: the closing handshake, its codes and its reasons (RFC 6455 §5.5.1, §7).
 
 use super::List;
-use crate::websocket::{
-    exchange::{Ending, Exchange, PROTOCOL_ERROR, close, fragments, last, message, ping, text, text_begins},
-    frame::{CLOSE, Frame, TEXT},
+use crate::{
+    protocol::frame::{CLOSE, Frame, TEXT},
+    websocket::exchange::{
+        Ending, Exchange, PROTOCOL_ERROR, close, fragments, last, message, ping, text, text_begins,
+    },
 };
 
 /// The usual answer to a Close with 1000.

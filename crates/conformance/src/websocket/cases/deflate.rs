@@ -1,10 +1,12 @@
 //! Family d: rules of permessage-deflate that Autobahn's families leave out (RFC 7692 §6, §7.2).
 
 use super::{List, Script};
-use crate::websocket::{
-    exchange::{Ending, Exchange, PROTOCOL_ERROR, fragments, goes_on, last, message, ping, text},
-    frame::{Frame, RSV1, TEXT},
-    messages::Heard,
+use crate::{
+    protocol::{
+        frame::{Frame, RSV1, TEXT},
+        messages::Heard,
+    },
+    websocket::exchange::{Ending, Exchange, PROTOCOL_ERROR, fragments, goes_on, last, message, ping, text},
 };
 
 /// `Hello`, compressed, as in the RFC's examples (§7.2.3.1).

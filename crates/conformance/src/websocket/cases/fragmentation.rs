@@ -1,11 +1,12 @@
 //! Family 5: fragments become messages, control frames come between them, and everything else is wrong (RFC 6455 §5.4).
 
 use super::List;
-use crate::websocket::{
-    connection::Cut,
-    exchange::{Action, Exchange, PROTOCOL_ERROR, goes_on, last, message, ping, pong, text, text_begins},
-    frame::TEXT,
-    messages::Heard,
+use crate::{
+    protocol::{frame::TEXT, messages::Heard},
+    websocket::{
+        connection::Cut,
+        exchange::{Action, Exchange, PROTOCOL_ERROR, goes_on, last, message, ping, pong, text, text_begins},
+    },
 };
 
 const CLAUSE: &str = "RFC 6455 §5.4";

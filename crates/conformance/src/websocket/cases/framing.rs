@@ -1,10 +1,9 @@
 //! Family 1: messages of all lengths come back (RFC 6455 §5.2, §5.6).
 
 use super::List;
-use crate::websocket::{
-    connection::Cut,
-    exchange::Exchange,
-    frame::{BINARY, TEXT},
+use crate::{
+    protocol::frame::{BINARY, TEXT},
+    websocket::{connection::Cut, exchange::Exchange},
 };
 
 /// The lengths at which the form of the length changes, and one on either side; and the cut into writes.

@@ -1,11 +1,13 @@
 //! Family 9: large messages, many small pieces, and many messages one after the other.
 
 use super::{List, Script};
-use crate::websocket::{
-    connection::Cut,
-    exchange::{Exchange, fragments, message},
-    frame::{BINARY, TEXT},
-    series::{Content, Series},
+use crate::{
+    protocol::frame::{BINARY, TEXT},
+    websocket::{
+        connection::Cut,
+        exchange::{Exchange, fragments, message},
+        series::{Content, Series},
+    },
 };
 
 const CLAUSE: &str = "RFC 6455 §5.2, §5.4";

@@ -1,10 +1,12 @@
 //! Family 2: pings are answered with their own data, and pongs are not answered (RFC 6455 §5.5.2, §5.5.3).
 
 use super::List;
-use crate::websocket::{
-    connection::Cut,
-    exchange::{Exchange, PROTOCOL_ERROR, ping, pong},
-    messages::Heard,
+use crate::{
+    protocol::messages::Heard,
+    websocket::{
+        connection::Cut,
+        exchange::{Exchange, PROTOCOL_ERROR, ping, pong},
+    },
 };
 
 /// How many pings are sent at once.

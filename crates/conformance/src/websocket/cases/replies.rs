@@ -2,7 +2,10 @@
 //! bad ones.
 
 use super::{List, Script};
-use crate::websocket::{head::Head, opening::accept_of, terms::Terms};
+use crate::{
+    protocol::head::Head,
+    websocket::{opening::accept_of, terms::Terms},
+};
 
 /// An answer and what a client has to make of it.
 pub(in crate::websocket) struct Replied {

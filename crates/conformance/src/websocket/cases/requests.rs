@@ -1,7 +1,7 @@
 //! Family h: requests to servers, good and bad ones (RFC 6455 §4.2, RFC 9110, RFC 9112, RFC 7692 §7.1).
 
 use super::{List, Script};
-use crate::websocket::{opening::Request, target::Server};
+use crate::{Server, protocol::request::Request};
 
 mod extensions;
 mod fields;

@@ -1,10 +1,12 @@
 //! Families 3 and 4: reserved bits and reserved opcodes fail the connection (RFC 6455 §5.2).
 
 use super::List;
-use crate::websocket::{
-    connection::Cut,
-    exchange::{Exchange, PROTOCOL_ERROR, binary, close, message, ping, text},
-    frame::{Frame, TEXT},
+use crate::{
+    protocol::frame::{Frame, TEXT},
+    websocket::{
+        connection::Cut,
+        exchange::{Exchange, PROTOCOL_ERROR, binary, close, message, ping, text},
+    },
 };
 
 const CLAUSE: &str = "RFC 6455 §5.2";

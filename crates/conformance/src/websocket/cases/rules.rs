@@ -1,14 +1,18 @@
 //! Family f: rules of framing that Autobahn's families leave out: masks, forms of the length, the order of many messages.
 
 use super::List;
-use crate::websocket::{
-    connection::Cut,
-    exchange::{
-        Action, Ending, Exchange, PROTOCOL_ERROR, binary, close, goes_on, last, message, ping, text,
-        text_begins,
+use crate::{
+    protocol::{
+        frame::{BINARY, CLOSE, CONTINUATION, Frame, Length, Masking, PING, TEXT},
+        messages::Heard,
     },
-    frame::{BINARY, CLOSE, CONTINUATION, Frame, Length, Masking, PING, TEXT},
-    messages::Heard,
+    websocket::{
+        connection::Cut,
+        exchange::{
+            Action, Ending, Exchange, PROTOCOL_ERROR, binary, close, goes_on, last, message, ping, text,
+            text_begins,
+        },
+    },
 };
 
 /// Messages that are sent at once. Reason: a target that loses one in a thousand is caught.

@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use super::List;
-use crate::websocket::{
-    connection::Cut,
-    exchange::{
-        Action, Event, Exchange, INVALID_DATA, fragments, goes_on, last, message, ping, text, text_begins,
+use crate::{
+    protocol::{
+        frame::{Frame, Masking, TEXT},
+        messages::Heard,
     },
-    frame::{Frame, Masking, TEXT},
-    messages::Heard,
+    websocket::{
+        connection::Cut,
+        exchange::{
+            Action, Event, Exchange, INVALID_DATA, fragments, goes_on, last, message, ping, text, text_begins,
+        },
+    },
 };
 
 mod sequences;

@@ -8,8 +8,10 @@ use tokio::{
 use super::*;
 
 /// Everything that comes for `target`, as text, after sending `frames` behind the request.
-async fn call(listener: &TcpListener, target: &str, frames: &[u8]) -> String {
-    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+async fn call(listener: &Listener, target: &str, frames: &[u8]) -> String {
+    let mut stream = TcpStream::connect(&listener.origin().unwrap()["ws://".len()..])
+        .await
+        .unwrap();
     let request = format!(
         "GET {target} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
          Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
@@ -30,7 +32,7 @@ const CLOSE: &[u8] = b"\x88\x82\0\0\0\0\x03\xe8";
 async fn a_client_is_told_and_judged() {
     let suite = ClientSuite::new(1);
     let cases: Vec<Case> = suite.cases().into_iter().take(3).collect();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = Listener::bind(([127, 0, 0, 1], 0).into(), None).await.unwrap();
     let mut heard = Vec::new();
     let client = async {
         assert!(

@@ -144,6 +144,6 @@ pub(super) fn add(list: &mut List) {
     );
 }
 
-fn offering(request: crate::websocket::opening::Request, offer: &str) -> crate::websocket::opening::Request {
+fn offering(request: crate::protocol::request::Request, offer: &str) -> crate::protocol::request::Request {
     request.with(format!("Sec-WebSocket-Extensions: {offer}"))
 }

@@ -1,7 +1,11 @@
 //! Section h.5: requests that two readers could read in two ways (RFC 9112 §5, §6, §11.2).
 
 use super::{BAD, Reaction};
-use crate::websocket::{cases::List, exchange::text, opening::Request, target::Server};
+use crate::{
+    Server,
+    protocol::request::Request,
+    websocket::{cases::List, exchange::text},
+};
 
 /// What a body must not become: a frame that comes back.
 pub(in crate::websocket) const SMUGGLED: &str = "smuggled";

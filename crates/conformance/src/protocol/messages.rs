@@ -5,13 +5,13 @@ use std::fmt;
 use super::{
     deflate::Deflate,
     frame::{self, Frame, RSV1},
-    reader::Violation,
+    reader::{FrameReader, Violation},
 };
 use crate::Octets;
 
 /// One thing that the target says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(crate) enum Heard {
     /// A text message.
     Text(Vec<u8>),
     /// A binary message.
@@ -24,9 +24,16 @@ pub(super) enum Heard {
     Close(Option<(u16, String)>),
 }
 
+/// Messages from the bytes that come, in bounded memory (see [`FrameReader`] and [`MOST_MESSAGE_BYTES`]).
+#[derive(Debug)]
+pub(crate) struct MessageReader {
+    frames: FrameReader,
+    assembly: Assembly,
+}
+
 /// Puts fragments together.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+struct Assembly {
     message: Option<Message>,
 }
 
@@ -40,22 +47,51 @@ struct Message {
 /// The most that fragments make together. Reason: as for a single frame.
 const MOST_MESSAGE_BYTES: usize = 64 << 20;
 
-impl Assembly {
-    /// Whether a message has begun and not ended.
-    #[cfg(feature = "fuzzing")]
-    pub(super) fn is_unfinished(&self) -> bool {
-        self.message.is_some()
+impl MessageReader {
+    /// A reader of what a client (`is_masked`) or a server sends; `early` came behind the handshake.
+    pub(crate) fn new(is_masked: bool, early: Vec<u8>) -> Self {
+        Self {
+            frames: FrameReader::new(is_masked, early),
+            assembly: Assembly::default(),
+        }
     }
 
+    /// Takes in what came.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.frames.push(bytes);
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn n_unread(&self) -> usize {
+        self.frames.n_unread()
+    }
+
+    /// Whether a message has begun and not ended.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.assembly.message.is_some()
+    }
+
+    /// What has come next, if it is whole; `deflate` is for compressed messages, where they were agreed on.
+    ///
+    /// # Errors
+    /// A rule is broken; nothing that follows has a meaning.
+    pub(crate) fn next(&mut self, mut deflate: Option<&mut Deflate>) -> Result<Option<Heard>, Violation> {
+        while let Some(frame) = self.frames.next()? {
+            if let Some(heard) = self.assembly.take(frame, deflate.as_deref_mut())? {
+                return Ok(Some(heard));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Assembly {
     /// Takes a frame. What it completes comes out.
     ///
     /// # Errors
     /// The frame breaks a rule.
-    pub(super) fn take(
-        &mut self,
-        frame: Frame,
-        deflate: Option<&mut Deflate>,
-    ) -> Result<Option<Heard>, Violation> {
+    fn take(&mut self, frame: Frame, deflate: Option<&mut Deflate>) -> Result<Option<Heard>, Violation> {
         check_reserved_bits(&frame, deflate.is_some())?;
         let Frame {
             fin,
@@ -176,7 +212,7 @@ impl fmt::Display for Heard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::websocket::deflate::Direction;
+    use crate::protocol::deflate::Direction;
 
     #[track_caller]
     fn check(frames: &[Frame], is_deflated: bool, expected: &[&str]) {

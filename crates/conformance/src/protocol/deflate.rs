@@ -21,17 +21,17 @@ const STEP_BYTES: usize = 16 << 10;
 
 /// How one end compresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Direction {
+pub(crate) struct Direction {
     /// Whether a message may refer back to those before it.
-    pub(super) takes_over: bool,
+    pub(crate) takes_over: bool,
     /// The base-2 logarithm of the window, 8–15.
-    pub(super) window_bits: u8,
+    pub(crate) window_bits: u8,
 }
 
 impl Direction {
     /// What holds when nothing was negotiated.
     #[cfg(test)]
-    pub(super) const UNLIMITED: Self = Self {
+    pub(crate) const UNLIMITED: Self = Self {
         takes_over: true,
         window_bits: 15,
     };
@@ -39,7 +39,7 @@ impl Direction {
 
 /// Both directions of a connection that compresses.
 #[derive(Debug)]
-pub(super) struct Deflate {
+pub(crate) struct Deflate {
     sending: Direction,
     compress: Compress,
     receiving: Direction,
@@ -48,7 +48,7 @@ pub(super) struct Deflate {
 
 impl Deflate {
     /// The state of a fresh connection.
-    pub(super) fn new(sending: Direction, receiving: Direction) -> Self {
+    pub(crate) fn new(sending: Direction, receiving: Direction) -> Self {
         // zlib has no window of 8 bits for compressing; one of 9 would look back too far. Nothing is compressed then.
         let window_bits = sending.window_bits.clamp(9, 15);
         Self {
@@ -60,12 +60,12 @@ impl Deflate {
     }
 
     /// Whether messages can be compressed as was agreed: not with a window of 8 bits, which zlib does not have.
-    pub(super) fn can_compress(&self) -> bool {
+    pub(crate) fn can_compress(&self) -> bool {
         self.sending.window_bits >= 9
     }
 
     /// A whole message, compressed for sending.
-    pub(super) fn compress(&mut self, message: &[u8]) -> Vec<u8> {
+    pub(crate) fn compress(&mut self, message: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(message.len() / 2 + 64);
         if message.is_empty() {
             // zlib would not flush twice in a row; RFC 7692 §7.2.3.6.
@@ -93,7 +93,7 @@ impl Deflate {
     ///
     /// # Errors
     /// It is no DEFLATE data, or reaches back further than was agreed.
-    pub(super) fn inflate(&mut self, compressed: &[u8]) -> Result<Vec<u8>, Violation> {
+    pub(crate) fn inflate(&mut self, compressed: &[u8]) -> Result<Vec<u8>, Violation> {
         if self.receiving.window_bits < 15 {
             let whole = [compressed, &TAIL].concat();
             let window = 1 << self.receiving.window_bits;

@@ -8,14 +8,14 @@ const MOST_PAYLOAD_BYTES: u64 = 64 << 20;
 
 /// What the target did against the RFC.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Violation(pub(super) String);
+pub(crate) struct Violation(pub(crate) String);
 
 /// Bytes that came and were not taken yet.
 ///
 /// Holds what one read brings on top of an unfinished frame of at most [`MOST_PAYLOAD_BYTES`]; who reads ahead asks
 /// [`n_unread`](Self::n_unread).
 #[derive(Debug)]
-pub(super) struct FrameReader {
+pub(crate) struct FrameReader {
     bytes: Vec<u8>,
     n_taken: usize,
     /// Whether the target is a client, which has to mask.
@@ -24,7 +24,7 @@ pub(super) struct FrameReader {
 
 impl FrameReader {
     /// A reader of frames that a client (`is_masked`) or a server sends; `early` came behind the handshake.
-    pub(super) fn new(is_masked: bool, early: Vec<u8>) -> Self {
+    pub(crate) fn new(is_masked: bool, early: Vec<u8>) -> Self {
         Self {
             bytes: early,
             n_taken: 0,
@@ -33,7 +33,7 @@ impl FrameReader {
     }
 
     /// Takes in what came.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.n_taken > 0 && self.n_taken >= self.bytes.len() / 2 {
             self.bytes.drain(..self.n_taken);
             self.n_taken = 0;
@@ -42,7 +42,7 @@ impl FrameReader {
     }
 
     /// How many bytes wait.
-    pub(super) fn n_unread(&self) -> usize {
+    pub(crate) fn n_unread(&self) -> usize {
         self.bytes.len() - self.n_taken
     }
 
@@ -50,7 +50,7 @@ impl FrameReader {
     ///
     /// # Errors
     /// The frame breaks a rule; nothing that follows has a meaning.
-    pub(super) fn next(&mut self) -> Result<Option<Frame>, Violation> {
+    pub(crate) fn next(&mut self) -> Result<Option<Frame>, Violation> {
         let unread = &self.bytes[self.n_taken..];
         let [first, second, rest @ ..] = unread else {
             return Ok(None);

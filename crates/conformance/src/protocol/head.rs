@@ -1,15 +1,30 @@
 //! HTTP heads as the tester reads them: strictly, with what is wrong in words (RFC 9112 §2–5).
 
+use tokio::io::AsyncReadExt as _;
+
+use crate::address::Duplex;
+
 /// The longest head that is read. Reason: no answer to a handshake has more than a few hundred bytes.
-pub(super) const MOST_HEAD_BYTES: usize = 64 << 10;
+pub(crate) const MOST_HEAD_BYTES: usize = 64 << 10;
+
+/// What came instead of a head.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoHead {
+    /// Something that is no HTTP.
+    #[error("{0}")]
+    Nonsense(String),
+    /// Nothing.
+    #[error("the end of the connection instead of an answer")]
+    Ended,
+}
 
 /// A request or a response, up to the empty line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(crate) struct Head {
     /// The request line or the status line.
-    pub(super) first_line: String,
+    pub(crate) first_line: String,
     /// Names as they were written, and values without the space around them.
-    pub(super) fields: Vec<(String, String)>,
+    pub(crate) fields: Vec<(String, String)>,
 }
 
 impl Head {
@@ -17,7 +32,7 @@ impl Head {
     ///
     /// # Errors
     /// What about it is not HTTP.
-    pub(super) fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, String> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, String> {
         let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
             return match bytes.len() {
                 0..MOST_HEAD_BYTES => Ok(None),
@@ -31,8 +46,31 @@ impl Head {
         Ok(Some((Self { first_line, fields }, end + 4)))
     }
 
+    /// Reads from a stream into `bytes`, which is empty, until there is a head at its front, and how long that is.
+    ///
+    /// # Errors
+    /// None comes.
+    pub(crate) async fn receive(
+        stream: &mut dyn Duplex,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(Self, usize), NoHead> {
+        loop {
+            if let Some(head) = Self::read(bytes).map_err(NoHead::Nonsense)? {
+                return Ok(head);
+            }
+            match stream.read_buf(bytes).await {
+                Ok(1..) => {}
+                Ok(0) if !bytes.is_empty() => {
+                    let what = "the beginning of a head and then the end";
+                    return Err(NoHead::Nonsense(what.to_owned()));
+                }
+                Ok(0) | Err(_) => return Err(NoHead::Ended),
+            }
+        }
+    }
+
     /// The values of all fields with this name.
-    pub(super) fn values<'h>(&'h self, name: &'h str) -> impl Iterator<Item = &'h str> {
+    pub(crate) fn values<'h>(&'h self, name: &'h str) -> impl Iterator<Item = &'h str> {
         let fields = self
             .fields
             .iter()
@@ -44,7 +82,7 @@ impl Head {
     ///
     /// # Errors
     /// It is missing, or there more than once.
-    pub(super) fn only<'h>(&'h self, name: &'h str) -> Result<&'h str, String> {
+    pub(crate) fn only<'h>(&'h self, name: &'h str) -> Result<&'h str, String> {
         let mut values = self.values(name);
         match (values.next(), values.next()) {
             (Some(value), None) => Ok(value),
@@ -54,14 +92,14 @@ impl Head {
     }
 
     /// Whether one of the elements of a list is this, in any case.
-    pub(super) fn lists(&self, name: &str, token: &str) -> bool {
+    pub(crate) fn lists(&self, name: &str, token: &str) -> bool {
         self.values(name)
             .flat_map(|value| value.split(','))
             .any(|element| element.trim().eq_ignore_ascii_case(token))
     }
 
     /// The status, if the first line is a status line of HTTP/1.1.
-    pub(super) fn status(&self) -> Option<u16> {
+    pub(crate) fn status(&self) -> Option<u16> {
         let rest = self.first_line.strip_prefix("HTTP/1.1 ")?;
         let status = rest.get(..3)?;
         matches!(rest.as_bytes().get(3), None | Some(b' ')).then(|| status.parse().ok())?

@@ -5,41 +5,41 @@ use std::fmt;
 use crate::Octets;
 
 /// A frame that continues a message.
-pub(super) const CONTINUATION: u8 = 0;
+pub(crate) const CONTINUATION: u8 = 0;
 /// A frame that is a text or begins one.
-pub(super) const TEXT: u8 = 1;
+pub(crate) const TEXT: u8 = 1;
 /// A frame that is a binary message or begins one.
-pub(super) const BINARY: u8 = 2;
+pub(crate) const BINARY: u8 = 2;
 /// The frame that ends the connection.
-pub(super) const CLOSE: u8 = 8;
+pub(crate) const CLOSE: u8 = 8;
 /// A frame that asks for a Pong.
-pub(super) const PING: u8 = 9;
+pub(crate) const PING: u8 = 9;
 /// The answer to a Ping.
-pub(super) const PONG: u8 = 10;
+pub(crate) const PONG: u8 = 10;
 
 /// The first of the reserved bits as this module counts them: RSV1 is 4, RSV2 is 2, RSV3 is 1.
-pub(super) const RSV1: u8 = 4;
+pub(crate) const RSV1: u8 = 4;
 
 /// One frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// Whether a message ends with it.
-    pub(super) fin: bool,
+    pub(crate) fin: bool,
     /// The three reserved bits, 0–7.
-    pub(super) rsv: u8,
+    pub(crate) rsv: u8,
     /// 0–15.
-    pub(super) opcode: u8,
+    pub(crate) opcode: u8,
     /// Before masking.
-    pub(super) payload: Vec<u8>,
+    pub(crate) payload: Vec<u8>,
     /// How its length is written.
-    pub(super) length: Length,
+    pub(crate) length: Length,
     /// Whether it is masked, and with what.
-    pub(super) masking: Masking,
+    pub(crate) masking: Masking,
 }
 
 /// How the length of a payload is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Length {
+pub(crate) enum Length {
     /// In the shortest form, as all must be.
     Shortest,
     /// In 16 bits, however short it is.
@@ -52,7 +52,7 @@ pub(super) enum Length {
 
 /// Whether a frame is masked, and with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Masking {
+pub(crate) enum Masking {
     /// As the tester's side has to: clients mask with a new key each time, servers never do.
     OfSide,
     /// The other way round.
@@ -63,7 +63,7 @@ pub(super) enum Masking {
 
 impl Frame {
     /// A whole message or a control frame, in order.
-    pub(super) fn new(opcode: u8, payload: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn new(opcode: u8, payload: impl Into<Vec<u8>>) -> Self {
         Self {
             fin: true,
             rsv: 0,
@@ -75,27 +75,27 @@ impl Frame {
     }
 
     /// The same with more to follow.
-    pub(super) fn unfinished(self) -> Self {
+    pub(crate) fn unfinished(self) -> Self {
         Self { fin: false, ..self }
     }
 
     /// The same with these reserved bits.
-    pub(super) fn with_rsv(self, rsv: u8) -> Self {
+    pub(crate) fn with_rsv(self, rsv: u8) -> Self {
         Self { rsv, ..self }
     }
 
     /// The same with its length written like this.
-    pub(super) fn with_length(self, length: Length) -> Self {
+    pub(crate) fn with_length(self, length: Length) -> Self {
         Self { length, ..self }
     }
 
     /// The same, masked like this.
-    pub(super) fn with_masking(self, masking: Masking) -> Self {
+    pub(crate) fn with_masking(self, masking: Masking) -> Self {
         Self { masking, ..self }
     }
 
     /// Appends the frame; `key` is `None` for a frame that is not masked.
-    pub(super) fn encode(&self, key: Option<[u8; 4]>, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, key: Option<[u8; 4]>, out: &mut Vec<u8>) {
         out.push(u8::from(self.fin) << 7 | self.rsv << 4 | self.opcode);
         let masked = u8::from(key.is_some()) << 7;
         let n_bytes = self.payload.len() as u64;
@@ -124,7 +124,7 @@ impl Frame {
 }
 
 /// Masks, or takes a mask off (RFC 6455 §5.3).
-pub(super) fn mask(payload: &mut [u8], key: [u8; 4]) {
+pub(crate) fn mask(payload: &mut [u8], key: [u8; 4]) {
     // Whole words, because some cases have 16 MiB.
     let mut words = payload.chunks_exact_mut(4);
     let key_word = u32::from_ne_bytes(key);
@@ -138,7 +138,7 @@ pub(super) fn mask(payload: &mut [u8], key: [u8; 4]) {
 }
 
 /// What an opcode is called.
-pub(super) fn name(opcode: u8) -> &'static str {
+pub(crate) fn name(opcode: u8) -> &'static str {
     match opcode {
         CONTINUATION => "continuation",
         TEXT => "text",
