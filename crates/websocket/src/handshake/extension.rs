@@ -10,12 +10,13 @@ pub(crate) struct Extension<'a> {
 }
 
 impl Extension<'_> {
-    /// Whether its names are tokens, and no value is empty.
+    /// Whether its names and values are tokens; values in quotes are, once their quotes and escapes are taken off (RFC 6455
+    /// §9.1).
     pub(crate) fn is_well_formed(&self) -> bool {
+        let is_value = |value: &str| field::is_token(&value.replace('\\', ""));
         let mut parameters = self.parameters.iter();
         field::is_token(self.name)
-            && parameters
-                .all(|(name, value)| field::is_token(name) && value.is_none_or(|value| !value.is_empty()))
+            && parameters.all(|(name, value)| field::is_token(name) && value.is_none_or(is_value))
     }
 }
 
@@ -76,5 +77,24 @@ mod tests {
             ("x", vec![("a", Some(r#"b,\";c"#)), ("d", None)]),
         ];
         assert_eq!(parsed, expected);
+    }
+
+    #[test]
+    fn values_are_tokens_with_or_without_quotes() {
+        for (text, expected) in [
+            ("x", true),
+            ("x; a; b=1", true),
+            (r#"x; a="b""#, true),
+            (r#"x; a="\b""#, true),
+            (r#"x; a="""#, false),
+            ("x; a=", false),
+            (r#"x; a="b c""#, false),
+            (r#"x; a="b, permessage-deflate; c""#, false),
+            (r#"x; a="b\"c""#, false),
+            ("x; a b", false),
+        ] {
+            let is_well_formed = parse(text).all(|extension| extension.is_well_formed());
+            assert_eq!(is_well_formed, expected, "{text}");
+        }
     }
 }
