@@ -15,6 +15,7 @@ const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const expectations = (name) => pathOf(`expectations/${name}.txt`);
 
 const files = new CertificateFiles();
+const others = new CertificateFiles();
 
 /** The environment of a program that believes the certificate of `files`. */
 const TRUST = { SSL_CERT_FILE: files.cert };
@@ -42,13 +43,29 @@ describe("a WebSocket server over wss", () => {
     await check({ env: TRUST }, ["websocket", server.ws("/"), "--messages", "3", "--only", SOME, ...known], 0);
   });
 
-  test("is believed by its certificate, or with --insecure", async (t) => {
+  test("is believed with --cacert, SSL_CERT_FILE or --insecure", async (t) => {
     const server = await echoServer(t, ...files.flags);
     const args = ["websocket", server.ws("/"), "--only", "1.1.1"];
-    const advice = /cannot connect to wss:.*: TLS fails: invalid peer certificate.*--insecure.*SSL_CERT_FILE/;
+    const advice = /cannot connect to wss:.*: TLS fails: invalid peer certificate.*--cacert FILE.*--insecure/;
     await check({}, args, 1, advice);
+    await check({}, [...args, "--cacert", files.cert], 0);
+    await check({ env: TRUST }, args, 0);
+    // No others than those of the file, whatever the system believes.
+    await check({ env: TRUST }, [...args, "--cacert", others.cert], 1, advice);
     await check({}, [...args, "--insecure"], 0);
   });
+
+  for (const [what, file, expected] of [
+    ["is not there", "none.pem", /^error: --cacert none\.pem: cannot read it: .*; expected is a file in PEM/],
+    ["is a folder", "/", /^error: --cacert \/: cannot read it: .*directory/],
+    ["holds no certificate", files.key, /^error: --cacert .*: it holds no usable certificate \(there is none in it\)/],
+  ]) {
+    test(`it is said that a file of authorities ${what}`, () =>
+      check({}, ["websocket", "wss://localhost/", "--cacert", file], 2, expected));
+  }
+
+  test("is believed with --cacert or --insecure, not both", () =>
+    check({}, ["websocket", "wss://localhost/", "--cacert", files.cert, "--insecure"], 2, /cannot be used with/));
 
   test("speaks TLS", async (t) => {
     const server = await echoServer(t);
@@ -99,16 +116,18 @@ describe("WebSocket clients over wss", () => {
     assert.equal((await ended).code, 0);
   });
 
-  const other = new CertificateFiles();
   for (const [what, flags, expected] of [
     ["there is no such file", ["--ssl_cert", "none.pem", "--ssl_key", files.key], /^error: cannot read none\.pem: .*--ssl_cert/],
     ["there is no certificate in it", ["--ssl_cert", files.key, "--ssl_key", files.key], /holds no certificate/],
     ["there is no key in it", ["--ssl_cert", files.cert, "--ssl_key", files.cert], /holds no private key/],
-    ["the key is another's", ["--ssl_cert", files.cert, "--ssl_key", other.key], /cannot be used with the key/],
+    ["the key is another's", ["--ssl_cert", files.cert, "--ssl_key", others.key], /cannot be used with the key/],
     ["the key is missing", ["--ssl_cert", files.cert], /--ssl[-_]key <FILE>/],
   ]) {
     test(`it is said that ${what}`, () => check({}, ["websocket", "--listen", "127.0.0.1:0", ...flags], 2, expected));
   }
+
+  test("whom to believe is for a URL", () =>
+    check({}, ["websocket", "--listen", "127.0.0.1:0", "--cacert", files.cert], 2, /cannot be used with/));
 
   test("a certificate is for --listen", () =>
     check({}, ["websocket", "wss://localhost/", ...files.flags], 2, /cannot be used with/));
@@ -128,7 +147,8 @@ describe("a cable server over wss", () => {
   const some = ["--only", "cable/connection,cable/subscriptions,cable/streams,cable/order,cable/size,cable/closing"];
 
   test("gets the verdicts that it gets without TLS, with broadcasts to its https:// address", async () => {
-    await check({ env: TRUST }, cable(serve("--broadcast_key", "secret"), "--broadcast-key", "secret", ...some), 0);
+    const flags = ["--cacert", files.cert, "--broadcast-key", "secret", ...some];
+    await check({}, cable(serve("--broadcast_key", "secret"), ...flags), 0);
   });
 
   test("hears of broadcasts by way of https:// and rediss://", async (t) => {

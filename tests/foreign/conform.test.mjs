@@ -145,6 +145,28 @@ test("the cases that were selected run, and their results are in all forms the s
   assert.match(listed.stdout, /^1\.1\.1 .* RFC 6455 §/);
 });
 
+test("a list needs no target", async () => {
+  for (const [suite, only, id] of [
+    [["websocket"], "h.1", "h.1.1"],
+    [["websocket", "--listen", "127.0.0.1:0"], "r.1", "r.1.1"],
+    [["cable"], "streams", "cable/streams/receives"],
+    [["cable", "--rpc", "none"], "streams", "cable/streams/receives"],
+  ]) {
+    const all = await plimsollIn({}, "conform", ...suite, "--list");
+    const some = await plimsollIn({}, "conform", ...suite, "--list", "--only", only, "--except", id);
+    const lines = ({ code, stdout, stderr }) => {
+      assert.equal(code, 0, stderr);
+      return stdout.trim().split("\n");
+    };
+    const ids = lines(some).map((line) => line.split(" ")[0]);
+    assert.ok(lines(all).length > ids.length && ids.length > 0);
+    assert.ok(ids.every((it) => it !== id && it.includes(only)), String(ids));
+  }
+  const { code, stderr } = await plimsollIn({}, "conform", "cable");
+  assert.equal(code, 2);
+  assert.match(stderr, /<URL>/);
+});
+
 test("a failure is told in full", async (t) => {
   const url = await echoServer(t, () => "something else");
   const run = await plimsollIn({}, "conform", "websocket", url, "--only", "1.1.2");
@@ -196,6 +218,7 @@ test("mistakes are said before anything runs", async (t) => {
     assert.match(run.stderr, expected);
   };
   await check(["--only", "1.1.99"], /no case is called `1\.1\.99`; the nearest is 1\.1\.\d; --list shows all cases/);
+  await check(["--only", "zzz"], /no case is called `zzz`; --list shows all cases/);
   await check(["--report", "r.pdf"], /ends in \.html \(a page\), \.json \(data\) or \.xml \(JUnit\)/);
   await check(["--report", "no/r.xml"], /--report no\/r\.xml: there is no folder no; create it first/);
   await check(["--expect", "none.txt"], /--expect none\.txt: there is no such file; --write-expectations none\.txt makes it/);

@@ -23,7 +23,7 @@ pub enum DialError {
     Unreachable(#[from] io::Error),
     /// The certificate is not believed, as a rule.
     #[error(
-        "TLS fails: {0}; --insecure takes any certificate, SSL_CERT_FILE=ca.pem those that this authority signed"
+        "TLS fails: {0}; --cacert FILE names the authority that signed its certificate, --insecure takes any"
     )]
     Tls(io::Error),
 }

@@ -1,6 +1,6 @@
 //! Which cases of a suite are run.
 
-use std::collections::HashSet;
+use std::{cmp::Reverse, collections::HashSet, iter};
 
 use crate::{Case, CaseId, Pattern};
 
@@ -17,12 +17,12 @@ pub struct Selection {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchCase {
     /// A pattern that selects nothing.
-    #[error("no case is called `{pattern}`; the nearest is {}", nearest.as_ref().map_or("none", CaseId::as_str))]
+    #[error("no case is called `{pattern}`{}", nearest.as_ref().map_or_else(String::new, |it| format!("; the nearest is {it}")))]
     Pattern {
         /// As it was typed.
         pattern: String,
-        /// The id that looks most like it; none if the suite has no cases.
-        nearest: Option<CaseId>,
+        /// What looks like it and selects some, if anything does: an id, how ids begin, or a word of them.
+        nearest: Option<String>,
     },
     /// All that was selected is left out again.
     #[error("no case is left: everything that is selected is left out again")]
@@ -70,21 +70,19 @@ fn meant(patterns: &[Pattern], cases: &[Case]) -> Result<HashSet<CaseId>, NoSuch
     Ok(meant)
 }
 
-/// The id that looks most like `text`, as a whole or in one of its words.
-fn nearest(text: &str, cases: &[Case]) -> Option<CaseId> {
-    let likeness = |id: &CaseId| {
-        let words = id.as_str().split('/').chain([id.as_str()]);
-        let likenesses = words.map(|word| strsim::normalized_damerau_levenshtein(text, word));
-        let n_alike = id.as_str().bytes().zip(text.bytes()).take_while(|(a, b)| a == b);
-        // Of several that are as like, one that begins alike.
-        (likenesses.fold(0.0, f64::max), n_alike.count())
-    };
-    let ids = cases.iter().map(|case| &case.id).rev();
-    let nearest = ids.max_by(|a, b| {
-        let ((a, a_beginning), (b, b_beginning)) = (likeness(a), likeness(b));
-        a.total_cmp(&b).then(a_beginning.cmp(&b_beginning))
-    });
-    nearest.cloned()
+/// The id, beginning of ids or word of them that `text` was probably to be. Of several that are as like, one that begins
+/// alike.
+fn nearest(text: &str, cases: &[Case]) -> Option<String> {
+    let mut known: Vec<_> = cases.iter().flat_map(|case| names(case.id.as_str())).collect();
+    let n_alike = |name: &&str| name.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+    known.sort_by_key(|name| Reverse(n_alike(name)));
+    plimsoll_load::nearest::nearest(text, known).map(str::to_owned)
+}
+
+/// What an id can be selected by: itself, its first parts, and words of it.
+fn names(id: &str) -> impl Iterator<Item = &str> {
+    let first_parts = id.match_indices(['.', '/']).map(|(at, _)| &id[..at]);
+    iter::once(id).chain(first_parts).chain(id.split('/'))
 }
 
 #[cfg(test)]
@@ -149,11 +147,21 @@ mod tests {
             &[],
             Err("no case is called `10.2`; the nearest is 10.1"),
         );
-        check(
-            &["1.*"],
-            &["3.*"],
-            Err("no case is called `3.*`; the nearest is 1.1"),
+        check(&["1.*"], &["3.*"], Err("no case is called `3.*`"));
+        check(&["zzz"], &[], Err("no case is called `zzz`"));
+        check(&["z"], &[], Err("no case is called `z`"));
+        check(&[""], &[], Err("no case is called ``"));
+        let named = &["cable/streams/two", "cable/order/last-words"];
+        let nearest = |pattern, expected| check_of(named, &[pattern], &[], Err(expected));
+        nearest(
+            "cable/strems",
+            "no case is called `cable/strems`; the nearest is cable/streams",
         );
+        nearest(
+            "lats-words",
+            "no case is called `lats-words`; the nearest is last-words",
+        );
+        nearest("history", "no case is called `history`");
         check(
             &["1.*"],
             &["1"],

@@ -16,7 +16,10 @@ pub fn nearest<T: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = T
         .into_iter()
         .filter(is_comparable)
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate.as_ref()), candidate))
-        .filter(|(n_edits, _)| *n_edits <= most_edits)
+        // With as many edits as letters nothing is left of the name.
+        .filter(|(n_edits, candidate)| {
+            *n_edits <= most_edits && *n_edits < n_chars.max(candidate.as_ref().chars().count())
+        })
         .min_by_key(|(n_edits, _)| *n_edits)
         .map(|(_, candidate)| candidate)
 }
@@ -38,5 +41,7 @@ mod tests {
         check("rpc.concurrency", None);
         check("x", None);
         check("", None);
+        assert_eq!(nearest("x", ["y", "xy"]), Some("xy"));
+        assert_eq!(nearest("x", ["y"]), None);
     }
 }

@@ -2,11 +2,10 @@
 
 use std::{fs, io, path::PathBuf};
 
-use plimsoll_trust::{NoAuthorities, believing, believing_anybody, system_authorities};
-use rustls::{
-    ClientConfig, RootCertStore,
-    pki_types::{CertificateDer, pem::PemObject},
+use plimsoll_trust::{
+    NoAuthorities, NoCertificate, authorities_in, believing, believing_anybody, system_authorities,
 };
+use rustls::{ClientConfig, RootCertStore};
 
 /// Which certificates of an application are believed.
 #[derive(Debug, Clone, Default)]
@@ -32,14 +31,8 @@ pub enum TrustError {
         error: io::Error,
     },
     /// Not PEM, not a certificate, or none.
-    #[error(
-        "--rpc_tls_root_ca holds no usable certificate ({reason}); \
-         expected is PEM that begins with -----BEGIN CERTIFICATE-----"
-    )]
-    Pem {
-        /// What is wrong.
-        reason: String,
-    },
+    #[error("--rpc_tls_root_ca: {0}; expected is PEM that begins with -----BEGIN CERTIFICATE-----")]
+    Pem(#[from] NoCertificate),
     /// A system without authorities.
     #[error("{0} or name a file with --rpc_tls_root_ca")]
     NoSystemRoots(#[from] NoAuthorities),
@@ -49,7 +42,7 @@ pub enum TrustError {
 pub(crate) fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
     let builder = match trust {
         Trust::System => believing(system_authorities()?),
-        Trust::RootCa(text_or_path) => believing(parse_roots(&read_roots(text_or_path)?)?),
+        Trust::RootCa(text_or_path) => believing(authorities_in(&read_roots(text_or_path)?)?),
         Trust::Anything => believing_anybody(),
     };
     Ok(builder.with_no_client_auth())
@@ -68,19 +61,6 @@ fn read_roots(text_or_path: &str) -> Result<Vec<u8>, TrustError> {
         path: text_or_path.into(),
         error,
     })
-}
-
-fn parse_roots(pem: &[u8]) -> Result<RootCertStore, TrustError> {
-    let wrong = |reason: String| TrustError::Pem { reason };
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
-    }
-    match roots.is_empty() {
-        true => Err(wrong("there is none in it".to_owned())),
-        false => Ok(roots),
-    }
 }
 
 #[cfg(test)]

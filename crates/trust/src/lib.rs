@@ -7,7 +7,11 @@
 mod any_certificate;
 mod offer;
 
-use rustls::{ClientConfig, ConfigBuilder, RootCertStore, client::WantsClientCert};
+use rustls::{
+    ClientConfig, ConfigBuilder, RootCertStore,
+    client::WantsClientCert,
+    pki_types::{CertificateDer, pem::PemObject},
+};
 
 pub use self::offer::Offer;
 
@@ -17,6 +21,33 @@ pub use self::offer::Offer;
 pub struct NoAuthorities {
     /// What the search said.
     reasons: String,
+}
+
+/// A text holds no authorities that could be believed.
+#[derive(Debug, thiserror::Error)]
+#[error("it holds no usable certificate ({reason})")]
+pub struct NoCertificate {
+    /// What is wrong with it.
+    reason: String,
+}
+
+/// The authorities of a text in PEM: all of its certificates. Whatever else is in it, such as a key, is passed over.
+///
+/// # Errors
+/// When there are none, or one of them cannot be read.
+pub fn authorities_in(pem: &[u8]) -> Result<RootCertStore, NoCertificate> {
+    let wrong = |reason: String| NoCertificate { reason };
+    let mut authorities = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+        authorities
+            .add(certificate)
+            .map_err(|error| wrong(error.to_string()))?;
+    }
+    match authorities.is_empty() {
+        true => Err(wrong("there is none in it".to_owned())),
+        false => Ok(authorities),
+    }
 }
 
 /// Those whom the system believes.

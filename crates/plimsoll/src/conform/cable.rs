@@ -13,7 +13,7 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll conform cable ws://localhost:8080/cable --list
+  plimsoll conform cable --list
   plimsoll conform cable ws://localhost:8080/cable --broadcast-url http://localhost:8090/_broadcast
   plimsoll conform cable ws://127.0.0.1:0/cable --rpc-listen 127.0.0.1:0 --broadcast-key secret --command \\
     \"plimsoll serve --port {port} --rpc_host {rpc} --headers cookie,x-api-token --broadcast_key secret\"
@@ -30,8 +30,8 @@ Exit codes: 0 no case failed, or all verdicts are as expected; 3 a case failed, 
 #[command(after_help = EXAMPLES)]
 pub(super) struct Options {
     /// The cable, for example ws://localhost:8080/cable, or wss://…. Port 0 takes a free one, for --command.
-    #[arg(value_name = "URL")]
-    url: String,
+    #[arg(value_name = "URL", required_unless_present = "list")]
+    url: Option<String>,
     /// How the server asks its application, which is this program.
     #[arg(long, value_enum, value_name = "RPC", default_value_t = Rpc::Grpc, help_heading = SERVER)]
     rpc: Rpc,
@@ -88,7 +88,10 @@ enum Adapter {
 
 impl Options {
     pub(super) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-        let target = self.trust.server(&self.url)?;
+        // Without a URL only the list is wanted, which is the same for all servers.
+        let url = self.url.as_deref().unwrap_or("ws://localhost/cable");
+        let target = self.trust.server(url)?;
+        let broadcast_tls = self.trust.tls(self.broadcast_url.as_deref().unwrap_or(url))?;
         let url = target.to_string();
         let suite = Cable::new(cable::Options {
             target,
@@ -103,7 +106,7 @@ impl Options {
                 Adapter::Redis => cable::Adapter::Redis,
                 Adapter::Redisx => cable::Adapter::Redisx,
             },
-            broadcast_tls: self.trust.tls(self.broadcast_url.as_ref().unwrap_or(&self.url))?,
+            broadcast_tls,
             broadcast_url: self.broadcast_url,
             broadcast_key: self.broadcast_key,
             command: self.command,

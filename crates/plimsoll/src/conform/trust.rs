@@ -1,10 +1,14 @@
-//! `--insecure`, and how connections are secured without it.
+//! `--cacert` and `--insecure`, and how connections are secured with them and without.
 
-use std::sync::Arc;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use plimsoll_conformance::Server;
-use rustls::ClientConfig;
+use rustls::{ClientConfig, RootCertStore};
 
 use crate::exit::Failure;
 
@@ -14,7 +18,11 @@ const SECURE: [&str; 3] = ["wss", "https", "rediss"];
 /// Whom the tester believes.
 #[derive(Debug, Args)]
 pub(super) struct Trust {
-    /// Take servers that speak TLS for whoever they say they are. Without it, SSL_CERT_FILE=ca.pem names an authority.
+    /// Believe those servers that an authority of this file vouches for, in PEM, and no others. Default: the system's
+    /// authorities.
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure", value_hint = ValueHint::FilePath)]
+    cacert: Option<PathBuf>,
+    /// Take servers that speak TLS for whoever they say they are.
     #[arg(long)]
     insecure: bool,
 }
@@ -23,7 +31,7 @@ impl Trust {
     /// The server that a URL names.
     ///
     /// # Errors
-    /// When the URL is none, or the system has no authorities that could be believed.
+    /// When the URL is none, or there are no authorities that could be believed.
     pub(super) fn server(&self, url: &str) -> Result<Server, Failure> {
         Server::parse(url, self.tls(url)?).map_err(|error| Failure::Usage(error.to_string()))
     }
@@ -31,19 +39,33 @@ impl Trust {
     /// How connections to a URL are secured, if it asks for that.
     ///
     /// # Errors
-    /// When the system has no authorities that could be believed.
+    /// When there are no authorities that could be believed.
     pub(super) fn tls(&self, url: &str) -> Result<Option<Arc<ClientConfig>>, Failure> {
         let scheme = url.split(':').next().unwrap_or_default();
         if !SECURE.iter().any(|secure| scheme.eq_ignore_ascii_case(secure)) {
             return Ok(None);
         }
-        let tls = match self.insecure {
-            true => plimsoll_trust::believing_anybody(),
-            false => {
+        let tls = match (&self.cacert, self.insecure) {
+            (Some(path), _) => plimsoll_trust::believing(authorities_of(path)?),
+            (None, true) => plimsoll_trust::believing_anybody(),
+            (None, false) => {
                 let authorities = plimsoll_trust::system_authorities();
-                plimsoll_trust::believing(authorities.map_err(|error| Failure::Runtime(error.into()))?)
+                plimsoll_trust::believing(authorities.map_err(|error| {
+                    Failure::Runtime(format!("{error} or name a file with --cacert").into())
+                })?)
             }
         };
         Ok(Some(Arc::new(tls.with_no_client_auth())))
     }
+}
+
+fn authorities_of(path: &Path) -> Result<RootCertStore, Failure> {
+    let wrong = |reason: String| {
+        let path = path.display();
+        Failure::Usage(format!(
+            "--cacert {path}: {reason}; expected is a file in PEM with -----BEGIN CERTIFICATE-----"
+        ))
+    };
+    let pem = fs::read(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
+    plimsoll_trust::authorities_in(&pem).map_err(|error| wrong(error.to_string()))
 }

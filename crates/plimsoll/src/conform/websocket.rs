@@ -44,7 +44,7 @@ pub(super) struct Options {
     #[arg(value_name = "URL", required_unless_present_any = ["listen", "list"], conflicts_with = "listen")]
     url: Option<String>,
     /// Be the server and test the clients that come. Port 0 takes a free one, which is printed.
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", conflicts_with_all = ["cacert", "insecure"])]
     listen: Option<SocketAddr>,
     /// Messages in each case of families 12 and 13 (compression). Autobahn sends 1000.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
