@@ -180,12 +180,25 @@ impl Terms {
 /// What a parameter of window bits may say (RFC 7692 §7.1.2): 8–15 without leading zeros, in quotes or not.
 fn bits(value: &str) -> Option<u8> {
     let value = value.trim();
-    let value = value
-        .strip_prefix('"')
-        .and_then(|value| value.strip_suffix('"'))
-        .unwrap_or(value);
+    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    let value = quoted.map_or_else(|| value.to_owned(), unescaped);
     let bits = value.parse().ok().filter(|bits| (8..=15).contains(bits))?;
     (!value.starts_with(['0', '+'])).then_some(bits)
+}
+
+/// What stands in quotes, with characters that have a backslash before them as they are (RFC 9110 §5.6.4).
+fn unescaped(text: &str) -> String {
+    let mut characters = text.chars();
+    let mut plain = String::new();
+    while let Some(character) = characters.next() {
+        let escaped = if character == '\\' {
+            characters.next()
+        } else {
+            None
+        };
+        plain.push(escaped.unwrap_or(character));
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -207,6 +220,10 @@ mod tests {
         for (header, n_good) in [
             ("x-unknown, permessage-deflate", 1),
             ("permessage-deflate; server_max_window_bits=\"10\"", 1),
+            (r#"permessage-deflate; server_max_window_bits="1\0""#, 1),
+            (r#"permessage-deflate; server_max_window_bits="1\\0""#, 0),
+            (r#"permessage-deflate; server_max_window_bits="10\""#, 0),
+            (r"permessage-deflate; server_max_window_bits=1\0", 0),
             ("permessage-deflate; server_max_window_bits=7", 0),
             ("permessage-deflate; server_max_window_bits=010", 0),
             ("permessage-deflate; server_max_window_bits", 0),

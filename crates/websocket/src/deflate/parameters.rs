@@ -26,12 +26,12 @@ impl Parameters {
             return None;
         }
         let mut all = Self::default();
-        for &(name, value) in &extension.parameters {
+        for (name, value) in &extension.parameters {
             let bits = match value {
                 None => None,
                 Some(value) => Some(parse_window_bits(value)?),
             };
-            let is_repeated = match (name, bits) {
+            let is_repeated = match (*name, bits) {
                 ("server_no_context_takeover", None) => replace(&mut all.server_no_context_takeover, true),
                 ("client_no_context_takeover", None) => replace(&mut all.client_no_context_takeover, true),
                 ("server_max_window_bits", Some(bits)) => all.server_max_window_bits.replace(bits).is_some(),

@@ -1,27 +1,27 @@
 //! The `Sec-WebSocket-Extensions` field (RFC 6455 §9.1).
 
+use std::{borrow::Cow, iter};
+
 use super::field;
 
 /// One element of the list: a name with parameters.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Extension<'a> {
     pub(crate) name: &'a str,
-    pub(crate) parameters: Vec<(&'a str, Option<&'a str>)>,
+    /// Values that stood in quotes are here without them, and without escapes.
+    pub(crate) parameters: Vec<(&'a str, Option<Cow<'a, str>>)>,
 }
 
 impl Extension<'_> {
-    /// Whether its names and values are tokens; values in quotes are, once their quotes and escapes are taken off (RFC 6455
-    /// §9.1).
+    /// Whether its names and values are tokens, as RFC 6455 §9.1 demands of values in quotes, too.
     pub(crate) fn is_well_formed(&self) -> bool {
-        let is_value = |value: &str| field::is_token(&value.replace('\\', ""));
         let mut parameters = self.parameters.iter();
-        field::is_token(self.name)
-            && parameters.all(|(name, value)| field::is_token(name) && value.is_none_or(is_value))
+        let is_value = |value: &Option<Cow<'_, str>>| value.as_deref().is_none_or(field::is_token);
+        field::is_token(self.name) && parameters.all(|(name, value)| field::is_token(name) && is_value(value))
     }
 }
 
-/// The elements of one field value. A quoted string may contain separators; escapes in it are left as they are,
-/// which no valid parameter here needs.
+/// The elements of one field value. A quoted string may contain separators.
 pub(crate) fn parse(value: &str) -> impl Iterator<Item = Extension<'_>> {
     split(value, ',')
         .filter(|element| !element.is_empty())
@@ -35,13 +35,27 @@ pub(crate) fn parse(value: &str) -> impl Iterator<Item = Extension<'_>> {
         })
 }
 
-fn parse_parameter(parameter: &str) -> (&str, Option<&str>) {
+fn parse_parameter(parameter: &str) -> (&str, Option<Cow<'_, str>>) {
     let Some((name, value)) = parameter.split_once('=') else {
         return (parameter, None);
     };
     let value = value.trim();
-    let unquoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-    (name.trim(), Some(unquoted.unwrap_or(value)))
+    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    (name.trim(), Some(quoted.map_or(Cow::Borrowed(value), unescape)))
+}
+
+/// A quoted string's text without the backslash before each character that has one (RFC 9110 §5.6.4). One with nothing
+/// after it stays.
+fn unescape(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut characters = text.chars();
+    let next = move || match characters.next()? {
+        '\\' => Some(characters.next().unwrap_or('\\')),
+        character => Some(character),
+    };
+    iter::from_fn(next).collect()
 }
 
 /// Splits at `separator` outside of quoted strings and trims the parts.
@@ -71,10 +85,10 @@ mod tests {
                 "permessage-deflate",
                 vec![
                     ("client_max_window_bits", None),
-                    ("server_max_window_bits", Some("10")),
+                    ("server_max_window_bits", Some("10".into())),
                 ],
             ),
-            ("x", vec![("a", Some(r#"b,\";c"#)), ("d", None)]),
+            ("x", vec![("a", Some(r#"b,";c"#.into())), ("d", None)]),
         ];
         assert_eq!(parsed, expected);
     }
@@ -86,6 +100,13 @@ mod tests {
             ("x; a; b=1", true),
             (r#"x; a="b""#, true),
             (r#"x; a="\b""#, true),
+            (r#"x; a="\b\c""#, true),
+            (r"x; a=b\c", false),
+            (r#"x; a="b\\c""#, false),
+            (r#"x; a="\\""#, false),
+            (r#"x; a="b\""#, false),
+            (r#"x; a="b"c""#, false),
+            (r#"x; a="b"#, false),
             (r#"x; a="""#, false),
             ("x; a=", false),
             (r#"x; a="b c""#, false),

@@ -51,6 +51,11 @@ fn parameters_of_an_offer() {
     );
     check(
         FULL,
+        r#"permessage-deflate; server_max_window_bits="1\0""#,
+        Some("server_max_window_bits=10"),
+    );
+    check(
+        FULL,
         "permessage-deflate; server_max_window_bits=15",
         Some("server_max_window_bits=15"),
     );

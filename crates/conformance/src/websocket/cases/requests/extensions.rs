@@ -142,6 +142,20 @@ pub(super) fn add(list: &mut List) {
         Reaction::RefuseBetter,
         |request| offering(request, "x-unknown; a=\"b, permessage-deflate; c\""),
     );
+    list.asks(
+        "h.9.21",
+        "a value in quotes that is no token without its escapes makes no list",
+        "RFC 6455 §9.1",
+        Reaction::RefuseBetter,
+        |request| offering(request, r#"x-unknown; a="b\\c""#),
+    );
+    list.asks(
+        "h.9.22",
+        "a value in quotes means what it is without its escapes",
+        "RFC 6455 §9.1, RFC 7692 §5",
+        Reaction::OpenDeflated,
+        |request| offering(request, r#"permessage-deflate; server_max_window_bits="1\2""#),
+    );
 }
 
 fn offering(request: crate::protocol::request::Request, offer: &str) -> crate::protocol::request::Request {
