@@ -3,7 +3,8 @@
 //!
 //! Both halves of Plimsoll use it: the server parses commands and encodes replies, the load clients do the
 //! opposite. The application's JSON is only ever *embedded*: it is checked once and then copied byte for
-//! byte, so that key order, spacing and numbers over 2^53 survive.
+//! byte, so that key order, spacing and numbers over 2^53 survive. Servers that speak msgpack or protocol buffers are heard
+//! by the load clients alone, as the JSON text that their messages stand for.
 //!
 //! The crate knows no sockets, no runtime and no clock.
 
@@ -11,6 +12,7 @@ pub mod broadcast;
 pub mod command;
 pub mod derived_key;
 pub mod disconnect;
+pub mod encoding;
 pub mod event_stream;
 pub mod identifier;
 pub mod reply;

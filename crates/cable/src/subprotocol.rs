@@ -1,10 +1,70 @@
 //! Which WebSocket sub-protocol a cable connection speaks.
 
+use crate::encoding::Encoding;
+
 /// The base Action Cable protocol in JSON, the only one that `@rails/actioncable` accepts.
 pub const BASE_JSON: &str = "actioncable-v1-json";
 
 /// AnyCable's extension of it: sessions that resume, history, positions in streams, and answered pings.
 pub const EXTENDED_JSON: &str = "actioncable-v1-ext-json";
+
+/// The base protocol in msgpack. Only AnyCable Pro speaks the binary ones.
+pub const BASE_MSGPACK: &str = "actioncable-v1-msgpack";
+
+/// The extension in msgpack.
+pub const EXTENDED_MSGPACK: &str = "actioncable-v1-ext-msgpack";
+
+/// The base protocol in protocol buffers. There is an extension, too, with other messages, which this crate does not know.
+pub const BASE_PROTOBUF: &str = "actioncable-v1-protobuf";
+
+/// What a sub-protocol means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dialect {
+    /// How messages are written.
+    pub encoding: Encoding,
+    /// Whether it is AnyCable's extension.
+    pub is_extended: bool,
+}
+
+/// All that clients can offer.
+const DIALECTS: [(&str, Encoding, bool); 5] = [
+    (BASE_JSON, Encoding::Json, false),
+    (EXTENDED_JSON, Encoding::Json, true),
+    (BASE_MSGPACK, Encoding::Msgpack, false),
+    (EXTENDED_MSGPACK, Encoding::Msgpack, true),
+    (BASE_PROTOBUF, Encoding::Protobuf, false),
+];
+
+impl Dialect {
+    /// The dialect of the sub-protocol that a server has agreed to. Without one it is the base protocol in JSON, as it is
+    /// with one that is not of Action Cable: servers that do not look at sub-protocols speak it.
+    pub fn of(agreed: Option<&str>) -> Self {
+        agreed.and_then(Self::named).unwrap_or_default()
+    }
+
+    /// The dialect of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        let (_, encoding, is_extended) = DIALECTS.into_iter().find(|(known, ..)| *known == name)?;
+        Some(Self {
+            encoding,
+            is_extended,
+        })
+    }
+
+    /// The sub-protocol to offer; `None` for the extension in protocol buffers.
+    pub fn subprotocol(self) -> Option<&'static str> {
+        let mut dialects = DIALECTS.into_iter();
+        let it = dialects.find(|(_, encoding, is_extended)| {
+            (*encoding, *is_extended) == (self.encoding, self.is_extended)
+        });
+        it.map(|(name, ..)| name)
+    }
+
+    /// The names of all of them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        DIALECTS.into_iter().map(|(name, ..)| name)
+    }
+}
 
 /// Chooses the sub-protocol to answer with from those that the client offered, in its order.
 ///
@@ -28,6 +88,21 @@ mod tests {
     }
 
     #[test]
+    fn dialects_have_names() {
+        for name in Dialect::names() {
+            assert_eq!(Dialect::of(Some(name)).subprotocol(), Some(name));
+        }
+        let protobuf = Dialect {
+            encoding: Encoding::Protobuf,
+            is_extended: true,
+        };
+        assert_eq!(protobuf.subprotocol(), None);
+        for agreed in [None, Some("graphql-ws"), Some(BASE_JSON)] {
+            assert_eq!(Dialect::of(agreed), Dialect::default());
+        }
+    }
+
+    #[test]
     fn answers_only_what_it_speaks() {
         check(&[], None);
         check(&["graphql-ws"], None);
@@ -41,5 +116,6 @@ mod tests {
             Some(BASE_JSON),
         );
         check(&["Actioncable-V1-Json"], None);
+        check(&["actioncable-v1-msgpack", "actioncable-v1-protobuf"], None);
     }
 }

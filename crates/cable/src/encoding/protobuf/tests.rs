@@ -1,0 +1,150 @@
+//! Messages byte by byte. That they are the right ones, `protobufjs` says in `tests/foreign`.
+
+use super::*;
+use crate::command::{
+    encode_join, encode_leave, encode_message, encode_pong, encode_subscribe, encode_unsubscribe,
+};
+
+fn read(message: &[u8]) -> Result<String, ProtobufError> {
+    let mut json = String::new();
+    reply(message, &mut json)?;
+    Ok(json)
+}
+
+#[track_caller]
+fn check(message: &[u8], expected: &str) {
+    assert_eq!(read(message).as_deref(), Ok(expected), "{message:02x?}");
+}
+
+#[track_caller]
+fn refuse(message: &[u8], expected: &str) {
+    assert_eq!(read(message).unwrap_err().to_string(), expected, "{message:02x?}");
+}
+
+#[test]
+fn commands_have_the_documented_fields() {
+    assert_eq!(command(&encode_subscribe("id")).unwrap(), b"\x10\x01\x1a\x02id");
+    assert_eq!(command(&encode_unsubscribe("")).unwrap(), b"\x10\x02");
+    assert_eq!(
+        command(&encode_message("i\"", "{}")).unwrap(),
+        b"\x10\x03\x1a\x02i\"\x22\x02{}"
+    );
+    let long = "x".repeat(300);
+    let message = command(&encode_subscribe(&long)).unwrap();
+    assert_eq!(&message[..5], b"\x10\x01\x1a\xac\x02");
+    assert_eq!(message.len(), 305);
+}
+
+#[test]
+fn commands_that_do_not_exist_are_named() {
+    let null = serde_json::value::RawValue::NULL;
+    for (json, name) in [
+        (encode_leave("i"), "leave"),
+        (encode_join("i", "1", null), "join"),
+        (encode_pong(), "pong"),
+    ] {
+        let error = command(&json).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("the command {name} does not exist in protobuf")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn replies_become_the_json_that_they_stand_for() {
+    check(b"\x08\x01", r#"{"type":"welcome"}"#);
+    check(
+        b"\x08\x02\x32\x0cunauthorized",
+        r#"{"type":"disconnect","reason":"unauthorized","reconnect":false}"#,
+    );
+    check(
+        b"\x08\x02\x32\x06remote\x38\x01",
+        r#"{"type":"disconnect","reason":"remote","reconnect":true}"#,
+    );
+    check(
+        b"\x08\x03\x2a\x05\xce\x6a\x00\x00\x00",
+        r#"{"type":"ping","message":1778384896}"#,
+    );
+    check(
+        b"\x08\x04\x1a\x01i",
+        r#"{"type":"confirm_subscription","identifier":"i"}"#,
+    );
+    check(
+        b"\x08\x05\x1a\x02\"i",
+        r#"{"type":"reject_subscription","identifier":"\"i"}"#,
+    );
+    check(
+        b"\x1a\x01i\x2a\x04\x81\xa1a\x01",
+        r#"{"identifier":"i","message":{"a":1}}"#,
+    );
+    check(
+        b"\x08\x00\x1a\x01i\x2a\x01\xc0",
+        r#"{"identifier":"i","message":null}"#,
+    );
+    check(b"", "{}");
+    check(b"\x08\x09", r#"{"type":"number 9"}"#);
+}
+
+#[test]
+fn the_last_of_equal_fields_counts_and_unknown_ones_are_passed_over() {
+    check(b"\x08\x01\x08\x03", r#"{"type":"ping"}"#);
+    let unknown = b"\x48\x96\x01\x51\x00\x00\x00\x00\x00\x00\x00\x00\x5a\x02hi\x65\x00\x00\x00\x00\xf8\xff\xff\xff\x0f\x01\x08\x01";
+    check(unknown, r#"{"type":"welcome"}"#);
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    refuse(b"\x08", "the field at byte 1 needs 1 B more, but 0 B follow");
+    refuse(
+        b"\x1a\xff\xff\xff\xff\x0fid",
+        "the field at byte 6 needs 4294967295 B more, but 2 B follow",
+    );
+    refuse(
+        b"\x08\x01\x65\x00",
+        "the field at byte 3 needs 4 B more, but 1 B follow",
+    );
+    refuse(
+        b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
+        "the number at byte 1 has more than 64 bits",
+    );
+    refuse(
+        b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+        "the number at byte 1 has more than 64 bits",
+    );
+    refuse(
+        b"\x0b",
+        "expected a field of wire type 0, 1, 2 or 5 at byte 0, got 3 of field 1",
+    );
+    refuse(b"\x0a\x00", "expected a number in field 1 at byte 0");
+    refuse(b"\x18\x00", "expected text in field 3 at byte 0");
+    refuse(
+        b"\x08\x01\x32\x01\xff",
+        "expected text in UTF-8 in field 6 at byte 2",
+    );
+    refuse(
+        b"\x2a\x02\xa5x",
+        "the payload, which is msgpack: a text at byte 0 needs 5 B more, but 1 B follow",
+    );
+}
+
+#[test]
+fn the_largest_number_is_one() {
+    check(
+        b"\x38\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x02",
+        r#"{"type":"disconnect","reconnect":true}"#,
+    );
+}
+
+#[test]
+fn what_is_cut_off_inside_of_a_field_is_an_error() {
+    let message = b"\x08\x04\x1a\x02id\x2a\x04\x81\xa1a\x01";
+    let whole = [0, 2, 6, 12];
+    for n_bytes in 0..=message.len() {
+        assert_eq!(
+            read(&message[..n_bytes]).is_ok(),
+            whole.contains(&n_bytes),
+            "{n_bytes} bytes"
+        );
+    }
+}
