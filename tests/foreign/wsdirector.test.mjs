@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { before, after, describe, test } from "node:test";
 import { WebSocketServer } from "ws";
+import { startCodecServer } from "./support/codec-server.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { assertValid } from "./support/schema.mjs";
 import { folderOf } from "./support/scripts.mjs";
@@ -292,6 +293,20 @@ describe("steps", () => {
 `;
     await check(t, scenario, ["-u", `${url}/path?a=1`], { code: 0, stdout: "1 clients, 0 failures\n" });
     assert.deepEqual(seen, [["/path?a=1&token=1%262", "Bearer x", "uid=a+b", "mine"]]);
+  });
+
+  test("a binary encoding of Action Cable is refused by name", async (t) => {
+    const url = await startCodecServer(t, "msgpack");
+    const scenario = `
+- client:
+    protocol: action_cable
+    connection_options: {subprotocol: actioncable-v1-msgpack}
+    actions:
+      - subscribe: {channel: BenchmarkChannel}
+`;
+    const { code, stdout, stderr } = await run(t, scenario, "-u", url);
+    assert.equal(code, 1, stderr);
+    assert.match(stdout, /did not agree to the sub-protocol actioncable-v1-json; it chose actioncable-v1-msgpack/);
   });
 
   test("the environment stands in for parts of the file", async (t) => {

@@ -49,6 +49,8 @@ pub enum Cause {
     Status(u16),
     /// The answer to the upgrade breaks the protocol.
     Handshake,
+    /// The server did not agree to the sub-protocol that the encoding needs.
+    NotAgreed,
     /// What the server sent later breaks the protocol.
     Protocol,
     /// The server rejected the subscription.
@@ -109,6 +111,7 @@ impl fmt::Display for Cause {
             Self::Tls => f.write_str("TLS handshake failed"),
             Self::Status(status) => write!(f, "upgrade refused with HTTP status {status}"),
             Self::Handshake => f.write_str("malformed answer to the upgrade"),
+            Self::NotAgreed => f.write_str("the server did not agree to the sub-protocol"),
             Self::Protocol => f.write_str("malformed message from the server"),
             Self::Rejected => f.write_str("subscription rejected"),
             Self::Disconnected(reason) => write!(f, "disconnected by the server: {reason}"),

@@ -260,8 +260,8 @@ impl Client {
 
     async fn send(&mut self, command: &str) -> Result<(), Ending> {
         self.still_open()?;
-        let sent = self.connection.send_text(command).await;
-        sent.map_err(|error| self.end(error.into()))
+        let sent = opening::send(&mut self.connection, command).await;
+        sent.map_err(|ending| self.end(ending))
     }
 
     /// Reads one message and puts it where it belongs.

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use plimsoll_cable::reply::ReplyError;
+use plimsoll_cable::{
+    encoding::{DecodeError, EncodeError},
+    reply::ReplyError,
+};
 
 use crate::{
     cause::{Cause, Phase},
@@ -26,6 +29,9 @@ pub enum Ending {
     /// The server sent something that is not Action Cable.
     #[error("not an Action Cable message: {0}")]
     Protocol(String),
+    /// No ending: this one command was not sent, because the encoding of the session has no place for it.
+    #[error("not sent: {0}")]
+    NotSent(String),
     /// This client said so.
     #[error("disconnected by this client")]
     Left,
@@ -37,6 +43,16 @@ pub enum ConnectError {
     /// The WebSocket did not open.
     #[error(transparent)]
     WebSocket(#[from] websocket::ConnectError),
+    /// The server speaks something else.
+    #[error(
+        "the server did not agree to the sub-protocol {offered}; it chose {chosen}. Only AnyCable Pro speaks msgpack and protobuf"
+    )]
+    NotAgreed {
+        /// What was offered.
+        offered: &'static str,
+        /// What the server chose, or `none`.
+        chosen: String,
+    },
     /// It ended before the welcome; a refusing server says `disconnect` with `unauthorized` here.
     #[error("no welcome: {0}")]
     Ended(#[from] Ending),
@@ -125,7 +141,7 @@ impl Ending {
         match self {
             Self::Disconnected { reason, .. } => Cause::of_disconnect(reason),
             Self::WebSocket(error) => error.cause(),
-            Self::Protocol(_) => Cause::Protocol,
+            Self::Protocol(_) | Self::NotSent(_) => Cause::Protocol,
             Self::Left => Cause::Closed(None),
         }
     }
@@ -136,6 +152,7 @@ impl ConnectError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::WebSocket(error) => error.cause(),
+            Self::NotAgreed { .. } => Cause::NotAgreed,
             Self::Ended(ending) => ending.cause(),
             Self::TimedOut { .. } => Cause::TimedOut(Phase::Welcome),
         }
@@ -162,6 +179,18 @@ impl From<websocket::SendError> for Ending {
             },
             websocket::SendError::Lost(error) => websocket::ReceiveError::Lost(error.kind()),
         })
+    }
+}
+
+impl From<EncodeError> for Ending {
+    fn from(error: EncodeError) -> Self {
+        Self::NotSent(error.to_string())
+    }
+}
+
+impl From<DecodeError> for Ending {
+    fn from(error: DecodeError) -> Self {
+        Self::Protocol(error.to_string())
     }
 }
 

@@ -6,7 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_cable::{command::encode_subscribe, reply::Reply};
+use plimsoll_cable::{
+    command::encode_subscribe,
+    encoding::{Content, Encoding},
+    reply::Reply,
+    subprotocol::Dialect,
+};
+use plimsoll_websocket::Opcode;
 use tokio::time::timeout;
 
 use super::{ConnectError, Ending, SubscribeError};
@@ -52,6 +58,21 @@ pub(super) async fn welcome(connection: &mut Connection, limit: Duration) -> Res
         .map_err(timed_out)??)
 }
 
+/// Whether the server writes its messages as the dialect that was offered does. Servers that choose no sub-protocol speak
+/// JSON, and only AnyCable Pro anything else.
+///
+/// # Errors
+/// [`ConnectError::NotAgreed`].
+pub fn check_agreed(connection: &Connection, offered: Dialect) -> Result<(), ConnectError> {
+    if Dialect::of(connection.protocol()).encoding == offered.encoding {
+        return Ok(());
+    }
+    Err(ConnectError::NotAgreed {
+        offered: offered.subprotocol().unwrap_or_default(),
+        chosen: connection.protocol().unwrap_or("none").to_owned(),
+    })
+}
+
 /// Subscribes to `identifier` and waits for the answer, at most `limit`. Messages that arrive meanwhile are
 /// dropped. Returns how long the confirmation took.
 ///
@@ -64,10 +85,7 @@ pub async fn subscribe(
 ) -> Result<Duration, SubscribeError> {
     let started = Instant::now();
     let answer = async {
-        connection
-            .send_text(&encode_subscribe(identifier))
-            .await
-            .map_err(Ending::from)?;
+        send(connection, &encode_subscribe(identifier)).await?;
         loop {
             let message = next(connection).await?;
             if let Some(answer) = Answer::of(&parse(&message)?, identifier) {
@@ -126,15 +144,31 @@ async fn wait_for_welcome(connection: &mut Connection) -> Result<Welcome, Ending
     }
 }
 
-/// The next text message and when it came.
+/// Sends one command, which is given as JSON, and waits until the socket has taken it.
+pub(super) async fn send(connection: &mut Connection, command: &str) -> Result<(), Ending> {
+    let encoding = Dialect::of(connection.protocol()).encoding;
+    let content = encoding.encode_command(command)?;
+    Ok(connection.send(opcode(encoding), &content).await?)
+}
+
+/// Of messages in this encoding.
+pub(super) fn opcode(encoding: Encoding) -> Opcode {
+    match encoding.is_binary() {
+        true => Opcode::Binary,
+        false => Opcode::Text,
+    }
+}
+
+/// The JSON of the next message and when it came.
 pub(super) async fn next(connection: &mut Connection) -> Result<(Instant, String), Ending> {
     let Message { at, payload } = connection.next_message().await?;
-    match payload {
-        Payload::Text(text) => Ok((at, text)),
-        Payload::Binary(_) => Err(Ending::Protocol(
-            "expected JSON text, got a binary message".to_owned(),
-        )),
-    }
+    let encoding = Dialect::of(connection.protocol()).encoding;
+    let json = match payload {
+        Payload::Text(text) if !encoding.is_binary() => text,
+        Payload::Text(text) => encoding.reply_json(Content::Text(&text))?.into_owned(),
+        Payload::Binary(bytes) => encoding.reply_json(Content::Binary(&bytes))?.into_owned(),
+    };
+    Ok((at, json))
 }
 
 /// Reads a reply; a `disconnect` is an ending here.

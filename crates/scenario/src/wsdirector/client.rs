@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plimsoll_cable::{command::encode_subscribe, reply::Reply};
+use plimsoll_cable::{command::encode_subscribe, reply::Reply, subprotocol::Dialect};
 use plimsoll_clients::{
     cable,
     dial::Traffic,
@@ -78,8 +78,14 @@ impl<'a> Client<'a> {
         // On the heap, as they are large and a client does them once.
         let (connection, timings, welcome) = match group.protocol {
             Protocol::ActionCable => {
-                let opened = Box::pin(cable::open(options, traffic)).await;
-                opened.map_err(|error| unmet("a connection and a welcome", error.to_string()))?
+                let no_welcome =
+                    |error: cable::ConnectError| unmet("a connection and a welcome", error.to_string());
+                let opened = Box::pin(cable::open(options, traffic))
+                    .await
+                    .map_err(no_welcome)?;
+                // Steps say what is sent as text.
+                cable::check_agreed(&opened.0, Dialect::default()).map_err(no_welcome)?;
+                opened
             }
             Protocol::Base | Protocol::Phoenix => {
                 let opened = Box::pin(websocket::connect(options, traffic)).await;

@@ -30,8 +30,8 @@ pub(super) const MODULE: Module = Module {
     api: &[
         differs(
             "connect",
-            "tags are applied; handshakeTimeoutS bounds the wait for the welcome, too; the codecs msgpack and protobuf are \
-             refused by name; further options: throw, protocol, resume",
+            "tags are applied; handshakeTimeoutS bounds the wait for the welcome, too; the codecs msgpack and protobuf need \
+             a server that agrees to them; further options: throw, protocol, resume",
         ),
         differs(
             "Client.subscribe",

@@ -8,11 +8,14 @@ use std::{
     time::Instant,
 };
 
-use plimsoll_cable::subprotocol::EXTENDED_JSON;
-use plimsoll_websocket::{Event, Opcode};
+use plimsoll_cable::{encoding::Content, subprotocol::Dialect};
+use plimsoll_websocket::Event;
 
 use super::Ending;
-use crate::websocket::{Connection, ReceiveError};
+use crate::{
+    cable::opening::opcode,
+    websocket::{Connection, ReceiveError},
+};
 
 /// One read nearly always empties the socket, whatever a broadcast storm left in it.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -28,8 +31,8 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct Link {
     connection: Option<Connection>,
-    /// Whether the server wants its pings answered.
-    pub(super) is_extended: bool,
+    /// How messages are written, and whether the server wants its pings answered.
+    pub(super) dialect: Dialect,
     ending: Option<Ending>,
     close_code: Option<u16>,
     /// Whether somebody waits for the socket to take what is queued.
@@ -38,10 +41,10 @@ pub(super) struct Link {
 
 impl Link {
     pub(super) fn new(connection: Connection) -> Self {
-        let is_extended = connection.protocol() == Some(EXTENDED_JSON);
+        let dialect = Dialect::of(connection.protocol());
         Self {
             connection: Some(connection),
-            is_extended,
+            dialect,
             ending: None,
             close_code: None,
             is_awaited: false,
@@ -60,29 +63,29 @@ impl Link {
         self.close_code
     }
 
-    /// Reads once and hands each text to `on_text`, whose error ends the session. Also tells whether what somebody
+    /// Reads once and hands the JSON of each message to `on_json`, whose error ends the session. Also tells whether what somebody
     /// waits to have sent is out.
     pub(super) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        mut on_text: impl FnMut(Instant, &str) -> Result<(), Ending>,
+        mut on_json: impl FnMut(Instant, &str) -> Result<(), Ending>,
     ) -> (Poll<Result<(), Ending>>, bool) {
         let was_flushed = self.is_awaited && !matches!(self.poll_flush(cx), Poll::Pending);
         let Some(connection) = &mut self.connection else {
             return (Poll::Ready(Err(self.end(Ending::Left))), was_flushed);
         };
-        let ending = &mut self.ending;
+        let (ending, encoding) = (&mut self.ending, self.dialect.encoding);
+        let mut on_content = |at, content: Content<'_>| {
+            let json = encoding.reply_json(content)?;
+            tracing::trace!(target: LOG_TARGET, "received {encoding}: {}", shortened(&json));
+            on_json(at, &json)
+        };
         let on_event = |at, event: Event<'_>| {
             let outcome = match event {
                 // What comes behind a `disconnect` is nobody's business.
                 _ if ending.is_some() => Ok(()),
-                Event::Text(text) => {
-                    tracing::trace!(target: LOG_TARGET, "received text: {}", shortened(text));
-                    on_text(at, text)
-                }
-                Event::Binary(_) => Err(Ending::Protocol(
-                    "expected JSON text, got a binary message".to_owned(),
-                )),
+                Event::Text(text) => on_content(at, Content::Text(text)),
+                Event::Binary(bytes) => on_content(at, Content::Binary(bytes)),
                 Event::Ping(_) | Event::Pong(_) | Event::Close(_) => Ok(()),
             };
             if let Err(why) = outcome {
@@ -101,8 +104,10 @@ impl Link {
 
     pub(super) fn queue(&mut self, command: &str) -> Result<(), Ending> {
         let connection = Self::open(&self.ending, &mut self.connection)?;
-        tracing::trace!(target: LOG_TARGET, "sent text: {}", shortened(command));
-        Ok(connection.queue(Opcode::Text, command.as_bytes())?)
+        let encoding = self.dialect.encoding;
+        let content = encoding.encode_command(command)?;
+        tracing::trace!(target: LOG_TARGET, "sent {encoding}: {}", shortened(command));
+        Ok(connection.queue(opcode(encoding), &content)?)
     }
 
     pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Ending>> {

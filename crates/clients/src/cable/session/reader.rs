@@ -76,8 +76,8 @@ struct PresenceEvent<'a> {
 
 impl Shared {
     /// Puts one server message where it belongs. What belongs nowhere is counted and dropped.
-    pub(super) fn route(&self, at: Instant, text: &str) -> Result<(), Ending> {
-        let reply = match Reply::parse(text) {
+    pub(super) fn route(&self, at: Instant, json: &str) -> Result<(), Ending> {
+        let reply = match Reply::parse(json) {
             Ok(reply) => reply,
             Err(error @ ReplyError::NotJson(_)) => return Err(error.into()),
             // An extension that we do not know.

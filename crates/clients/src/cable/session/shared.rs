@@ -135,7 +135,7 @@ impl Shared {
         let (read, was_flushed) = self
             .link
             .borrow_mut()
-            .poll_receive(cx, |at, text| self.route(at, text));
+            .poll_receive(cx, |at, json| self.route(at, json));
         if was_flushed {
             self.waiters.wake_all();
         }
@@ -162,7 +162,7 @@ impl Shared {
     /// A pong waits for its turn: whatever else is being sent shows the server that this client lives.
     fn answer_ping(&self, cx: &mut Context<'_>) -> Result<(), Ending> {
         let mut link = self.link.borrow_mut();
-        if self.owes_pong.get() && link.is_extended && link.poll_flush(cx)?.is_ready() {
+        if self.owes_pong.get() && link.dialect.is_extended && link.poll_flush(cx)?.is_ready() {
             self.owes_pong.set(false);
             link.queue(&encode_pong())?;
             let _ = link.poll_flush(cx)?;

@@ -1,6 +1,7 @@
 //! A session against a scripted server on a real socket. The virtual clock is for waiting in vain only: it does not
 //! wait for what is under way between two sockets.
 
+mod encodings;
 mod endings;
 mod extended;
 mod scene;

@@ -10,7 +10,7 @@ use std::{
 use futures_util::future::LocalBoxFuture;
 use plimsoll_clients::{
     cable::{
-        ConnectError,
+        ConnectError, check_agreed,
         session::{Reader, Session},
     },
     dial::{DialError, Traffic},
@@ -79,6 +79,7 @@ async fn open(
     let meter = Meter::new(host, recorder, user, started, traffic);
     let (connection, _) = attempt?.outcome.map_err(ConnectError::from)?;
     let left = options.handshake_timeout.saturating_sub(took);
+    check_agreed(&connection, options.dialect())?;
     let (session, reader) = Session::open(connection, left, options.resumption.clone()).await?;
     meter.begin(&session);
     Ok(Connected {
@@ -121,7 +122,12 @@ fn upgrade(target: &Target, address: SocketAddr, options: &ConnectOptions) -> we
     let scheme = if target.is_secure() { "https" } else { "http" };
     let mut upgrade = websocket::Options::new(target.clone(), vec![address]);
     upgrade.origin = Some(format!("{scheme}://{}", target.authority()));
-    upgrade.protocols = vec![options.protocol.to_owned()];
+    upgrade.protocols = options
+        .dialect()
+        .subprotocol()
+        .map(str::to_owned)
+        .into_iter()
+        .collect();
     upgrade.max_message_bytes = MAX_MESSAGE_BYTES;
     for (name, value) in &options.headers {
         match name.to_ascii_lowercase().as_str() {

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use plimsoll_cable::subprotocol::{BASE_JSON, EXTENDED_JSON};
+use plimsoll_cable::{encoding::Encoding, subprotocol::Dialect};
 use plimsoll_clients::cable::session::Resumption;
+use plimsoll_load::nearest::nearest;
 use rquickjs::{Class, Ctx, Exception, Result, Value};
 
 use super::{client::Client, log::LogLevel};
@@ -25,9 +26,13 @@ pub(super) struct ConnectOptions {
     pub(super) log: LogLevel,
     /// Whether failures to connect and to subscribe are exceptions.
     pub(super) throws: bool,
-    /// The sub-protocol that is offered.
-    pub(super) protocol: &'static str,
-    /// What an earlier session has left.
+    /// How messages are to be written.
+    codec: Option<Encoding>,
+    /// The sub-protocol that the script names.
+    protocol: Option<Dialect>,
+    /// Whether the session of an earlier client is to be resumed, which only the extended protocol can.
+    resumes: bool,
+    /// What that session has left.
     pub(super) resumption: Option<Resumption>,
 }
 
@@ -41,7 +46,9 @@ impl Default for ConnectOptions {
             receive_timeout: Duration::from_secs(1),
             log: LogLevel::default(),
             throws: false,
-            protocol: BASE_JSON,
+            codec: None,
+            protocol: None,
+            resumes: false,
             resumption: None,
         }
     }
@@ -74,7 +81,43 @@ impl ConnectOptions {
                 set.map_err(|expected| refuse(ctx, &key, &value, &expected))?;
             }
         }
+        let is_possible = read.check_dialect();
+        is_possible.map_err(|text| Exception::throw_type(ctx, &text))?;
         Ok(read)
+    }
+
+    /// What is offered to the server: the protocol that the script names, or else the base protocol, to resume a session
+    /// the extended one, in the codec.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.protocol.unwrap_or(Dialect {
+            encoding: self.codec.unwrap_or_default(),
+            is_extended: self.resumes,
+        })
+    }
+
+    /// Options that cannot be together; the error says what to write instead.
+    fn check_dialect(&self) -> std::result::Result<(), String> {
+        let Dialect {
+            encoding,
+            is_extended,
+        } = self.dialect();
+        if let Some(codec) = self.codec.filter(|codec| *codec != encoding) {
+            let wanted = Dialect {
+                encoding: codec,
+                is_extended,
+            };
+            let wanted = wanted.subprotocol().unwrap_or("none of the extended protocol");
+            return Err(format!(
+                "the options codec and protocol of cable.connect() contradict each other: the codec {codec} needs {wanted}"
+            ));
+        }
+        match self.dialect().subprotocol() {
+            Some(_) => Ok(()),
+            None => Err(format!(
+                "the option resume of cable.connect() needs the extended protocol, which is not built for the codec \
+                 {encoding}; expected the codec json or msgpack"
+            )),
+        }
     }
 
     /// Sets one; the error says what was expected.
@@ -86,12 +129,12 @@ impl ConnectOptions {
             "handshaketimeouts" => set_timeout(&mut self.handshake_timeout, value, Duration::from_secs)?,
             "receivetimeoutms" => set_timeout(&mut self.receive_timeout, value, Duration::from_millis)?,
             "loglevel" => self.log = LogLevel::parse(&text(value)?)?,
-            "codec" => check_codec(&text(value)?)?,
+            "codec" => self.codec = Some(codec(&text(value)?)?),
             "throw" => self.throws = value.as_bool().ok_or("true or false")?,
-            "protocol" => self.protocol = protocol(&text(value)?)?,
+            "protocol" => self.protocol = Some(protocol(&text(value)?)?),
             "resume" => {
                 self.resumption = resumption(value)?;
-                self.protocol = EXTENDED_JSON;
+                self.resumes = true;
             }
             _ => return Err(format!("one of the options {KNOWN}")),
         }
@@ -153,21 +196,20 @@ fn set_timeout(
     Ok(())
 }
 
-fn check_codec(codec: &str) -> std::result::Result<(), String> {
-    match codec {
-        "json" => Ok(()),
-        "msgpack" | "protobuf" => Err(format!(
-            "json: codec {codec} is not built, and only AnyCable Pro speaks it"
-        )),
-        _ => Err("json".to_owned()),
-    }
+fn codec(name: &str) -> std::result::Result<Encoding, String> {
+    let codec = name.parse::<Encoding>();
+    codec.map_err(|_| {
+        let guess = nearest(name, Encoding::ALL.map(Encoding::name));
+        let guess = guess.map(|guess| format!("; did you mean `{guess}`?"));
+        format!("json, msgpack or protobuf{}", guess.unwrap_or_default())
+    })
 }
 
-fn protocol(name: &str) -> std::result::Result<&'static str, String> {
-    [BASE_JSON, EXTENDED_JSON]
-        .into_iter()
-        .find(|known| *known == name)
-        .ok_or_else(|| format!("{BASE_JSON} or {EXTENDED_JSON}"))
+fn protocol(name: &str) -> std::result::Result<Dialect, String> {
+    Dialect::named(name).ok_or_else(|| {
+        let names: Vec<_> = Dialect::names().collect();
+        format!("one of {}", names.join(", "))
+    })
 }
 
 fn resumption(value: &Value<'_>) -> std::result::Result<Option<Resumption>, String> {

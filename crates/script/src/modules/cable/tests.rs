@@ -129,8 +129,16 @@ async fn wrong_options_are_named() {
         ("{ receiveTimeoutMs: 1.5 }", "is 1.5; expected a whole number"),
         ("{ handshakeTimeoutS: -1 }", "is -1; expected a whole number"),
         ("{ headers: { a: 1 } }", "expected an object of texts"),
-        ("{ codec: 'msgpack' }", "codec msgpack is not built"),
-        ("{ codec: 'x' }", "expected json"),
+        ("{ codec: 'x' }", "expected json, msgpack or protobuf"),
+        ("{ codec: 'mesgpack' }", "did you mean \\`msgpack\\`?"),
+        (
+            "{ codec: 'msgpack', protocol: 'actioncable-v1-ext-json' }",
+            "the codec msgpack needs actioncable-v1-ext-msgpack",
+        ),
+        (
+            "{ codec: 'protobuf', resume: connect() }",
+            "expected the codec json or msgpack",
+        ),
         ("{ logLevel: 'loud' }", "expected one of panic"),
         ("{ protocol: 'x' }", "actioncable-v1-ext-json"),
         ("{ resume: {} }", "expected a client of an earlier connect()"),

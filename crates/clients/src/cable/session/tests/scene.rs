@@ -2,12 +2,13 @@
 
 use std::{future::Future, pin::pin, rc::Rc, time::Duration};
 
-use plimsoll_websocket::Opcode;
+use plimsoll_cable::subprotocol::Dialect;
 use tokio::join;
 
 use crate::{
     cable::{
         Matcher,
+        opening::opcode,
         session::{Channel, Patience, Reader, Resumption, Search, Session},
     },
     test_peer::{self, Got, Peer, frame},
@@ -35,7 +36,7 @@ impl Scene {
         let server = async {
             let mut peer = listener.accept().await;
             let mut answer = peer.answer(Some(protocol));
-            answer.extend(frame(Opcode::Text, with_id(welcome).as_bytes()));
+            answer.extend(message(protocol, welcome));
             peer.write(&answer).await;
             peer
         };
@@ -121,6 +122,14 @@ impl Scene {
             .map(|message| message.json.into())
             .collect()
     }
+}
+
+/// The frame of a server message, `{ID}` in it replaced, as the sub-protocol has it. Anything can be msgpack, not only
+/// commands.
+pub(super) fn message(protocol: &str, json: &str) -> Vec<u8> {
+    let (json, encoding) = (with_id(json), Dialect::of(Some(protocol)).encoding);
+    let content = encoding.encode_command(&json).unwrap();
+    frame(opcode(encoding), &content)
 }
 
 pub(super) fn escaped() -> String {
