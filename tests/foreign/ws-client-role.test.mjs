@@ -22,9 +22,17 @@ const counts = ({ n_lost = 0, n_duplicated = 0, n_out_of_order = 0 } = {}) => ({
 
 const only = (object, names) => Object.fromEntries(names.map((name) => [name, object[name]]));
 
+/** The flags for a kind of server such as `actioncable in msgpack`. */
+function flagsFor(kind) {
+  const [type, encoding] = kind.split(" in ");
+  return ["--server-type", type, ...(encoding ? ["--action-cable-encoding", encoding] : [])];
+}
+
+const BINARY_CABLES = ["actioncable in msgpack", "actioncable in protobuf"];
+
 /** Runs `plimsoll bench broadcast` with one wait of a second for late deliveries. */
 function broadcast(peer, type, ...more) {
-  const args = ["--server-type", type, "--wait-broadcasts", "1", ...SIZES, ...more];
+  const args = [...flagsFor(type), "--wait-broadcasts", "1", ...SIZES, ...more];
   return plimsollJson("bench", "broadcast", peer.url, ...args);
 }
 
@@ -36,7 +44,7 @@ function assertCounts(report, expected) {
 }
 
 describe("bench broadcast", () => {
-  for (const type of ["json", "binary", "actioncable"]) {
+  for (const type of ["json", "binary", "actioncable", ...BINARY_CABLES]) {
     for (const padding of [0, 200]) {
       test(`${type} with ${padding} bytes of padding: everything is counted and nothing is missing`, async (t) => {
         const peer = await PeerServer.start(t, type);
@@ -117,7 +125,7 @@ describe("bench broadcast", () => {
 describe("bench echo", () => {
   /** Runs `plimsoll bench echo`. */
   const echo = (peer, type, ...more) =>
-    plimsollJson("bench", "echo", peer.url, "--server-type", type, ...SIZES, ...more);
+    plimsollJson("bench", "echo", peer.url, ...flagsFor(type), ...SIZES, ...more);
 
   function assertEchoes(report, { n_unanswered = 0 } = {}) {
     assert.equal(report.steps.length, 1);
@@ -127,7 +135,7 @@ describe("bench echo", () => {
     assert.equal(plimsoll.acknowledgement_us.count, N_SAMPLES - n_unanswered);
   }
 
-  for (const type of ["echo", "json", "binary", "actioncable"]) {
+  for (const type of ["echo", "json", "binary", "actioncable", ...BINARY_CABLES]) {
     test(`${type}: every echo is counted`, async (t) => {
       const peer = await PeerServer.start(t, type);
       const { code, report, stderr } = await echo(peer, type, "--concurrent", "4");
@@ -146,16 +154,27 @@ describe("bench echo", () => {
 });
 
 describe("bench connect", () => {
-  test("actioncable-connect: everybody is connected and subscribed", async (t) => {
+  for (const kind of ["actioncable", ...BINARY_CABLES]) {
+    test(`${kind}: everybody is connected and subscribed`, async (t) => {
+      const peer = await PeerServer.start(t, kind);
+      const flags = flagsFor(kind.replace("actioncable", "actioncable-connect"));
+      const args = [...flags, "--concurrent", "10", "--step-size", "50", "--total-steps", "2"];
+      const { code, report, stderr } = await plimsollJson("bench", "connect", peer.url, ...args);
+      assert.equal(code, 0, stderr);
+      assert.deepEqual(report.steps.map((step) => step.clients), [50, 100]);
+      for (const { plimsoll } of report.steps) {
+        assert.deepEqual(only(plimsoll.connect, ["n_connected", "n_failed"]), { n_connected: 50, n_failed: 0 });
+      }
+      assert.equal(peer.n_peak, 100);
+    });
+  }
+
+  test("a server that does not agree to the encoding: the reason is told, and the run fails", async (t) => {
     const peer = await PeerServer.start(t, "actioncable");
-    const args = ["--server-type", "actioncable-connect", "--concurrent", "10", "--step-size", "50", "--total-steps", "2"];
+    const args = [...flagsFor("actioncable in msgpack"), "--step-size", "5", "--total-steps", "1"];
     const { code, report, stderr } = await plimsollJson("bench", "connect", peer.url, ...args);
-    assert.equal(code, 0, stderr);
-    assert.deepEqual(report.steps.map((step) => step.clients), [50, 100]);
-    for (const { plimsoll } of report.steps) {
-      assert.deepEqual(only(plimsoll.connect, ["n_connected", "n_failed"]), { n_connected: 50, n_failed: 0 });
-    }
-    assert.equal(peer.n_peak, 100);
+    assert.ok(code === 1 || code === 3, `exit code ${code}`);
+    assert.match(stderr + JSON.stringify(report), /the server did not agree to the sub-protocol \(5\)/);
   });
 
   test("a server that is no WebSocket server: the reason is told, and the run fails", async (t) => {

@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, num::NonZero, thread, time::Duration};
 
+use plimsoll_cable::{encoding::Encoding, subprotocol::Dialect};
 use plimsoll_clients::target::{Target, TargetError};
 use plimsoll_report::summary::{Plan, PlannedScenario};
 
@@ -25,9 +26,30 @@ pub enum UsageError {
          of clients, and several machines can each run their own bench"
     )]
     WorkerAddr,
-    /// Another encoding than JSON was asked for.
-    #[error("--action-cable-encoding {0:?} is not built yet; only json is")]
-    Encoding(String),
+    /// A binary encoding for servers that do not speak Action Cable.
+    #[error(
+        "--action-cable-encoding {encoding} does not fit --server-type {server_type}; expected actioncable or \
+         actioncable-connect"
+    )]
+    Encoding {
+        /// The encoding.
+        encoding: Encoding,
+        /// The server type.
+        server_type: ServerType,
+    },
+    /// The server would choose another encoding than the one that is asked for.
+    #[error(
+        "--sub-protocol {sub_protocol} means the encoding {meant}, but --action-cable-encoding is {encoding}; leave \
+         --sub-protocol out"
+    )]
+    SubProtocol {
+        /// What is to be offered.
+        sub_protocol: String,
+        /// The encoding that goes with it.
+        meant: Encoding,
+        /// The encoding that was asked for.
+        encoding: Encoding,
+    },
     /// A header without a colon.
     #[error(
         "--header {0:?} is no header; expected a name, a colon and a value, for example \"Cookie: uid=1\""
@@ -58,6 +80,7 @@ pub enum UsageError {
 pub(crate) struct Common {
     pub(crate) target: Target,
     pub(crate) server_type: ServerType,
+    pub(crate) encoding: Encoding,
     pub(crate) channel: String,
     pub(crate) origin: String,
     pub(crate) sub_protocol: Option<String>,
@@ -313,16 +336,25 @@ impl TryFrom<CommonArgs> for Common {
         if !args.worker_addr.is_empty() {
             return Err(UsageError::WorkerAddr);
         }
-        if args.action_cable_encoding != "json" {
-            return Err(UsageError::Encoding(args.action_cable_encoding));
+        let (server_type, encoding) = (args.server_type, args.action_cable_encoding);
+        if encoding.is_binary() && !server_type.is_cable() {
+            return Err(UsageError::Encoding {
+                encoding,
+                server_type,
+            });
         }
+        let sub_protocol = args.sub_protocol.filter(|name| !name.is_empty());
         let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
         Ok(Self {
             target: Target::parse(&args.url)?,
-            server_type: args.server_type,
+            server_type,
+            encoding,
             channel: args.channel,
             origin: args.origin,
-            sub_protocol: args.sub_protocol.filter(|name| !name.is_empty()),
+            sub_protocol: match server_type.is_cable() {
+                true => offered(sub_protocol, encoding)?,
+                false => sub_protocol,
+            },
             headers: args
                 .header
                 .into_iter()
@@ -361,6 +393,27 @@ impl Common {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+/// What is offered to an Action Cable server. A binary encoding needs its sub-protocol, or the server speaks JSON.
+fn offered(sub_protocol: Option<String>, encoding: Encoding) -> Result<Option<String>, UsageError> {
+    let Some(sub_protocol) = sub_protocol else {
+        let dialect = Dialect {
+            encoding,
+            is_extended: false,
+        };
+        let needed = dialect.subprotocol().filter(|_| encoding.is_binary());
+        return Ok(needed.map(str::to_owned));
+    };
+    let meant = Dialect::of(Some(&sub_protocol)).encoding;
+    match meant == encoding {
+        true => Ok(Some(sub_protocol)),
+        false => Err(UsageError::SubProtocol {
+            sub_protocol,
+            meant,
+            encoding,
+        }),
     }
 }
 

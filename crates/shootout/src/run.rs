@@ -105,6 +105,7 @@ impl<'a> Run<'a> {
         let meter = Meter::attach(monitor.clone(), &common.watch)?;
         let wire = Wire::new(
             common.server_type,
+            common.encoding,
             &common.channel,
             n_padding_bytes,
             wire_run(SystemTime::now()),

@@ -12,6 +12,7 @@ mod shape;
 
 use std::time::SystemTime;
 
+use plimsoll_cable::encoding::Encoding;
 use plimsoll_websocket::Opcode;
 
 use self::payload::Payload;
@@ -42,6 +43,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Wire {
     server_type: ServerType,
+    encoding: Encoding,
     channel: String,
     run: Run,
     padding: String,
@@ -57,11 +59,18 @@ pub(crate) struct Run {
 }
 
 impl Wire {
-    /// `channel` is the Action Cable identifier; other server types do not use it.
-    pub(crate) fn new(server_type: ServerType, channel: &str, n_padding_bytes: usize, run: Run) -> Self {
+    /// `encoding` and `channel`, the identifier, are Action Cable's; other server types do not use them.
+    pub(crate) fn new(
+        server_type: ServerType,
+        encoding: Encoding,
+        channel: &str,
+        n_padding_bytes: usize,
+        run: Run,
+    ) -> Self {
         let padding = "1234567890".chars().cycle().take(n_padding_bytes).collect();
         Self {
             server_type,
+            encoding,
             channel: channel.to_owned(),
             run,
             padding,
@@ -70,6 +79,11 @@ impl Wire {
 
     pub(crate) fn server_type(&self) -> ServerType {
         self.server_type
+    }
+
+    /// How Action Cable's messages are written.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
     /// The Action Cable identifier.
@@ -96,7 +110,13 @@ impl Wire {
             ServerType::Json => format!(r#"{{"type":"{name}","payload":{}}}"#, payload()),
             ServerType::ActionCable | ServerType::ActionCableConnect => {
                 let data = format!(r#"{{"action":"{name}","payload":{}}}"#, payload());
-                plimsoll_cable::command::encode_message(&self.channel, &data)
+                let command = plimsoll_cable::command::encode_message(&self.channel, &data);
+                if self.encoding.is_binary() {
+                    let content = self.encoding.encode_command(&command);
+                    let content = content.expect("a message can be written in every encoding");
+                    return (Opcode::Binary, content.into_owned());
+                }
+                command
             }
             ServerType::Echo => payload().to_string(),
         };

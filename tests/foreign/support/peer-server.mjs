@@ -1,8 +1,7 @@
 // npm `ws` as the server that our load client talks to: the benchmark contracts, and ways to break them.
 
 import { WebSocketServer } from "ws";
-
-const ACTION_CABLE = "actioncable-v1-json";
+import { CODECS } from "./cable-codecs.mjs";
 
 /** Sends `message` to `client`. The server under a test may be given another one, which loses or repeats some. */
 const deliverOnce = (client, message) => client.send(message);
@@ -31,14 +30,14 @@ const CONTRACTS = {
     client.send(result);
   },
 
-  actioncable(client, data, _isBinary, broadcast) {
-    const { command, identifier, data: performed } = JSON.parse(data);
+  actioncable(client, data, isBinary, broadcast, { read, write }) {
+    const { command, identifier, data: performed } = read(data, isBinary);
     if (command === "subscribe") {
       client.identifier = identifier;
-      return client.send(JSON.stringify({ type: "confirm_subscription", identifier }));
+      return client.send(write({ type: "confirm_subscription", identifier }));
     }
     const { action, payload } = JSON.parse(performed);
-    const say = (action) => JSON.stringify({ identifier, message: { action, payload } });
+    const say = (action) => write({ identifier, message: { action, payload } });
     if (action === "echo") return client.send(say("echo"));
     broadcast(() => say("broadcast"));
     client.send(say("broadcastResult"));
@@ -52,20 +51,23 @@ export class PeerServer {
   n_broadcasts = 0;
 
   /**
-   * A server of one of the types `echo`, `json`, `binary`, `actioncable` on a free port. `deliver(client, message,
+   * A server of one of the types `echo`, `json`, `binary`, `actioncable` on a free port, the last one also as
+   * `actioncable in msgpack` or `protobuf`. `deliver(client, message,
    * { n_broadcast, n_client })` stands between a broadcast and each of its receivers; both numbers count from 1.
    * `greeting` is sent to every new client.
    */
-  static async start(t, type, { deliver = deliverOnce, greeting } = {}) {
+  static async start(t, kind, { deliver = deliverOnce, greeting } = {}) {
     const peer = new PeerServer();
-    const handleProtocols = (offered) => (offered.has(ACTION_CABLE) ? ACTION_CABLE : false);
+    const [type, encoding = "json"] = kind.split(" in ");
+    const codec = CODECS[encoding];
+    const handleProtocols = (offered) => (offered.has(codec.protocol) ? codec.protocol : false);
     const server = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols });
     const contract = CONTRACTS[type];
     let n_clients = 0;
     server.on("connection", (client) => {
       client.number = ++n_clients;
       peer.n_peak = Math.max(peer.n_peak, server.clients.size);
-      if (type === "actioncable") client.send('{"type":"welcome"}');
+      if (type === "actioncable") client.send(codec.write({ type: "welcome" }));
       if (greeting) client.send(greeting);
       const broadcast = (make) => {
         const n_broadcast = ++peer.n_broadcasts;
@@ -74,7 +76,7 @@ export class PeerServer {
           deliver(receiver, make(receiver), { n_broadcast, n_client: receiver.number });
         }
       };
-      client.on("message", (data, isBinary) => contract(client, data, isBinary, broadcast));
+      client.on("message", (data, isBinary) => contract(client, data, isBinary, broadcast, codec));
       client.on("error", () => {});
     });
     await new Promise((resolve) => server.on("listening", resolve));

@@ -3,6 +3,7 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
+use plimsoll_cable::encoding::Encoding;
 
 use super::delay::parse_seconds;
 use crate::{server_type::ServerType, watching::WatchArgs};
@@ -24,13 +25,14 @@ pub struct CommonArgs {
         default_value = r#"{"channel":"BenchmarkChannel"}"#
     )]
     pub(crate) channel: String,
-    /// The encoding of Action Cable messages; only json is built
+    /// The encoding of Action Cable messages: json, or msgpack or protobuf, which AnyCable Pro speaks
     #[arg(long, value_name = "ENCODING", default_value = "json")]
-    pub(crate) action_cable_encoding: String,
+    pub(crate) action_cable_encoding: Encoding,
     /// The Origin header
     #[arg(long, short, value_name = "ORIGIN", default_value = "http://localhost")]
     pub(crate) origin: String,
-    /// The WebSocket sub-protocol to offer, for example actioncable-v1-json
+    /// The WebSocket sub-protocol to offer, for example actioncable-v1-json [default: none; that of a binary
+    /// --action-cable-encoding]
     #[arg(long, value_name = "NAME")]
     pub(crate) sub_protocol: Option<String>,
     /// A header to send with the upgrade; may be given several times

@@ -128,7 +128,11 @@ fn what_cannot_be_done_is_refused_by_name() {
     );
     check(
         exchange("echo ws://h/ --action-cable-encoding msgpack").unwrap_err(),
-        r#"--action-cable-encoding "msgpack" is not built yet"#,
+        "--action-cable-encoding msgpack does not fit --server-type json; expected actioncable",
+    );
+    check(
+        exchange("echo ws://h/ --server-type actioncable --sub-protocol actioncable-v1-msgpack").unwrap_err(),
+        "--sub-protocol actioncable-v1-msgpack means the encoding msgpack, but --action-cable-encoding is json",
     );
     check(
         exchange("broadcast ws://h/ --server-type echo").unwrap_err(),
@@ -142,6 +146,27 @@ fn what_cannot_be_done_is_refused_by_name() {
     check(
         exchange("echo ws://h/ --header Cookie").unwrap_err(),
         "Cookie: uid=1",
+    );
+}
+
+#[test]
+fn binary_encodings_offer_their_sub_protocol() {
+    let check = |arguments: &str, expected: Option<&str>| {
+        let common = exchange(&format!("echo ws://h/ --server-type actioncable {arguments}"))
+            .unwrap()
+            .common;
+        assert_eq!(common.sub_protocol.as_deref(), expected, "{arguments}");
+    };
+    check("", None);
+    check("--sub-protocol graphql-ws", Some("graphql-ws"));
+    check("--action-cable-encoding msgpack", Some("actioncable-v1-msgpack"));
+    check(
+        "--action-cable-encoding protobuf",
+        Some("actioncable-v1-protobuf"),
+    );
+    check(
+        "--action-cable-encoding msgpack --sub-protocol actioncable-v1-ext-msgpack",
+        Some("actioncable-v1-ext-msgpack"),
     );
 }
 
@@ -161,6 +186,10 @@ fn nonsense_is_refused_with_the_flag_and_what_was_expected() {
     check(
         "echo ws://h/ --server-type cable",
         &["--server-type", "unknown", "actioncable"],
+    );
+    check(
+        "echo ws://h/ --action-cable-encoding cbor",
+        &["--action-cable-encoding", "unknown encoding", "msgpack"],
     );
     check(
         "echo ws://h/ --concurrent 0",

@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use plimsoll_cable::reply::Reply;
+use plimsoll_cable::{
+    encoding::{Content, Encoding},
+    reply::Reply,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -17,6 +20,8 @@ const MAX_SHAPES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Reader {
     wire: Arc<Wire>,
+    /// Of Action Cable's messages.
+    encoding: Encoding,
     shapes: Vec<Shape>,
 }
 
@@ -51,6 +56,7 @@ struct Identified<'a> {
 impl Reader {
     pub(crate) fn new(wire: Arc<Wire>) -> Self {
         Self {
+            encoding: wire.encoding(),
             wire,
             shapes: Vec::new(),
         }
@@ -58,6 +64,14 @@ impl Reader {
 
     /// Understands a text message.
     pub(crate) fn text(&mut self, frame: &str) -> Inbound {
+        match self.encoding.is_binary() {
+            true => Inbound::Foreign,
+            false => self.json(frame),
+        }
+    }
+
+    /// Understands a text message, or the JSON that a binary one stands for.
+    fn json(&mut self, frame: &str) -> Inbound {
         match self.shapes.iter().find_map(|shape| shape.read(frame)) {
             Some((kind, id)) => Inbound::Ours(kind, id),
             None => self.parse(frame),
@@ -65,10 +79,13 @@ impl Reader {
     }
 
     /// Understands a binary message.
-    pub(crate) fn binary(&self, message: &[u8]) -> Inbound {
-        match self.wire.server_type {
-            ServerType::Binary => into_inbound(binary::decode(message, self.wire.run)),
-            _ => Inbound::Foreign,
+    pub(crate) fn binary(&mut self, message: &[u8]) -> Inbound {
+        if self.wire.server_type == ServerType::Binary {
+            return into_inbound(binary::decode(message, self.wire.run));
+        }
+        match self.encoding.reply_json(Content::Binary(message)) {
+            Ok(json) => self.json(&json),
+            Err(_) => Inbound::Foreign,
         }
     }
 

@@ -11,7 +11,7 @@ const RUN: Run = Run {
 const CHANNEL: &str = r#"{"channel":"BenchmarkChannel"}"#;
 
 fn wire(server_type: ServerType, n_padding_bytes: usize) -> Wire {
-    Wire::new(server_type, CHANNEL, n_padding_bytes, RUN)
+    Wire::new(server_type, Encoding::Json, CHANNEL, n_padding_bytes, RUN)
 }
 
 fn encoded(server_type: ServerType, command: Command, n_padding_bytes: usize) -> Vec<u8> {
@@ -46,6 +46,22 @@ fn commands_have_the_documented_bytes() {
         1,
         r#"{"id":"000000ab.7","sendTime":"1700000000123456789","padding":"1"}"#,
     );
+}
+
+#[test]
+fn commands_in_binary_encodings_are_binary_messages() {
+    for (encoding, head) in [
+        (
+            Encoding::Msgpack,
+            &b"\x83\xa7command\xa7message\xaaidentifier"[..],
+        ),
+        (Encoding::Protobuf, b"\x10\x03\x1a\x1e{\"channel\":"),
+    ] {
+        let wire = Wire::new(ServerType::ActionCable, encoding, CHANNEL, 3, RUN);
+        let (opcode, content) = wire.encode(Command::Echo, 7, UNIX_EPOCH);
+        assert_eq!(opcode, Opcode::Binary);
+        assert!(content.starts_with(head), "{content:02x?}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::{rc::Rc, time::Duration};
 
+use plimsoll_cable::subprotocol::Dialect;
 use plimsoll_clients::{
     cable,
     cause::Cause,
@@ -39,6 +40,11 @@ pub(super) async fn open(
     }
     let opened = cable::open(options, traffic).await;
     let (mut connection, timings, welcome) = opened.map_err(|error| error.cause())?;
+    let offered = Dialect {
+        encoding: setup.wire.encoding(),
+        is_extended: false,
+    };
+    cable::check_agreed(&connection, offered).map_err(|error| error.cause())?;
     let subscribe = cable::subscribe(&mut connection, setup.wire.channel(), setup.subscribe_limit).await;
     let subscribe = subscribe.map_err(|error| error.cause())?;
     Ok((connection, opening(&timings, Some(welcome), Some(subscribe))))

@@ -14,12 +14,12 @@ const RUN: Run = Run {
 const CHANNEL: &str = r#"{"channel":"BenchmarkChannel"}"#;
 
 fn reader(server_type: ServerType) -> Reader {
-    Reader::new(Arc::new(Wire::new(server_type, CHANNEL, 3, RUN)))
+    Reader::new(Arc::new(Wire::new(server_type, Encoding::Json, CHANNEL, 3, RUN)))
 }
 
 #[test]
 fn binary_messages_are_recognised() {
-    let reader = reader(ServerType::Binary);
+    let mut reader = reader(ServerType::Binary);
     let message = reader.wire.encode(Command::Broadcast, 7, SystemTime::now()).1;
     assert_eq!(reader.binary(&message), Inbound::Ours(Kind::Broadcast, 7));
     let mut result = message.clone();
@@ -116,6 +116,49 @@ fn texts_are_recognised_whatever_the_order_of_fields() {
         ServerType::Echo,
         "Welcome to simple echo server",
         Inbound::Foreign,
+    );
+}
+
+#[test]
+fn binary_encodings_are_read_as_the_json_that_they_stand_for() {
+    let of = |kind: &str| {
+        format!(
+            r#"{{"identifier":"{{\"channel\":\"BenchmarkChannel\"}}","message":{{"action":"{kind}","payload":{{"id":"000000ab.12"}}}}}}"#
+        )
+    };
+    let reader = |encoding| {
+        Reader::new(Arc::new(Wire::new(
+            ServerType::ActionCable,
+            encoding,
+            CHANNEL,
+            3,
+            RUN,
+        )))
+    };
+    let mut msgpack = reader(Encoding::Msgpack);
+    for (json, expected) in [
+        (of("broadcast"), Inbound::Ours(Kind::Broadcast, 12)),
+        (of("broadcast"), Inbound::Ours(Kind::Broadcast, 12)),
+        (of("broadcastResult"), Inbound::Ours(Kind::BroadcastResult, 12)),
+        (r#"{"type":"ping","message":1}"#.to_owned(), Inbound::Chatter),
+        (
+            r#"{"type":"disconnect","reason":"remote"}"#.to_owned(),
+            Inbound::Goodbye("remote".into()),
+        ),
+        ("7".to_owned(), Inbound::Foreign),
+    ] {
+        let message = Encoding::Msgpack.encode_command(&json).unwrap();
+        assert_eq!(msgpack.binary(&message), expected, "{json}");
+    }
+    assert_eq!(msgpack.shapes.len(), 2);
+    // Text is of somebody else, also when it would be ours in JSON.
+    assert_eq!(msgpack.text(&of("broadcast")), Inbound::Foreign);
+    assert_eq!(reader(Encoding::Json).binary(b"\x80"), Inbound::Foreign);
+    let mut protobuf = reader(Encoding::Protobuf);
+    assert_eq!(protobuf.binary(b"\x08\x03"), Inbound::Chatter);
+    assert_eq!(
+        protobuf.binary(b"\x08\x02\x32\x06remote"),
+        Inbound::Goodbye("remote".into())
     );
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use plimsoll_cable::encoding::Encoding;
+
 use super::*;
 use crate::wire::Run;
 
@@ -11,7 +13,13 @@ const RUN: Run = Run {
 };
 
 fn book(server_type: ServerType) -> Book {
-    Book::new(Arc::new(Wire::new(server_type, "channel", 0, RUN)))
+    Book::new(Arc::new(Wire::new(
+        server_type,
+        Encoding::Json,
+        "channel",
+        0,
+        RUN,
+    )))
 }
 
 fn order(slot: usize, id: u64) -> SendOrder {
