@@ -52,7 +52,7 @@ test("a run is kept with all that is known of it", async (t) => {
   assert.equal(listed.kind, "k6");
   assert.equal(listed.verdict, "passed");
   assert.match(listed.name, /nothing\.js$/);
-  assert.match(listed.command, /run -i 7 --format json nothing\.js$/);
+  assert.equal(listed.command, "plimsoll run -i 7 --format json nothing.js");
 
   const exported = await plimsoll("runs", "export", "latest");
   assert.deepEqual(JSON.parse(exported.stdout), summary);

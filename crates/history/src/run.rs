@@ -13,7 +13,7 @@ pub struct Run {
     pub name: String,
     /// What kind of run it was, such as `k6`.
     pub kind: String,
-    /// The command line as it was typed.
+    /// The command line as it was typed, with the program as `plimsoll`.
     pub command: String,
     /// How long it took.
     pub duration_seconds: f64,

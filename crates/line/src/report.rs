@@ -59,7 +59,7 @@ impl Unit {
 pub struct Report {
     /// The version of the program.
     pub plimsoll: &'static str,
-    /// The command as it was typed.
+    /// The command as it was typed, with the program as `plimsoll`.
     pub command: Vec<String>,
     /// When the search began, as of RFC 3339.
     pub started_at: String,

@@ -1,11 +1,13 @@
 //! The arguments of the process. Flag names are as AnyCable takes them: `-` and `_` are the same.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, iter};
 
-/// The command line of this process as it was typed; what is no text in it is replaced.
+/// The command line of this process as it was typed, but for the program: where that lies on this machine says nothing to
+/// those who read it elsewhere. What is no text in it is replaced.
 pub(crate) fn typed() -> Vec<String> {
-    std::env::args_os()
-        .map(|argument| argument.to_string_lossy().into_owned())
+    let words = std::env::args_os().skip(1);
+    iter::once(env!("CARGO_PKG_NAME").to_owned())
+        .chain(words.map(|word| word.to_string_lossy().into_owned()))
         .collect()
 }
 

@@ -215,7 +215,7 @@ pub struct Parts<'a> {
 pub struct Origin<'a> {
     /// Version of the program.
     pub plimsoll: &'a str,
-    /// The command line as it was typed.
+    /// The command line as it was typed, with the program as `plimsoll`.
     pub command: Vec<String>,
     /// What was run, for people.
     pub name: &'a str,

@@ -14,6 +14,8 @@ mod samples;
 mod session;
 #[cfg(test)]
 pub(crate) mod test_server;
+#[cfg(test)]
+mod tests;
 mod waiter;
 
 pub(crate) use self::{

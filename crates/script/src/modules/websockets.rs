@@ -53,7 +53,11 @@ const API: &[Api] = &[
     same("WebSocket.extensions"),
     same("WebSocket.onclose"),
     differs("WebSocket.onerror", "is called for broken connections, too"),
-    same("WebSocket.onmessage"),
+    differs(
+        "WebSocket.onmessage",
+        "the server's Close is answered when all messages before it are handled, so a handler that sleeps holds it back; k6 \
+         answers it at once, and what the script sends after that is lost",
+    ),
     same("WebSocket.onopen"),
     same("WebSocket.onping"),
     same("WebSocket.onpong"),

@@ -23,7 +23,8 @@ pub(super) const MODULE: Module = Module {
         differs("Socket.close", "a code that must not be sent is refused"),
         differs(
             "Socket.on",
-            "`close` is not called when the iteration is interrupted",
+            "`close` is not called when the iteration is interrupted; the server's Ping is answered while a handler sleeps or \
+             waits, its Close, as in k6, when the handlers are done",
         ),
         same("Socket.ping"),
         same("Socket.send"),

@@ -100,56 +100,6 @@ async fn what_comes_with_a_close_is_told_before_it() {
     check_events("/last-words", "", "open 1 | message 1 bye | close 3 1000 why").await;
 }
 
-#[tokio::test(flavor = "local")]
-async fn what_came_before_the_end_is_answered_before_it() {
-    let check = async |path: &str, handler: &str, told: &str, said: &[&str]| {
-        let body = format!(
-            "const socket = open('{path}');
-             const answer = ({{ data }}) => {{ if (data.length < 9) log.push(data); socket.send(data) }};
-             socket.onmessage = {handler};
-             socket.onerror = ({{ error }}) => log.push(error);
-             socket.onclose = ({{ code }}) => log.push('close ' + code);"
-        );
-        let seen = run(&body).await;
-        assert_eq!(seen.log, told, "{path}, {handler}");
-        assert_eq!(seen.server.all_said().await, said, "{path}, {handler}");
-    };
-    let sleepily = "(event) => { sleep(0.01); answer(event) }";
-    let in_promises = "async (event) => { await null; await null; answer(event) }";
-    let both = [r#"Text("one")"#, r#"Text("two")"#];
-    for handler in ["answer", sleepily, in_promises] {
-        let check = async |path, told: &str, close| {
-            check(
-                path,
-                handler,
-                &format!("one | two | {told}"),
-                &[both[0], both[1], close, "end"],
-            )
-            .await;
-        };
-        check("/behind/close", "close 1000", "Close 1000").await;
-        let told = "websocket: protocol violation by the server: opcode 3 is reserved | close undefined";
-        check("/behind/violation", told, "Close 1002").await;
-        let told =
-            "websocket: protocol violation by the server: the text is not valid UTF-8 | close undefined";
-        check("/behind/text", told, "Close 1007").await;
-    }
-    let handler = "(event) => { socket.ping(); sleep(0.1); answer(event) }";
-    let said = ["Ping([48])", both[0], "Close 1000", "end"];
-    check("/behind/ping", handler, "one | close 1000", &said).await;
-    let said = ["4194304 bytes", "Close 1000", "end"];
-    check("/behind/large", "answer", "close 1000", &said).await;
-    let handler = "(event) => { answer(event); socket.close(3001) }";
-    let told = "one | websocket: protocol violation by the server: opcode 3 is reserved | close undefined";
-    check(
-        "/behind/violation",
-        handler,
-        told,
-        &[both[0], "Close 3001", "end"],
-    )
-    .await;
-}
-
 #[tokio::test(flavor = "local", start_paused = true)]
 async fn a_close_that_is_not_answered_is_not_waited_for_for_ever() {
     let told =
