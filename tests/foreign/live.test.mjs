@@ -160,6 +160,23 @@ describe("the page of a run that goes on", () => {
     assert.equal(await run.code(), 105);
   });
 
+  test("a quick look has it, too", async (t) => {
+    const server = createServer((_, response) => response.end("hello")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => server.closeAllConnections());
+    t.after(() => server.close());
+    const target = `http://127.0.0.1:${server.address().port}/`;
+    const run = await Run.start(t, "quick", "-c", "2", "-n", "1000000", "--quiet", "--ui", target);
+    const { page, check } = await open(t, run.url);
+    await eventually(async () => (await drawn(page, "HTTP requests per second"))?.[0]?.values.length >= 2, "requests");
+    assert.equal(await page.locator("button:text-is('Pause')").isVisible(), false);
+    await page.click("button:text-is('Stop')");
+    await page.waitForURL(`${run.url}report`);
+    await page.waitForSelector("#environment");
+    check();
+    assert.equal(await run.code(), 130, run.said);
+  });
+
   test("plimsoll demo has it beside its chat", async (t) => {
     const run = await Run.start(t, "demo", "--users", "40", "--time", "600", "--ui");
     const { page, check } = await open(t, run.url);

@@ -125,7 +125,9 @@ describe("the page of runs", () => {
     await page.locator(".runs tbody a", { hasText: "fails.js" }).click();
     await page.waitForSelector("#environment");
     assert.match(await page.textContent(".headline"), /rtt p\(95\)<2/);
-    await page.goBack();
+    await page.click("header a:text-is('All runs')");
+    await page.waitForSelector(".runs");
+    assert.equal(page.url(), url);
 
     const compare = page.locator("button:text-is('Compare')");
     const choose = (name) => page.locator(".runs tbody tr", { hasText: name }).locator("input").check();

@@ -7,6 +7,8 @@ import { themeSwitch } from "./theme.ts";
 /** Fills the page. `top` has no headings to link to. */
 export function frame(name: string, top: (HTMLElement | null)[], sections: Section[]): void {
     const links = sections.map(({ id, title }) => h("li", {}, h("a", { href: `#${id}` }, title)));
+    // Where this page is one of many.
+    const { list } = document.body.dataset;
     const bar = h(
         "header",
         { class: "bar" },
@@ -15,6 +17,7 @@ export function frame(name: string, top: (HTMLElement | null)[], sections: Secti
             { class: "bar-row" },
             h("span", { class: "brand" }, logo(), h("span", {}, "plimsoll")),
             h("span", { class: "run-name" }, name),
+            list !== undefined && h("a", { class: "all-runs", href: list }, "All runs"),
             themeSwitch(),
         ),
         h("nav", { "aria-label": "Sections" }, h("ul", {}, ...links)),

@@ -29,14 +29,27 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 /// A page of these runs, in their order: all about one, or several beside the first. `comparisons` are what statistics say
 /// about each run but the first. Less than 3 MB.
 pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
+    report(None, summaries, comparisons)
+}
+
+/// The same as a page that is served among others: with a link to the list of runs, which is at the URL `list`.
+pub fn listed_page(list: &str, summaries: &[&Summary], comparisons: &[Comparison]) -> String {
+    report(Some(list), summaries, comparisons)
+}
+
+fn report(list: Option<&str>, summaries: &[&Summary], comparisons: &[Comparison]) -> String {
     let data = PageData::of(summaries, comparisons);
     let (title, sentence) = (data.title(), data.sentence());
-    file("data", &title, &sentence, &data.into_json())
+    self_contained(list, "data", &title, &sentence, &data.into_json())
 }
 
 /// A page of something else that the script knows how to show: `json` goes into the element `id`, where the script looks
 /// for it. The sentence stands for the page where there is no script.
 pub fn file(id: &str, title: &str, sentence: &str, json: &str) -> String {
+    self_contained(None, id, title, sentence, json)
+}
+
+fn self_contained(list: Option<&str>, id: &str, title: &str, sentence: &str, json: &str) -> String {
     let (title, sentence, json) = (in_text(title), in_text(sentence), in_script(json));
     let (script_hash, style_hash) = (hash(SCRIPT), hash(STYLE));
     let policy = format!(
@@ -54,7 +67,7 @@ pub fn file(id: &str, title: &str, sentence: &str, json: &str) -> String {
          <script type=\"application/json\" id=\"{id}\">{json}</script>\n\
          <script>{SCRIPT}</script>"
     );
-    document(&head, &body)
+    document(&head, list, &body)
 }
 
 /// What the page is given of one run, as JSON on one line, for pages that show it while it goes on.
@@ -75,11 +88,12 @@ pub fn served(name: &str, about: &str) -> String {
          <noscript><p>This page needs JavaScript.</p></noscript>\n\
          <script src=\"page.js\"></script>"
     );
-    document(&head, &body)
+    document(&head, None, &body)
 }
 
-/// What all pages have in common, around elements of their own.
-fn document(head: &str, body: &str) -> String {
+/// What all pages have in common, around elements of their own. The script links to `list`, if there is one.
+fn document(head: &str, list: Option<&str>, body: &str) -> String {
+    let list = list.map_or_else(String::new, |url| format!(" data-list=\"{}\"", in_text(url)));
     format!(
         "<!doctype html>\n\
          <html lang=\"en\">\n\
@@ -90,7 +104,7 @@ fn document(head: &str, body: &str) -> String {
          {head}\n\
          <link rel=\"icon\" href=\"{ICON}\">\n\
          </head>\n\
-         <body>\n\
+         <body{list}>\n\
          {body}\n\
          </body>\n\
          </html>\n"

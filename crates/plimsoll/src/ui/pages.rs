@@ -10,6 +10,9 @@ use plimsoll_report::{Summary, html};
 use super::{kept::Kept, question::Question};
 use crate::report::{self, MOST_RUNS};
 
+/// Where the list of runs is, from a report.
+const LIST: &str = "./";
+
 /// A page with its status.
 #[derive(Debug)]
 pub(super) struct Page {
@@ -72,7 +75,7 @@ fn page_of(folder: &Path, report: Result<String, NoReport>) -> Page {
 
 /// The report of a run.
 fn run(folder: &Path, id: &str) -> Result<String, NoReport> {
-    Ok(html::page(&[&read(folder, id)?], &[]))
+    Ok(html::listed_page(LIST, &[&read(folder, id)?], &[]))
 }
 
 /// Runs beside each other; the oldest is what the others are compared with.
@@ -88,7 +91,7 @@ fn comparison(folder: &Path, ids: &[String]) -> Result<String, NoReport> {
     let summaries: Vec<_> = summaries.iter().collect();
     // There are runs on both sides.
     let comparisons = report::compare(&summaries).unwrap_or_default();
-    Ok(html::page(&summaries, &comparisons))
+    Ok(html::listed_page(LIST, &summaries, &comparisons))
 }
 
 fn read(folder: &Path, id: &str) -> Result<Summary, NoReport> {

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::options;
 use crate::{
     exit::{Failure, Status},
+    live::PageFlags,
     report::ReportFlags,
     runs::SaveFlags,
     surroundings::Surroundings,
@@ -44,6 +45,8 @@ pub(crate) struct Options {
     quiet: bool,
     #[command(flatten)]
     save: SaveFlags,
+    #[command(flatten)]
+    page: PageFlags,
 }
 
 impl Options {
@@ -56,6 +59,7 @@ impl Options {
         options.quiet = self.quiet;
         options.watch = self.watch;
         options.save = self.save;
+        options.page = self.page;
         super::execute_text(&options, &text, surroundings)
     }
 
