@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Args)]
 struct Connection {
     /// The run's --address.
-    #[arg(long, short, value_name = "HOST:PORT", default_value = USUAL_ADDRESS)]
+    #[arg(long, short, value_name = "HOST:PORT", default_value = USUAL_ADDRESS, value_parser = host_and_port)]
     address: String,
     /// Print JSON.
     #[arg(long)]
@@ -147,6 +147,13 @@ impl Connection {
         };
         io::stdout().write_all(text.as_bytes())?;
         Ok(Status::Success)
+    }
+}
+
+fn host_and_port(text: &str) -> Result<String, String> {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
+        _ => Err(format!("expected a host and a port, for example {USUAL_ADDRESS}")),
     }
 }
 

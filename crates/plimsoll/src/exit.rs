@@ -107,16 +107,26 @@ impl Failure {
         }
     }
 
+    /// Whether what reads our output has enough of it, as `head` has. Whoever writes elsewhere says where, in words of its
+    /// own.
+    fn is_end_of_reading(&self) -> bool {
+        let Self::Runtime(error) = self else { return false };
+        let error = error.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     /// Says on stderr what went wrong.
     pub(crate) fn report(self) -> ExitCode {
         let message = self.message();
-        let code = match self {
+        let code = match &self {
             Self::Usage(_) => 2,
             Self::Runtime(_) => 1,
-            Self::Test(failure, _) => failure as u8,
+            Self::Test(failure, _) => *failure as u8,
         };
-        // If stderr is closed there is nobody to tell; the code remains.
-        let _nobody_reads = writeln!(io::stderr(), "error: {message}");
+        if !self.is_end_of_reading() {
+            // If stderr is closed there is nobody to tell; the code remains.
+            let _nobody_reads = writeln!(io::stderr(), "error: {message}");
+        }
         ExitCode::from(code)
     }
 }

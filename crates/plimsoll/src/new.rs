@@ -8,7 +8,10 @@ use std::{
 
 use clap::{Parser, ValueHint};
 
-use crate::exit::{Failure, Status};
+use crate::{
+    exit::{Failure, Status},
+    run,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,6 +60,25 @@ impl Template {
     }
 }
 
+impl Template {
+    /// Refuses a name by which `plimsoll run` would take the file for something else.
+    fn check_name(&self, path: &Path) -> Result<(), Failure> {
+        let (is_wrong, what) = match run::is_script(Path::new(self.file)) {
+            true => (run::is_document(path), "a script"),
+            false => (run::is_script(path), "a file in YAML"),
+        };
+        match is_wrong {
+            true => Err(Failure::Usage(format!(
+                "{}: the template {} is {what}; expected a name such as {}, or another --template",
+                path.display(),
+                self.name,
+                self.file
+            ))),
+            false => Ok(()),
+        }
+    }
+}
+
 const TEMPLATES: [Template; 5] = [
     Template::script("minimal", include_str!("new/minimal.js")),
     Template::script("protocol", include_str!("new/protocol.js")),
@@ -89,6 +111,9 @@ impl Options {
         };
         let (default, flags) = known.map_or(("script.js", ""), |known| (known.file, known.flags));
         let path = self.file.as_deref().unwrap_or(Path::new(default));
+        if let Some(known) = known {
+            known.check_name(path)?;
+        }
         let mut file = open(path, self.force).map_err(|error| refusal(path, &error))?;
         file.write_all(text.as_bytes())?;
         let path = path.display();
@@ -117,12 +142,19 @@ impl Options {
 }
 
 fn refusal(path: &Path, error: &io::Error) -> Failure {
+    let parent = path.parent().filter(|folder| *folder != Path::new(""));
     let path = path.display();
     Failure::Usage(match error.kind() {
         io::ErrorKind::AlreadyExists => {
             format!("{path} exists; choose another name, or write over it with --force")
         }
-        _ => format!("cannot write {path}: {error}"),
+        _ => match parent.filter(|folder| !folder.is_dir()) {
+            Some(folder) => {
+                let folder = folder.display();
+                format!("{path}: there is no folder {folder}; create it first: mkdir -p {folder}")
+            }
+            None => format!("cannot write {path}: {error}"),
+        },
     })
 }
 

@@ -30,6 +30,7 @@ use tokio::task::LocalSet;
 pub(crate) use self::{
     artillery::QuickOptions,
     check::{Findings, Input, check},
+    dialect::{is_document, is_script},
     inspect::Options as InspectOptions,
     line::{Options as LineOptions, line_of_bench},
     options::{Format, Options},
@@ -60,6 +61,9 @@ pub(crate) fn other_dialect(
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        if self.dialect.is_none() {
+            dialect::check_name(&self.script, surroundings)?;
+        }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;

@@ -67,8 +67,24 @@ pub(super) fn of_file(
     })
 }
 
+/// Refuses what is YAML or JSON by its name, and no file of any tool.
+///
+/// # Errors
+/// When it cannot be read, is empty, or is something else.
+pub(super) fn check_name(file: &Path, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
+    match is_document(file) {
+        true => of_file(file, None, surroundings).map(|_| ()),
+        false => Ok(()),
+    }
+}
+
+/// Whether a file is in YAML or JSON by its name.
+pub(crate) fn is_document(file: &Path) -> bool {
+    has_extension(file, &DOCUMENTS)
+}
+
 /// Whether a file is a script by its name.
-pub(super) fn is_script(file: &Path) -> bool {
+pub(crate) fn is_script(file: &Path) -> bool {
     has_extension(file, &SCRIPTS)
 }
 

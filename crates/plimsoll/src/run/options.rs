@@ -43,7 +43,7 @@ pub(crate) struct Options {
     /// Whose file it is: k6, artillery or wsdirector, each with flags of its own: plimsoll run --as wsdirector
     /// --help. Default: what it looks like.
     #[arg(long = "as", value_name = "TOOL", help_heading = "Script")]
-    dialect: Option<String>,
+    pub(super) dialect: Option<String>,
     #[command(flatten)]
     pub(super) options: OptionFlags,
     #[command(flatten)]

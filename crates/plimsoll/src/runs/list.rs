@@ -28,11 +28,11 @@ pub(super) struct Options {
     /// Only those with this in their name.
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
-    /// Only those of this kind: k6, artillery, wsdirector, demo or bench.
-    #[arg(long, value_name = "KIND")]
+    /// Only those of this kind.
+    #[arg(long, value_name = "KIND", value_parser = KINDS)]
     kind: Option<String>,
-    /// Only those that ended so: passed, crossed, lost, failures, interrupted or aborted.
-    #[arg(long, value_name = "RESULT")]
+    /// Only those that ended so.
+    #[arg(long, value_name = "RESULT", value_parser = VERDICTS)]
     verdict: Option<String>,
     /// Only those of the last so many days, hours or minutes, for example 7d or 12h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
@@ -41,6 +41,11 @@ pub(super) struct Options {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     format: Format,
 }
+
+/// What kinds of runs are called.
+const KINDS: [&str; 5] = ["k6", "artillery", "wsdirector", "demo", "bench"];
+/// In what ways runs end.
+const VERDICTS: [&str; 6] = ["passed", "crossed", "lost", "failures", "interrupted", "aborted"];
 
 /// Forms of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueHint};
 use plimsoll_shootout::WatchArgs;
 use serde_json::json;
+use url::Url;
 
 use super::options;
 use crate::{
@@ -22,8 +23,8 @@ const MESSAGE: &str = "hello";
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
     /// The server: http, https, ws or wss.
-    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
-    url: String,
+    #[arg(value_name = "URL", value_parser = server, value_hint = ValueHint::Url)]
+    url: Url,
     /// Users, who arrive within a second.
     #[arg(long, short, value_name = "N", default_value_t = 10)]
     count: u32,
@@ -65,14 +66,22 @@ impl Options {
 
     /// The file that asks for the same.
     fn file(&self) -> serde_json::Value {
-        let is_websocket = self.url.starts_with("ws");
+        let url = self.url.as_str();
+        let is_websocket = self.url.scheme().starts_with("ws");
         let (engine, step) = match is_websocket {
             true => ("ws", json!({ "send": MESSAGE })),
-            false => ("http", json!({ "get": { "url": self.url } })),
+            false => ("http", json!({ "get": { "url": url } })),
         };
         json!({
-            "config": { "target": self.url, "phases": [{ "duration": 1, "arrivalCount": self.count }] },
+            "config": { "target": url, "phases": [{ "duration": 1, "arrivalCount": self.count }] },
             "scenarios": [{ "engine": engine, "flow": [{ "loop": [step], "count": self.num }] }],
         })
     }
+}
+
+fn server(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).ok();
+    let is_spoken = |url: &Url| ["http", "https", "ws", "wss"].contains(&url.scheme()) && url.has_host();
+    url.filter(is_spoken)
+        .ok_or_else(|| "expected http, https, ws or wss, for example http://localhost:8080/".to_owned())
 }
