@@ -68,6 +68,20 @@ describe("the page of a run", () => {
     });
   }
 
+  test("names some reasons why the generator was the bottleneck, and the others on demand", async (t) => {
+    const reasons = Array.from({ length: 9 }, (_, n) => `with ${n} clients: <b>late</b>`);
+    writeFileSync(join(folder, "late.json"), JSON.stringify({ ...summary, generator: { ...summary.generator, saturated: true, reasons } }));
+    const { code, stderr } = await plimsollIn({ cwd: folder }, "report", "late.json");
+    assert.equal(code, 0, stderr);
+    const { page } = await open(t, browser, join(folder, "late.html"), LOOKS[0]);
+    const shown = async () => (await page.locator("[role=alert] li").all()).length;
+    const visible = async () => (await page.locator("[role=alert] li:visible").allTextContents()).join("\n");
+    assert.equal(await shown(), reasons.length);
+    assert.equal(await visible(), reasons.slice(0, 4).join("\n"));
+    await page.click("[role=alert] summary:text-is('5 more')");
+    assert.equal(await visible(), reasons.join("\n"));
+  });
+
   test("has the run's data in its charts and in the tables below them", async (t) => {
     const { page } = await open(t, browser, join(folder, "chat.html"), LOOKS[0]);
     const charts = await page.evaluate(() =>

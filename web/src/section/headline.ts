@@ -36,7 +36,10 @@ const KINDS: Record<string, string> = {
     bench: "benchmark",
 };
 
-/** Shown in full before everything else: no figure below means what it seems to. */
+/** Further ones are shown when somebody asks for them. */
+const SHOWN_REASONS = 4;
+
+/** Shown before everything else: no figure below means what it seems to. */
 export function saturation({ summary }: RunData): HTMLElement | null {
     const { saturated, reasons } = summary.generator;
     if (!saturated) return null;
@@ -49,8 +52,18 @@ export function saturation({ summary }: RunData): HTMLElement | null {
             {},
             "This machine could not send the load as planned, so the figures below are not the target's alone: it may carry more, and answer sooner, than this page says. Use a larger machine, or fewer users, and run again.",
         ),
-        reasons.length > 0 && h("ul", {}, ...reasons.map((reason) => h("li", {}, reason))),
+        ...list(reasons),
     );
+}
+
+/** A bench has reasons for each of its steps, which are much alike. */
+function list(reasons: string[]): HTMLElement[] {
+    const items = reasons.map((reason) => h("li", {}, reason));
+    const rest = items.splice(SHOWN_REASONS);
+    return [
+        ...(items.length > 0 ? [h("ul", {}, ...items)] : []),
+        ...(rest.length > 0 ? [h("details", {}, h("summary", {}, `${rest.length} more`), h("ul", {}, ...rest))] : []),
+    ];
 }
 
 export function notices({ summary, omitted }: RunData): HTMLElement | null {
