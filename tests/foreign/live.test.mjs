@@ -6,7 +6,7 @@ import { createServer, request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { Browser } from "./support/browser.mjs";
 import { within } from "./support/deadline.mjs";
-import { plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
+import { Server, plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
@@ -193,6 +193,72 @@ describe("the page of a run that goes on", () => {
     await page.waitForSelector("#environment");
     check(chat);
     assert.equal(await run.code(), 0, run.said);
+  });
+});
+
+describe("the page of a bench", () => {
+  let browser;
+  before(async () => (browser = await Browser.launch()));
+  after(() => browser?.close());
+
+  /** The page of the run with these arguments, which may not complain. */
+  async function watch(t, ...args) {
+    const run = await Run.start(t, ...args, "--ui");
+    const page = await browser.newPage(t, { viewport: { width: 1280, height: 900 } });
+    const errors = [];
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    await page.goto(run.url);
+    const chart = (title) => eventually(async () => (await drawn(page, title))?.[0].values.length >= 2, `a chart of ${title}`);
+    /** Ends the run; its report is there. */
+    const stop = async (code) => {
+      await page.click("button:text-is('Stop')");
+      await page.waitForURL(`${run.url}report`);
+      await page.waitForSelector("#environment");
+      assert.equal(await run.code(), code, run.said);
+      assert.deepEqual(errors, []);
+    };
+    return { run, page, chart, stop };
+  }
+
+  const sizes = ["--step-size", "5", "--sample-size", "1000000"];
+  for (const [workload, ...args] of [
+    ["broadcast", ...sizes, "--total-steps", "1"],
+    ["echo", ...sizes, "--total-steps", "1"],
+    ["connect", "--step-size", "1", "--steps-delay", "1"],
+  ]) {
+    test(`bench ${workload}`, async (t) => {
+      const server = await Server.start("--app", "benchmark");
+      t.after(() => server.stop());
+      const cable = ["--server-type", "actioncable", "--watch", `${server.pid}`];
+      const { run, page, chart, stop } = await watch(t, "bench", workload, server.ws("/cable"), ...cable, ...args);
+      await chart("CPU");
+      await chart("Memory");
+      await page.waitForSelector("#latency figure.chart");
+      assert.match(await page.textContent("h1"), new RegExp(`^bench ${workload} ws:`));
+      // It cannot be paused, and says so to who asks nevertheless.
+      assert.equal(await page.isHidden("button:text-is('Pause')"), true);
+      const { origin, host } = new URL(run.url);
+      const headers = { origin, host, "sec-fetch-site": "same-origin" };
+      assert.equal(await ask(`${run.url}pause`, { method: "POST", headers }), 409);
+      await stop(0);
+    });
+  }
+
+  test("bench http, after its warm-up, with thresholds", async (t) => {
+    const target = createServer((_, response) => response.end("ok")).listen(0, "127.0.0.1");
+    await once(target, "listening");
+    t.after(() => target.close());
+    const { port } = target.address();
+    const { page, chart, stop } = await watch(
+      t, "bench", "http", "-k", "-c", "2", "--rate", "100", "--duration", "10m", "--warm-up", "1s", "--watch", `${process.pid}`,
+      "--threshold", "failed:rate<0.5", `http://me:secret@127.0.0.1:${port}/`,
+    );
+    await chart("CPU");
+    await page.waitForSelector("#latency figure.chart");
+    assert.equal(await page.textContent("h1"), `bench http http://127.0.0.1:${port}/`);
+    await page.waitForSelector("#thresholds:has-text('failed')");
+    await stop(0);
   });
 });
 

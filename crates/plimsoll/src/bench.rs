@@ -5,10 +5,13 @@ use std::io::{self, IsTerminal};
 use clap::{Args, Parser, Subcommand};
 use plimsoll_load::machine::Machine;
 use plimsoll_report::summary::Kind;
-use plimsoll_shootout::{Bench, BroadcastArgs, ConnectArgs, EchoArgs, Error, HttpArgs, Streams, Verdict};
+use plimsoll_shootout::{
+    Bench, BroadcastArgs, ConnectArgs, EchoArgs, Error, HttpArgs, Prepared, Streams, Verdict,
+};
 
 use crate::{
     exit::{Failure, Status},
+    live::{BenchPage, PageFlags},
     origin::origin,
     report::ReportFlags,
     runs::SaveFlags,
@@ -51,6 +54,8 @@ struct Kept<A: Args> {
     report: ReportFlags,
     #[command(flatten)]
     save: SaveFlags,
+    #[command(flatten)]
+    page: PageFlags,
 }
 
 impl Options {
@@ -80,16 +85,22 @@ impl<A: Args> Kept<A> {
         self.report.check()?;
         let bench = bench(self.workload);
         let keeper = self.save.keeper(bench.is_quiet(), surroundings);
+        let bench = Prepared::try_from(bench).map_err(failure)?;
+        let mut page = self.page.serve_bench(&bench.name(), &mut io::stderr())?;
         let streams = Streams {
             stdout: &mut io::stdout(),
             stderr: &mut io::stderr(),
             stderr_columns: io::stderr().is_terminal().then_some(|| terminal::size().0),
             stdin_is_terminal: io::stdin().is_terminal(),
         };
-        let finished = plimsoll_shootout::execute(bench, streams).map_err(failure)?;
+        let audience = page.as_mut().map(BenchPage::audience);
+        let finished = bench.execute(streams, audience).map_err(failure)?;
         let summary = finished.summarize(origin(Kind::Bench, &finished.name(), &Machine::read()));
         keeper.keep(&summary);
         self.report.write(&summary);
+        if let Some(page) = page {
+            page.finish(&summary)?;
+        }
         match finished.verdict.map_err(failure)? {
             Verdict::Clean => Ok(Status::Success),
             Verdict::Faulty => Ok(Status::BadResult),

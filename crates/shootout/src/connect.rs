@@ -21,7 +21,7 @@ const PERCENTILE: u8 = 95;
 /// [`RunError`]. Clients that failed are no errors: the outcome tells them.
 pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
     let mut run = Run::start(
-        Workload::Connect,
+        (Workload::Connect, options.plan()),
         &options.common,
         &options.steps,
         0,
@@ -43,7 +43,7 @@ pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -
             break;
         }
     }
-    Ok(run.finish(options.plan(), steps, &Report::default()))
+    Ok(run.finish(steps, &Report::default()))
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Result<Step, RunError> {

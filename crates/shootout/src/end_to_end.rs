@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use self::server::{Dialect, Fault, Server};
 use crate::{
-    Bench, Error, Exchange, Interrupt, Progress, Sink, Streams, Verdict, exchange, execute, outcome,
+    Bench, Error, Exchange, Interrupt, Prepared, Progress, Sink, Streams, Verdict, exchange, outcome,
 };
 
 #[derive(Parser)]
@@ -71,13 +71,14 @@ fn bench(arguments: &str) -> Finished {
         stderr_columns: None,
         stdin_is_terminal: false,
     };
-    let (verdict, summary) = match execute(parse(arguments), streams) {
-        Ok(finished) => {
-            let summary = summary(&finished);
-            (finished.verdict, Some(summary))
-        }
-        Err(error) => (Err(error), None),
-    };
+    let (verdict, summary) =
+        match Prepared::try_from(parse(arguments)).and_then(|bench| bench.execute(streams, None)) {
+            Ok(finished) => {
+                let summary = summary(&finished);
+                (finished.verdict, Some(summary))
+            }
+            Err(error) => (Err(error), None),
+        };
     let [stdout, stderr] = [stdout, stderr].map(|it| String::from_utf8(it).unwrap());
     if let (Some(summary), Ok(json)) = (&summary, serde_json::from_str(&stdout)) {
         agreement::check(summary, &json);

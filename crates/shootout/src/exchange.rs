@@ -24,7 +24,7 @@ use crate::{
 /// [`RunError`]. Messages that were lost and clients that failed are no errors: the outcome tells them.
 pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) -> Result<Outcome, RunError> {
     let mut run = Run::start(
-        options.workload(),
+        (options.workload(), options.plan()),
         &options.common,
         &options.steps,
         options.n_padding_bytes,
@@ -47,7 +47,7 @@ pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) 
         }
     }
     let report = credit_late_arrivals(&mut run, &mut steps).await?;
-    Ok(run.finish(options.plan(), steps, &report))
+    Ok(run.finish(steps, &report))
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Result<Step, RunError> {

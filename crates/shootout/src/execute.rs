@@ -1,7 +1,9 @@
-//! From the parsed command line to a verdict: the one entry point of the binary.
+//! From the parsed command line to a verdict: what the binary calls.
 
 use std::{
+    fmt::Display,
     fs::{self, File},
+    future::pending,
     io::{self, Write},
     path::PathBuf,
 };
@@ -11,12 +13,13 @@ use plimsoll_report::{Summary, summary::Origin};
 use tokio::{runtime::Builder, signal::ctrl_c, sync::mpsc};
 
 use crate::{
-    args::Bench,
+    args::{Bench, Format, HttpArgs},
     connect, exchange,
-    http::{self, HttpOutcome, HttpRunError, HttpUsageError},
+    http::{self, HttpOptions, HttpOutcome, HttpRunError, HttpUsageError},
     interrupt::Interrupt,
+    onlooker::Audience,
     options::{Connect, Exchange, UsageError},
-    outcome::Outcome,
+    outcome::{self, Outcome},
     output::Console,
     run::RunError,
     talk::{Columns, Talk},
@@ -128,46 +131,20 @@ impl Error {
     }
 }
 
-/// Runs one bench to its end. Ctrl-C ends it early with what there is; a second one does not wait for what is in
-/// flight.
-///
-/// # Errors
-/// [`Error`], when it was not done.
-pub fn execute(bench: Bench, mut streams: Streams<'_>) -> Result<Finished, Error> {
-    let (common, workload) = match bench {
-        Bench::Broadcast(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
-        Bench::Echo(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
-        Bench::Connect(args) => (args.common.clone(), args.try_into().map(Workload::Connect)),
-        Bench::Http(args) => return http::execute(&args, &mut streams),
-    };
-    if common.interactive && !streams.stdin_is_terminal {
-        return Err(UsageError::NoTerminal.into());
-    }
-    let (path, format) = (common.filename, common.format);
-    let workload = workload?;
-    let failed = |source| Error::Output {
-        path: path.clone(),
-        source,
-    };
-    let mut file = path.as_ref().map(create).transpose().map_err(failed)?;
-    let results = file
-        .as_mut()
-        .map_or(streams.stdout, |file| file as &mut dyn Write);
-    let mut console = Console::new(results, Talk::new(streams.stderr, streams.stderr_columns), format);
-    let runtime = Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(RunError::Start)?;
-    let outcome = runtime.block_on(workload.run(&mut console))?;
-    let told = console.finish(&outcome).map_err(failed);
-    let verdict = told.map(|()| match outcome.is_faulty() {
-        true => Verdict::Faulty,
-        false => Verdict::Clean,
-    });
-    Ok(Finished {
-        verdict,
-        result: Outcomes::WebSocket(Box::new(outcome)),
-    })
+/// A bench whose options are checked.
+pub struct Prepared(Kind);
+
+enum Kind {
+    WebSocket(Box<WebSocket>),
+    Http(Box<HttpArgs>, Box<HttpOptions>),
+}
+
+struct WebSocket {
+    workload: Workload,
+    is_interactive: bool,
+    /// Where results go instead of standard output.
+    path: Option<PathBuf>,
+    format: Format,
 }
 
 /// A bench with checked options.
@@ -176,10 +153,102 @@ enum Workload {
     Connect(Connect),
 }
 
+impl TryFrom<Bench> for Prepared {
+    type Error = Error;
+
+    fn try_from(bench: Bench) -> Result<Self, Error> {
+        let (common, workload) = match bench {
+            Bench::Broadcast(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
+            Bench::Echo(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
+            Bench::Connect(args) => (args.common.clone(), args.try_into().map(Workload::Connect)),
+            Bench::Http(args) => {
+                let options = HttpOptions::try_from(&*args)?;
+                return Ok(Self(Kind::Http(args, Box::new(options))));
+            }
+        };
+        Ok(Self(Kind::WebSocket(Box::new(WebSocket {
+            workload: workload?,
+            is_interactive: common.interactive,
+            path: common.filename,
+            format: common.format,
+        }))))
+    }
+}
+
+impl Prepared {
+    /// For people: the command and whom it is about.
+    pub fn name(&self) -> String {
+        match &self.0 {
+            Kind::WebSocket(bench) => match &bench.workload {
+                Workload::Exchange(options) => name(options.workload(), &options.common.target),
+                Workload::Connect(options) => name(outcome::Workload::Connect, &options.common.target),
+            },
+            Kind::Http(_, options) => http::name(&options.shown_url()),
+        }
+    }
+
+    /// Runs the bench to its end. Ctrl-C ends it early with what there is; a second one does not wait for what is in
+    /// flight. So do the stops of the audience, if there is one.
+    ///
+    /// # Errors
+    /// [`Error`], when it was not done.
+    pub fn execute(
+        self,
+        mut streams: Streams<'_>,
+        audience: Option<Audience<'_>>,
+    ) -> Result<Finished, Error> {
+        match self.0 {
+            Kind::WebSocket(bench) => bench.execute(streams, audience),
+            Kind::Http(args, options) => http::execute(&args, &options, &mut streams, audience),
+        }
+    }
+}
+
+fn name(workload: outcome::Workload, target: impl Display) -> String {
+    format!("bench {} {target}", workload.name())
+}
+
+impl WebSocket {
+    fn execute(self, streams: Streams<'_>, audience: Option<Audience<'_>>) -> Result<Finished, Error> {
+        if self.is_interactive && !streams.stdin_is_terminal {
+            return Err(UsageError::NoTerminal.into());
+        }
+        let failed = |source| Error::Output {
+            path: self.path.clone(),
+            source,
+        };
+        let mut file = self.path.as_ref().map(create).transpose().map_err(failed)?;
+        let results = file
+            .as_mut()
+            .map_or(streams.stdout, |file| file as &mut dyn Write);
+        let talk = Talk::new(streams.stderr, streams.stderr_columns);
+        let (onlooker, stops) = audience.map(|it| (it.onlooker, it.stops)).unzip();
+        let mut console = Console::new(results, talk, self.format, onlooker);
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(RunError::Start)?;
+        let outcome = runtime.block_on(self.workload.run(stops, &mut console))?;
+        let told = console.finish(&outcome).map_err(failed);
+        let verdict = told.map(|()| match outcome.is_faulty() {
+            true => Verdict::Faulty,
+            false => Verdict::Clean,
+        });
+        Ok(Finished {
+            verdict,
+            result: Outcomes::WebSocket(Box::new(outcome)),
+        })
+    }
+}
+
 impl Workload {
-    async fn run(&self, console: &mut Console<'_>) -> Result<Outcome, RunError> {
+    async fn run(
+        &self,
+        stops: Option<mpsc::Receiver<()>>,
+        console: &mut Console<'_>,
+    ) -> Result<Outcome, RunError> {
         let (signals, interrupt) = mpsc::channel(2);
-        let watch = tokio::spawn(forward_ctrl_c(signals));
+        let watch = tokio::spawn(forward_stops(stops, signals));
         let outcome = match self {
             Self::Exchange(options) => exchange::run(options, Interrupt::new(interrupt), console).await,
             Self::Connect(options) => connect::run(options, Interrupt::new(interrupt), console).await,
@@ -189,12 +258,27 @@ impl Workload {
     }
 }
 
-/// Ctrl-C of the process as messages, for as long as it is polled.
-pub(crate) async fn forward_ctrl_c(signals: mpsc::Sender<()>) {
+/// Ctrl-C of the process, and `stops` of somebody else, as messages, for as long as it is polled.
+pub(crate) async fn forward_stops(mut stops: Option<mpsc::Receiver<()>>, signals: mpsc::Sender<()>) {
     // A full channel means that two have not been looked at yet: the run is ending as fast as it can.
-    while ctrl_c().await.is_ok() {
+    loop {
+        tokio::select! {
+            Ok(()) = ctrl_c() => {}
+            () = next(&mut stops) => {}
+            else => return,
+        }
         let _ = signals.try_send(());
     }
+}
+
+/// Waits for one more, or for ever when none can come.
+async fn next(stops: &mut Option<mpsc::Receiver<()>>) {
+    if let Some(stops) = stops
+        && stops.recv().await.is_some()
+    {
+        return;
+    }
+    pending::<()>().await;
 }
 
 /// Makes the file and its folders.

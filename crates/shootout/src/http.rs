@@ -37,3 +37,8 @@ pub use self::{
     run::HttpRunError,
     threshold::{Finding, Measure, Threshold},
 };
+
+/// For people: the command and whom it is about.
+pub(crate) fn name(url: &plimsoll_clients::http::Url) -> String {
+    format!("bench http {url}")
+}

@@ -28,6 +28,17 @@ pub(crate) struct Journal {
     n_users: u32,
 }
 
+/// A bench up to its last full second.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    began: SystemTime,
+    end: Duration,
+    recorder: Recorder,
+    total: MetricSet,
+    n_failed: u64,
+    n_complete: u64,
+}
+
 /// A bench that is over, over time and in all.
 #[derive(Debug, Clone)]
 pub(crate) struct Chronicle {
@@ -112,6 +123,19 @@ impl Journal {
         }
     }
 
+    /// What there is up to the last full second; `None` when none is over.
+    pub(crate) fn so_far(&self) -> Option<Draft> {
+        let end = self.recent.start;
+        (!end.is_zero()).then(|| Draft {
+            began: self.began,
+            end,
+            recorder: self.recorder.clone(),
+            total: self.total.clone(),
+            n_failed: self.n_failed,
+            n_complete: self.n_complete,
+        })
+    }
+
     /// The bench ended `at` this time.
     pub(crate) fn finish(&mut self, at: Duration) -> Chronicle {
         self.reach(at);
@@ -151,6 +175,32 @@ impl Journal {
         self.total.merge(&stretch.metrics);
         self.n_complete += stretch.iterations.n_complete;
         self.n_failed += stretch.n_failed;
+    }
+}
+
+impl Draft {
+    /// Since the begin.
+    pub(crate) fn end(&self) -> Duration {
+        self.end
+    }
+
+    /// As if the bench had ended there.
+    pub(crate) fn finish(self) -> Chronicle {
+        // Within the last second, so that it adds no other.
+        let rest = Stretch {
+            start: self.end.saturating_sub(SECOND),
+            end: self.end,
+            ..Stretch::empty(&self.total)
+        };
+        let Recorded { timeline, generator } = self.recorder.finish(&rest);
+        Chronicle {
+            began: self.began,
+            metrics: self.total,
+            timeline,
+            generator,
+            n_complete: self.n_complete,
+            n_failed: self.n_failed,
+        }
     }
 }
 
@@ -198,5 +248,30 @@ mod tests {
         assert_eq!((chronicle.n_complete, chronicle.n_failed), (2, 4));
         let (cause, known) = chronicle.metrics.faults().iter().next().unwrap();
         assert_eq!((cause, known.span.n, known.span.first), ("refused", 4, at(1_999)));
+    }
+
+    #[test]
+    fn what_is_shown_ends_with_the_last_full_second() {
+        let mut registry = Registry::new();
+        let rtt = registry.trend("rtt").unwrap();
+        let mut journal = Journal::new(MetricSet::new(Arc::new(registry)), Monitor::new());
+        let at = Duration::from_millis;
+        journal.users(at(100), 3);
+        journal.at(at(900)).record(rtt, at(5));
+        assert!(journal.so_far().is_none());
+        journal.complete(at(1_200), 1);
+        journal.hand_in(at(800), |second| second.metrics.record(rtt, at(7)));
+        let draft = journal.so_far().unwrap();
+        assert_eq!(draft.end(), at(1_000));
+        let shown = draft.finish();
+        assert_eq!((shown.timeline.n_intervals, shown.n_complete), (1, 0));
+        let Series::Trend { counts, .. } = &shown.timeline.metrics["rtt"] else {
+            panic!("{shown:?}");
+        };
+        assert_eq!(counts, &[2]);
+        // Whoever looked took nothing away.
+        let all = journal.finish(at(1_900));
+        assert_eq!(all.n_complete, 1);
+        assert_eq!(all.timeline.iterations, [0, 1]);
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! And ab's (§6.1), in [`http`], which has its own way of running because there is no accounting of deliveries.
 //!
-//! From the outside in: [`Bench`] is what the user typed, `options` what it means. [`execute`] runs it on a
+//! From the outside in: [`Bench`] is what the user typed, `options` what it means. [`Prepared`] runs it on a
 //! coordinator ([`exchange`], [`connect`]), which gives orders to a `fleet` of one `worker` per core. Each worker
 //! carries its clients and keeps a `ledger` of what they got. An [`outcome::Outcome`] comes out, and `output` writes it.
 
@@ -24,6 +24,7 @@ mod journal;
 mod ledger;
 mod measures;
 mod meter;
+mod onlooker;
 mod options;
 pub mod outcome;
 mod output;
@@ -44,9 +45,10 @@ mod worker;
 pub use self::{
     args::{Bench, BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs, HttpArgs},
     causes::Causes,
-    execute::{Error, Finished, Streams, Verdict, execute},
+    execute::{Error, Finished, Prepared, Streams, Verdict},
     interrupt::Interrupt,
     meter::{Period, Watched},
+    onlooker::{Audience, Onlooker, SoFar},
     options::{Connect, Exchange, UsageError},
     run::RunError,
     samples::Rtt,

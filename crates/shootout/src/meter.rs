@@ -8,7 +8,7 @@ use std::{
 
 use plimsoll_load::{
     generator::{Evidence, Health, Monitor, Schedule, judge},
-    watch::{Sample, Sampling, Watch},
+    watch::{Account, Sample, Sampling, Watch},
 };
 use plimsoll_report::{
     summary::{Load, Target},
@@ -94,13 +94,17 @@ impl Meter {
     /// What the targets used from the start of the load until now, beside this many clients at each time; none are known
     /// when there is no one.
     pub(crate) fn finish(&self, timeline: &Timeline, clients: &[u32]) -> Vec<Target> {
-        let load = Load {
-            vus: clients,
-            iterations: &[],
-            ..Load::of(timeline)
-        };
-        let accounts = self.sampling.iter().flat_map(|sampling| sampling.finish());
-        accounts.map(|account| Target::new(&account, &load)).collect()
+        let accounts: Vec<_> = self
+            .sampling
+            .iter()
+            .flat_map(|sampling| sampling.finish())
+            .collect();
+        targets(&accounts, timeline, clients)
+    }
+
+    /// Who looks at the targets.
+    pub(crate) fn sampling(&self) -> Option<Arc<Sampling>> {
+        self.sampling.clone()
     }
 
     /// How the generator did in all laps together.
@@ -161,6 +165,19 @@ impl Period {
     pub(crate) fn health(&self, latency: Option<Duration>) -> Health {
         judge(&self.evidence, Schedule::default(), latency)
     }
+}
+
+/// What targets used beside this many clients at each time; none are known when there is no one.
+pub(crate) fn targets(accounts: &[Account], timeline: &Timeline, clients: &[u32]) -> Vec<Target> {
+    let load = Load {
+        vus: clients,
+        iterations: &[],
+        ..Load::of(timeline)
+    };
+    accounts
+        .iter()
+        .map(|account| Target::new(account, &load))
+        .collect()
 }
 
 /// Rounded to microseconds: more digits say nothing and make a file hard to read.

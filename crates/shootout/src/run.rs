@@ -25,6 +25,7 @@ use crate::{
     ledger::{Completion, SendTable},
     measures::Measures,
     meter::Meter,
+    onlooker::{LAG, SoFar},
     options::{BetweenSteps, Common, Pacing, Steps},
     outcome::{Outcome, Setting, Step, Workload},
     sampling::Messages,
@@ -45,10 +46,13 @@ pub(crate) struct Run<'a> {
     pub(crate) setting: Setting,
     pub(crate) started: Instant,
     workload: Workload,
+    plan: Plan,
     journal: Journal,
     measures: Measures,
     /// When the next second is over.
     collect_at: Instant,
+    /// When the run is shown to who looks.
+    show_at: Instant,
     preflight: Preflight,
     pacing: Pacing,
     steps: Vec<StepRecord>,
@@ -85,7 +89,7 @@ pub(crate) enum Turn {
 impl<'a> Run<'a> {
     /// Checks what can be checked before the first connection, and starts the workers.
     pub(crate) async fn start(
-        workload: Workload,
+        (workload, plan): (Workload, Plan),
         common: &Common,
         steps: &Steps,
         n_padding_bytes: usize,
@@ -123,9 +127,11 @@ impl<'a> Run<'a> {
         meter.start(started);
         Ok(Self {
             workload,
+            plan,
             journal: Journal::new(metrics, monitor),
             measures,
             collect_at: started + COLLECT_EVERY,
+            show_at: started + COLLECT_EVERY + LAG,
             fleet,
             meter,
             interrupt,
@@ -154,12 +160,17 @@ impl<'a> Run<'a> {
             }
         };
         let second = sleep_until(self.collect_at.into());
+        let show = sleep_until(self.show_at.into());
         tokio::select! {
             event = self.fleet.next_event() => Ok(self.record(event?)),
             () = timer => Ok(Turn::Due),
             () = self.interrupt.next() => Ok(Turn::Interrupted),
             () = second => {
                 self.collect().await?;
+                Ok(Turn::Recorded)
+            }
+            () = show => {
+                self.show();
                 Ok(Turn::Recorded)
             }
         }
@@ -173,6 +184,28 @@ impl<'a> Run<'a> {
         self.collect_at = self.started + COLLECT_EVERY + Duration::from_secs(n_over);
         self.journal.reach(now - self.started);
         self.fleet.collect(Duration::from_secs(n_over - 1)).await
+    }
+
+    /// Shows the run up to the last full second to who looks.
+    fn show(&mut self) {
+        let now = self.started.elapsed();
+        self.show_at = self.started + Duration::from_secs(now.as_secs() + 1) + LAG;
+        let Some(onlooker) = self.sink.onlooker().filter(|it| it.is_looking()) else {
+            return;
+        };
+        self.journal.reach(now);
+        if let Some(draft) = self.journal.so_far() {
+            onlooker.show(SoFar {
+                draft,
+                plan: self.plan.clone(),
+                n_workers: self.setting.n_workers,
+                thresholds: Vec::new(),
+                notices: self.messages.clone(),
+                sampling: self.meter.sampling(),
+                has_users: true,
+                is_ending: self.interrupt.is_requested(),
+            });
+        }
     }
 
     /// A client of the ramp got ready.
@@ -298,18 +331,19 @@ impl<'a> Run<'a> {
                 event = self.fleet.next_event() => drop(self.record(event?)),
                 () = self.interrupt.next() => {}
                 () = sleep_until(self.collect_at.into()) => self.collect().await?,
+                () = sleep_until(self.show_at.into()) => self.show(),
             }
         }
     }
 
     /// Closes all connections and puts the result together. `report` is the workers' last one.
-    pub(crate) fn finish(mut self, plan: Plan, steps: Vec<Step>, report: &Report) -> Outcome {
+    pub(crate) fn finish(mut self, steps: Vec<Step>, report: &Report) -> Outcome {
         let elapsed = self.started.elapsed();
         let chronicle = self.close_journal(elapsed);
         let targets = self.meter.finish(&chronicle.timeline, &chronicle.timeline.vus);
         let mut outcome = Outcome {
             workload: self.workload,
-            plan,
+            plan: self.plan.clone(),
             setting: self.setting.clone(),
             steps,
             messages: Vec::new(),

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use plimsoll_load::generator::Evidence;
 
-use crate::outcome::Step;
+use crate::{onlooker::Onlooker, outcome::Step};
 
 /// Receives results and talk. All methods are called on the coordinator's thread and should return soon: the
 /// closed loop waits.
@@ -15,6 +15,10 @@ pub trait Sink {
     fn step(&mut self, step: &Step);
     /// Each sample of a step, before [`Self::step`]; most need only its figures.
     fn measured(&mut self, _: Readings) {}
+    /// Who looks at the run while it goes on, beside whoever reads this.
+    fn onlooker(&self) -> Option<&dyn Onlooker> {
+        None
+    }
     /// Something worth knowing.
     fn note(&mut self, text: &str);
 }

@@ -23,7 +23,7 @@ use crate::{exit::Failure, origin::origin, screen::Screen, signals::Signals};
 /// Whether there is a page, and where.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PageFlags {
-    /// Serve a page with charts while the run goes on, with buttons to pause and stop it, and with its report at the end.
+    /// Serve a page with charts while the run goes on, with buttons to stop it and, where it can be, to pause it, and with its report at the end.
     /// Only for this machine. Default port: a free one.
     #[arg(
         long,
@@ -33,7 +33,7 @@ pub(crate) struct PageFlags {
         default_missing_value = "127.0.0.1:0",
         help_heading = "Progress and control"
     )]
-    ui: Option<String>,
+    pub(super) ui: Option<String>,
 }
 
 /// What a page is about.

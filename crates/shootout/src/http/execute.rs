@@ -17,8 +17,9 @@ use super::{
 };
 use crate::{
     args::{Format, HttpArgs},
-    execute::{Error, Finished, Streams, Verdict, create, forward_ctrl_c},
+    execute::{Error, Finished, Streams, Verdict, create, forward_stops},
     interrupt::Interrupt,
+    onlooker::Audience,
     run::RunError,
     talk::Talk,
 };
@@ -56,21 +57,26 @@ fn failed(path: Option<&PathBuf>, source: io::Error) -> Error {
 ///
 /// # Errors
 /// [`Error`], when it was not done.
-pub(crate) fn execute(args: &HttpArgs, streams: &mut Streams<'_>) -> Result<Finished, Error> {
-    let options = HttpOptions::try_from(args)?;
+pub(crate) fn execute(
+    args: &HttpArgs,
+    options: &HttpOptions,
+    streams: &mut Streams<'_>,
+    audience: Option<Audience<'_>>,
+) -> Result<Finished, Error> {
     let [results, percentages, requests] =
         [&args.filename, &args.csv, &args.gnuplot].map(|path| ResultFile::make(path.as_ref()));
     let (results, percentages, requests) = (results?, percentages?, requests?);
     let talk = Talk::new(streams.stderr, streams.stderr_columns);
     let mut progress = Progress::new(talk, args.quiet, options.extent);
+    let (onlooker, stops) = audience.map(|it| (it.onlooker, it.stops)).unzip();
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(RunError::Start)?;
     let mut outcome = runtime.block_on(async {
         let (signals, interrupt) = mpsc::channel(2);
-        let watch = tokio::spawn(forward_ctrl_c(signals));
-        let outcome = run(&options, Interrupt::new(interrupt), &mut progress).await;
+        let watch = tokio::spawn(forward_stops(stops, signals));
+        let outcome = run(options, Interrupt::new(interrupt), &mut progress, onlooker).await;
         watch.abort();
         outcome
     })?;

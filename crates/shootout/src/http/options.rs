@@ -12,7 +12,11 @@ use std::{
 use plimsoll_clients::http::{Method, Request, Url, Version};
 use plimsoll_report::summary::{Plan, PlannedScenario};
 
-use super::{schedule::Extent, threshold::Threshold};
+use super::{
+    schedule::Extent,
+    tally::Tally,
+    threshold::{Finding, Threshold},
+};
 use crate::{args::HttpArgs, options::parse_header, watching::WatchArgs};
 
 /// ab's number of requests for `-t` without `-n`.
@@ -110,6 +114,24 @@ pub struct HttpOptions {
 }
 
 impl HttpOptions {
+    /// What is requested, without secrets.
+    pub(crate) fn shown_url(&self) -> Url {
+        let mut url = self.request.url.clone();
+        // They fail for URLs without a host.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_fragment(None);
+        url
+    }
+
+    /// How the thresholds stand after this time.
+    pub(crate) fn judge(&self, tally: &Tally, elapsed: Duration) -> Vec<Finding> {
+        let thresholds = self.thresholds.iter();
+        thresholds
+            .map(|threshold| threshold.judge(tally, elapsed))
+            .collect()
+    }
+
     /// What is to be done.
     pub(crate) fn plan(&self) -> Plan {
         let Extent {

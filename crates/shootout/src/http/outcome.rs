@@ -11,6 +11,8 @@ use crate::{journal::Chronicle, meter::Period};
 
 mod summary;
 
+pub(crate) use self::summary::threshold;
+
 /// A whole run.
 #[derive(Debug, Clone)]
 pub struct HttpOutcome {

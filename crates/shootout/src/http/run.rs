@@ -21,7 +21,7 @@ use super::{
     board::Board,
     measures::Measures,
     options::HttpOptions,
-    outcome::{HttpOutcome, Setting},
+    outcome::{HttpOutcome, Setting, threshold},
     progress::Progress,
     schedule::Schedule,
     tally::Tally,
@@ -34,6 +34,7 @@ use crate::{
     interrupt::Interrupt,
     journal::Journal,
     meter::Meter,
+    onlooker::{LAG, Onlooker, SoFar},
     run::{Preflight, RunError},
 };
 
@@ -82,6 +83,7 @@ pub(crate) async fn run(
     options: &HttpOptions,
     mut interrupt: Interrupt,
     progress: &mut Progress<'_>,
+    onlooker: Option<&dyn Onlooker>,
 ) -> Result<HttpOutcome, HttpRunError> {
     let (setup, setting) = prepare(options).await?;
     let mut meter = Meter::attach(setup.monitor.clone(), &options.watch)?;
@@ -113,6 +115,7 @@ pub(crate) async fn run(
     let counted_from = schedule.counted_from;
     let mut counting = Box::pin(sleep_until(counted_from.into()));
     journal.users(Duration::ZERO, options.concurrency);
+    let mut show_at = counted_from + Duration::from_secs(1) + LAG;
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -132,6 +135,27 @@ pub(crate) async fn run(
                 progress.show(&Board::read(&setup.boards), Instant::now());
                 if let Some(trouble) = meter.take_trouble() {
                     progress.note(&format!("{trouble}; its CPU and memory are missing"));
+                }
+            }
+            () = sleep_until(show_at.into()) => {
+                let elapsed = counted_from.elapsed();
+                show_at = counted_from + Duration::from_secs(elapsed.as_secs() + 1) + LAG;
+                let Some(onlooker) = onlooker.filter(|it| it.is_looking()) else {
+                    continue;
+                };
+                journal.reach(elapsed);
+                if let Some(draft) = journal.so_far() {
+                    let elapsed = draft.end();
+                    onlooker.show(SoFar {
+                        draft,
+                        plan: options.plan(),
+                        n_workers: setting.n_workers,
+                        thresholds: options.judge(&tally, elapsed).iter().map(threshold).collect(),
+                        notices: Vec::new(),
+                        sampling: meter.sampling(),
+                        has_users: false,
+                        is_ending: interrupt.is_requested(),
+                    });
                 }
             }
             () = &mut counting, if !is_warm => {
@@ -189,12 +213,8 @@ pub(crate) async fn run(
             n_failed: tally.n_incomplete() + tally.n_warm_up_failed,
         });
     }
-    let findings = options
-        .thresholds
-        .iter()
-        .map(|threshold| threshold.judge(&tally, elapsed));
     Ok(HttpOutcome {
-        findings: findings.collect(),
+        findings: options.judge(&tally, elapsed),
         health: period.health(Some(percentile(&tally.total.histogram, 95.0))),
         n_unsent,
         chronicle,
@@ -245,13 +265,8 @@ async fn prepare(options: &HttpOptions) -> Result<(Arc<Setup>, Setting), HttpRun
         boards: (0..n_workers).map(|_| Board::default()).collect(),
         monitor: Monitor::new(),
     };
-    let mut url = options.request.url.clone();
-    // They fail for URLs without a host.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.set_fragment(None);
     let setting = Setting {
-        url,
+        url: options.shown_url(),
         method: options.request.method.to_string(),
         version: options.version,
         keeps_alive: options.keeps_alive,

@@ -11,6 +11,7 @@ use plimsoll_report::summary::Target;
 use super::{json, text};
 use crate::{
     args::Format,
+    onlooker::Onlooker,
     outcome::{Outcome, Step},
     sink::{Progress, Sink},
     talk::Talk,
@@ -28,10 +29,16 @@ pub(crate) struct Console<'a> {
     phase: Option<Discriminant<Progress>>,
     /// The first failure to write a result. The run goes on: its connections must be closed properly.
     failure: Option<io::Error>,
+    onlooker: Option<&'a dyn Onlooker>,
 }
 
 impl<'a> Console<'a> {
-    pub(crate) fn new(results: &'a mut dyn Write, talk: Talk<'a>, format: Format) -> Self {
+    pub(crate) fn new(
+        results: &'a mut dyn Write,
+        talk: Talk<'a>,
+        format: Format,
+        onlooker: Option<&'a dyn Onlooker>,
+    ) -> Self {
         Self {
             results,
             talk,
@@ -39,6 +46,7 @@ impl<'a> Console<'a> {
             drawn_at: None,
             phase: None,
             failure: None,
+            onlooker,
         }
     }
 
@@ -101,6 +109,10 @@ impl Sink for Console<'_> {
         if self.format == Format::Text {
             self.write_result(&text::step(step));
         }
+    }
+
+    fn onlooker(&self) -> Option<&dyn Onlooker> {
+        self.onlooker
     }
 
     fn note(&mut self, text: &str) {

@@ -6,12 +6,12 @@ use plimsoll_report::{
 };
 
 use super::HttpOutcome;
-use crate::http::threshold::Finding;
+use crate::http::{self, threshold::Finding};
 
 impl HttpOutcome {
     /// For people: the command and whom it is about.
     pub fn name(&self) -> String {
-        format!("bench http {}", self.setting.url)
+        http::name(&self.setting.url)
     }
 
     /// Everything there is to say about the run.
@@ -48,7 +48,8 @@ impl HttpOutcome {
     }
 }
 
-fn threshold(finding: &Finding) -> Threshold {
+/// As summaries have it.
+pub(crate) fn threshold(finding: &Finding) -> Threshold {
     let (metric, expression) = finding.threshold.split_once(':').unwrap_or_default();
     Threshold {
         metric: metric.to_owned(),

@@ -20,7 +20,7 @@ const MIDDLE: Progress = Progress::Connecting {
 /// Runs a short life of a console; returns (results, talk).
 fn console(columns: Option<Columns>, format: Format) -> (String, String) {
     let (mut results, mut talk) = (Vec::new(), Vec::new());
-    let mut console = Console::new(&mut results, Talk::new(&mut talk, columns), format);
+    let mut console = Console::new(&mut results, Talk::new(&mut talk, columns), format, None);
     console.progress(BEGIN);
     console.progress(MIDDLE);
     let step = examples::broadcast_step();
@@ -71,7 +71,7 @@ fn a_result_that_cannot_be_written_is_told_at_the_end() {
         }
     }
     let (mut results, mut talk) = (Full, Vec::new());
-    let mut console = Console::new(&mut results, Talk::new(&mut talk, None), Format::Text);
+    let mut console = Console::new(&mut results, Talk::new(&mut talk, None), Format::Text, None);
     console.step(&examples::broadcast_step());
     let outcome = examples::outcome(Workload::Broadcast, vec![]);
     assert_eq!(

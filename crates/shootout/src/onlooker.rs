@@ -1,0 +1,100 @@
+//! Who looks at a bench while it goes on, and what is shown.
+
+use std::{sync::Arc, time::Duration};
+
+use plimsoll_load::{
+    generator::{Evidence, Health},
+    watch::Sampling,
+};
+use plimsoll_report::{
+    Summary,
+    summary::{End, Generator, Iterations, Measured, Origin, Plan, Threshold},
+};
+use tokio::sync::mpsc;
+
+use crate::{journal::Draft, meter};
+
+/// Half a second after each full one. Reason: by then workers have handed in what they counted in the second before.
+pub(crate) const LAG: Duration = Duration::from_millis(500);
+
+/// Is shown a bench second by second. It is called on the coordinator's thread, for which the closed loop waits: what takes
+/// time belongs on a thread of its own.
+pub trait Onlooker {
+    /// Whether anybody looks now. When nobody does, nothing is made.
+    fn is_looking(&self) -> bool;
+    /// What there is up to now.
+    fn show(&self, so_far: SoFar);
+}
+
+/// An onlooker who can end the bench.
+pub struct Audience<'a> {
+    /// Who looks.
+    pub onlooker: &'a dyn Onlooker,
+    /// One message for each time that the bench is to end, as Ctrl-C does it.
+    pub stops: mpsc::Receiver<()>,
+}
+
+/// A bench up to its last full second.
+#[derive(Debug)]
+pub struct SoFar {
+    pub(crate) draft: Draft,
+    pub(crate) plan: Plan,
+    pub(crate) n_workers: usize,
+    pub(crate) thresholds: Vec<Threshold>,
+    pub(crate) notices: Vec<String>,
+    pub(crate) sampling: Option<Arc<Sampling>>,
+    /// Whether all users work beside each other as the timeline says, so that targets have a cost per user.
+    pub(crate) has_users: bool,
+    pub(crate) is_ending: bool,
+}
+
+impl SoFar {
+    /// Whether somebody has ended the bench, and it waits for what is in flight.
+    pub fn is_ending(&self) -> bool {
+        self.is_ending
+    }
+
+    /// The same as a summary. What is judged only at the end, the end itself and the generator, is as if nothing had
+    /// happened.
+    pub fn summarize(self, origin: Origin<'_>) -> Summary {
+        let end = self.draft.end();
+        let chronicle = self.draft.finish();
+        let accounts: Vec<_> = self
+            .sampling
+            .iter()
+            .flat_map(|sampling| sampling.so_far())
+            .collect();
+        let clients: &[u32] = if self.has_users {
+            &chronicle.timeline.vus
+        } else {
+            &[]
+        };
+        let targets = meter::targets(&accounts, &chronicle.timeline, clients);
+        let evidence = Evidence {
+            elapsed: end,
+            ..Evidence::nothing()
+        };
+        Summary::of_measured(Measured {
+            origin,
+            started_at: chronicle.began,
+            seconds: end.as_secs_f64(),
+            plan: self.plan,
+            n_workers: self.n_workers,
+            end: End::Complete,
+            thresholds: self.thresholds,
+            notices: self.notices,
+            iterations: Iterations {
+                complete: chronicle.n_complete,
+                interrupted: 0,
+                failed: chronicle.n_failed,
+                failures: Vec::new(),
+            },
+            metrics: &chronicle.metrics,
+            steps: Vec::new(),
+            timeline: chronicle.timeline,
+            losses: None,
+            targets,
+            generator: Generator::new(&evidence, &Health::default(), chronicle.generator),
+        })
+    }
+}
