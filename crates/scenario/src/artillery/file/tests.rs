@@ -413,7 +413,7 @@ fn one_scenario_can_be_chosen() {
         (1, "a")
     );
     let error = choose("c").unwrap_err();
-    expect![[r#"test.yml:3:3: scenarios: --scenario-name "c" fits 0 scenarios, not one; did you mean `a`?"#]]
+    expect![[r#"test.yml:3:3: scenarios: --scenario-name "c" fits 0 scenarios, not one; there are: a, b"#]]
         .assert_eq(&error);
     let both = read_text(text).unwrap();
     assert!((0..100).all(|_| both.program.choose().name == "b"));
