@@ -34,6 +34,7 @@ export const CATCHING = {
   "any-key": "h.3.3",
   "chooses-protocol": "h.1.1",
   "bad-offer": "h.9.3",
+  "keeps-escapes": "h.9.22",
   "body-is-frames": "h.5.1",
   "leaves-tcp-open": "7.1.1",
 };

@@ -6,6 +6,8 @@ import net from "node:net";
 import zlib from "node:zlib";
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+/** RFC 9110 section 5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const TAIL = Buffer.from([0, 0, 0xff, 0xff]);
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0, 1, 2, 8, 9, 10];
 
@@ -44,6 +46,7 @@ export const FAULTS = {
   "any-key": "opens a WebSocket for a short key",
   "chooses-protocol": "chooses a sub-protocol that nobody offered",
   "bad-offer": "accepts an offer with an unknown parameter",
+  "keeps-escapes": "takes a value in quotes with its escapes",
   "body-is-frames": "takes the body of a request for frames",
   "leaves-tcp-open": "does not end TCP after both have said Close",
 };
@@ -146,22 +149,32 @@ class Peer {
 
   /** The terms of the first offer that can be kept; null when there is none, undefined when the list is none. */
   #agree(header) {
-    const elements = (header.match(/(?:[^,"]|"[^"]*")+/g) ?? []).map((element) => element.trim()).filter(Boolean);
+    const elements = (header.match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? []).map((element) => element.trim()).filter(Boolean);
     let agreed = null;
     for (const element of elements) {
-      const [name, ...parameters] = (element.match(/(?:[^;"]|"[^"]*")*/g) ?? []).map((part) => part.trim()).filter(Boolean);
-      if (parameters.some((parameter) => !/^[\w.-]+([ \t]*=[ \t]*("[\w.-]+"|[^\s"]+))?$/.test(parameter))) return undefined;
+      const parts = (element.match(/(?:[^;"]|"(?:[^"\\]|\\.)*")*/g) ?? []).map((part) => part.trim()).filter(Boolean);
+      const [name, ...texts] = parts;
+      const parameters = texts.map((text) => this.#parameter(text));
+      if (parameters.includes(null)) return undefined;
       if (agreed || name !== "permessage-deflate") continue;
       agreed = this.#accept(parameters);
     }
     return agreed;
   }
 
+  /** A parameter's name and its value, out of quotes and without escapes; null when one of them is no token. */
+  #parameter(text) {
+    const found = /^([^\s="]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s"]+)))?$/.exec(text);
+    if (!found) return null;
+    const [, name, quoted, bare] = found;
+    const value = this.#has("keeps-escapes") ? (quoted ?? bare) : (quoted?.replace(/\\(.)/g, "$1") ?? bare);
+    return [name, value ?? "none"].every((word) => TOKEN.test(word)) ? { name, value } : null;
+  }
+
   #accept(parameters) {
     const terms = { bits: 15, keepsOwn: true, keepsTheirs: true, text: "permessage-deflate" };
     const seen = new Set();
-    for (const parameter of parameters) {
-      const [name, value] = parameter.split("=").map((part) => part.trim().replaceAll('"', ""));
+    for (const { name, value } of parameters) {
       if (seen.has(name)) return null;
       seen.add(name);
       const isBits = value !== undefined && /^([89]|1[0-5])$/.test(value);
