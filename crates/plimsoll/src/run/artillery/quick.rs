@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
+use plimsoll_clients::http::Url;
 use plimsoll_shootout::WatchArgs;
 use serde_json::json;
-use url::Url;
 
 use super::options;
 use crate::{
