@@ -188,7 +188,11 @@ impl RunLoop {
                         while let Ok(notice) = started.notices.try_recv() {
                             self.total.notice(notice);
                         }
-                        return Ok(end);
+                        // Workers know of an abort themselves, and may have ended before it is heard here.
+                        return Ok(match end {
+                            RunEnd::Complete => self.aborted().unwrap_or(end),
+                            _ => end,
+                        });
                     }
                 },
                 Some(notice) = started.notices.recv() => self.total.notice(notice),

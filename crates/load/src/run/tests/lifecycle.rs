@@ -1,6 +1,6 @@
 //! What comes before the first iteration and after the last one, and what ends a run early.
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::{cell::RefCell, num::NonZeroUsize, rc::Rc, time::Duration};
 
 use crate::{
     metrics::{Contains, Recorder, Registry},
@@ -152,6 +152,23 @@ async fn a_user_may_end_the_run_or_mark_it_as_failed() {
     assert_eq!(outcome.result.marked_failed.as_deref(), Some("odd"));
     assert_eq!((outcome.counts(), outcome.ms()), ((3, 1), 3_000));
     assert_eq!(*stages.calls.borrow(), ["setup", "teardown"]);
+}
+
+/// A worker ends with an abort by itself, so the run loop hears of both at once, and takes either first: the abort
+/// mostly, hence many runs.
+#[tokio::test(start_paused = true)]
+async fn an_abort_counts_when_the_workers_end_before_it_is_heard() {
+    for _ in 0..256 {
+        let actors = Actors::that(|context| {
+            context.run.abort("enough");
+            (Duration::ZERO, Err(IterationError::Interrupted))
+        });
+        let plan = Plan::single(constant_vus(1, secs(600), secs(0)));
+        let mut simulation = Simulation::of(plan, actors);
+        simulation.config.n_workers = NonZeroUsize::MIN;
+        let reason = "enough".to_owned();
+        assert_eq!(simulation.run().await.result.end, RunEnd::Aborted { reason });
+    }
 }
 
 #[tokio::test(start_paused = true)]
