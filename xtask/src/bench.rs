@@ -102,7 +102,7 @@ struct Outcome {
 
 impl Outcome {
     /// Adds what was measured under one set of circumstances.
-    fn add(&mut self, sheet: &Sheet, verdicts: &[Verdict<'_>], reports: &[Value]) {
+    fn add(&mut self, sheet: &Sheet, verdicts: &[Verdict], reports: &[Value]) {
         self.text += &format!("\n{sheet}");
         for verdict in verdicts {
             self.text += &format!("{verdict}\n");

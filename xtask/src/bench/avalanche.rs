@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     Error, Outcome, Plan, budget,
     generator::{self, Report},
-    limit::{self, accept},
+    limit::{self, accept, exchange},
     server::Server,
     sheet::Sheet,
 };
@@ -23,6 +23,8 @@ pub(super) const MAX_CONNECTIONS: usize = 19_000;
 const LIMIT: &str = "accept µs";
 const SERVER: &str = "server µs";
 const RATIO: &str = "× limit";
+const EXCHANGE: &str = "exchange µs";
+const EXCHANGES: &str = "× exchange";
 const FAILED: &str = "failed";
 
 /// Measures at every connection count.
@@ -32,15 +34,18 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
         let title = format!(
             "avalanche: server CPU per connect + subscribe, {n_connections} connections, {N_AT_ONCE} at once"
         );
-        let mut sheet = Sheet::new(title, &[LIMIT, SERVER, RATIO, FAILED]);
+        let mut sheet = Sheet::new(title, &[LIMIT, SERVER, RATIO, EXCHANGE, EXCHANGES, FAILED]);
         let reports = (0..plan.rounds)
             .map(|_| round(plan, n_connections, &mut sheet))
             .collect::<Result<Vec<_>, _>>()?;
         let circumstances = format!("{n_connections} connections");
-        let verdicts = [
-            budget::AVALANCHE.judge(circumstances.clone(), sheet.median(SERVER)),
-            budget::AVALANCHE_FAILED.judge(circumstances, sheet.median(FAILED)),
-        ];
+        let [absolute, relative] = budget::AVALANCHE.judge_cpu(
+            circumstances.clone(),
+            sheet.median(SERVER),
+            sheet.median(EXCHANGES),
+        );
+        let failed = budget::AVALANCHE_FAILED.judge(circumstances, sheet.median(FAILED));
+        let verdicts = [absolute, relative, failed];
         outcome.add(&sheet, &verdicts, &reports);
     }
     Ok(outcome)
@@ -52,6 +57,7 @@ fn round(plan: &Plan, n_connections: usize, sheet: &mut Sheet) -> Result<Value, 
     let limit = accept::measure(n_limit, N_AT_ONCE)
         .map_err(Error::Limit)?
         .us_per_operation();
+    let exchange = exchange::pace_us().map_err(Error::Limit)?;
     let report = connect(plan, &Server::start(&plan.binary)?, n_connections)?;
     let server = report.sum("/plimsoll/connect/watch/cpu_seconds")? * 1e6
         / report.sum("/plimsoll/connect/n_connected")?;
@@ -59,6 +65,8 @@ fn round(plan: &Plan, n_connections: usize, sheet: &mut Sheet) -> Result<Value, 
         limit,
         server,
         server / limit,
+        exchange,
+        server / exchange,
         report.sum("/plimsoll/connect/n_failed")?,
     ]);
     Ok(report.into_json())

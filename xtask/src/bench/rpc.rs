@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{
     Error, Outcome, Plan, avalanche, budget,
     generator::{self, Report},
+    limit::exchange,
     server::Server,
     sheet::Sheet,
 };
@@ -37,6 +38,8 @@ const PACED: Workload = Workload {
 
 const SERVER: &str = "server µs";
 const APPLICATION: &str = "app µs";
+const EXCHANGE: &str = "exchange µs";
+const EXCHANGES: &str = "× exchange";
 const FAILED: &str = "failed";
 const PER_SECOND: &str = "per second";
 const ADDED_P50: &str = "added p50 ms";
@@ -76,27 +79,33 @@ fn measure_connects(
 ) -> Result<(), Error> {
     let title =
         format!("rpc: CPU per connect + subscribe over gRPC, {n_connections} connections (AnyCable: 217 µs)");
-    let mut sheet = Sheet::new(title, &[SERVER, APPLICATION, FAILED]);
+    let mut sheet = Sheet::new(title, &[SERVER, APPLICATION, EXCHANGE, EXCHANGES, FAILED]);
     let mut reports = Vec::new();
     for _ in 0..plan.rounds {
+        let exchange = exchange::pace_us().map_err(Error::Limit)?;
         let pair = start()?;
         let before = pair.application.cpu()?;
         let report = avalanche::connect(plan, &pair.server, n_connections)?;
         let application = pair.application.cpu()? - before;
         let n_connected = report.sum("/plimsoll/connect/n_connected")?;
+        let server = report.sum("/plimsoll/connect/watch/cpu_seconds")? * 1e6 / n_connected;
         sheet.push(vec![
-            report.sum("/plimsoll/connect/watch/cpu_seconds")? * 1e6 / n_connected,
+            server,
             application.as_secs_f64() * 1e6 / n_connected,
+            exchange,
+            server / exchange,
             report.sum("/plimsoll/connect/n_failed")?,
         ]);
         reports.push(report.into_json());
     }
     let circumstances = format!("over gRPC, {n_connections} connections");
-    let verdicts = [
-        budget::RPC_CONNECT.judge(circumstances.clone(), sheet.median(SERVER)),
-        budget::AVALANCHE_FAILED.judge(circumstances, sheet.median(FAILED)),
-    ];
-    outcome.add(&sheet, &verdicts, &reports);
+    let [absolute, relative] = budget::RPC_CONNECT.judge_cpu(
+        circumstances.clone(),
+        sheet.median(SERVER),
+        sheet.median(EXCHANGES),
+    );
+    let failed = budget::AVALANCHE_FAILED.judge(circumstances, sheet.median(FAILED));
+    outcome.add(&sheet, &[absolute, relative, failed], &reports);
     Ok(())
 }
 
@@ -108,24 +117,32 @@ fn measure_performs(
 ) -> Result<(), Error> {
     let title =
         format!("rpc: CPU per action over gRPC, {N_PERFORMING} clients in a closed loop (AnyCable: 63 µs)");
-    let mut sheet = Sheet::new(title, &[SERVER, APPLICATION, PER_SECOND]);
+    let mut sheet = Sheet::new(title, &[SERVER, APPLICATION, EXCHANGE, EXCHANGES, PER_SECOND]);
     let mut reports: Vec<Value> = Vec::new();
     for _ in 0..plan.rounds {
+        let exchange = exchange::pace_us().map_err(Error::Limit)?;
         let pair = start()?;
         let before = pair.application.cpu()?;
         let report = perform(plan, &pair.server)?;
         let application = pair.application.cpu()? - before;
         let sampling = "/steps/0/plimsoll/sampling";
         let n_performed = report.number("/steps/0/plimsoll/n_sent")?;
+        let server = report.number(&format!("{sampling}/watch/cpu_seconds"))? * 1e6 / n_performed;
         sheet.push(vec![
-            report.number(&format!("{sampling}/watch/cpu_seconds"))? * 1e6 / n_performed,
+            server,
             application.as_secs_f64() * 1e6 / n_performed,
+            exchange,
+            server / exchange,
             n_performed / report.number(&format!("{sampling}/seconds"))?,
         ]);
         reports.push(report.into_json());
     }
-    let verdict = budget::RPC_PERFORM.judge(format!("{N_PERFORMING} clients"), sheet.median(SERVER));
-    outcome.add(&sheet, &[verdict], &reports);
+    let verdicts = budget::RPC_PERFORM.judge_cpu(
+        format!("{N_PERFORMING} clients"),
+        sheet.median(SERVER),
+        sheet.median(EXCHANGES),
+    );
+    outcome.add(&sheet, &verdicts, &reports);
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use super::runner::{Runner, Script};
 use crate::bench::{
     Error, Outcome, Plan,
     budget::{self, Budget},
+    limit::exchange,
     server::Server,
     sheet::Sheet,
 };
@@ -23,6 +24,8 @@ const N_SHORT: u32 = 500;
 const N_LONG: u32 = 5_500;
 
 const PLIMSOLL: &str = "plimsoll µs";
+const EXCHANGE: &str = "exchange µs";
+const EXCHANGES: &str = "× exchange";
 const K6: &str = "k6 µs";
 const RATIO: &str = "k6 / plimsoll";
 
@@ -75,26 +78,29 @@ pub(super) fn measure(
     for workload in &WORKLOADS {
         let title = format!("js: load client CPU per {}, {N_VUS} users", workload.what);
         let columns: &[_] = if workload.is_k6s {
-            &[PLIMSOLL, K6, RATIO]
+            &[PLIMSOLL, EXCHANGE, EXCHANGES, K6, RATIO]
         } else {
-            &[PLIMSOLL]
+            &[PLIMSOLL, EXCHANGE, EXCHANGES]
         };
         let mut sheet = Sheet::new(title, columns);
         let mut reports = Vec::new();
         for _ in 0..plan.rounds {
+            let exchange = exchange::pace_us().map_err(Error::Limit)?;
             let server = Server::start(&plan.binary)?;
             let ours = workload.us_per_round_trip(plimsoll, &server, &mut reports)?;
+            let mut figures = vec![ours, exchange, ours / exchange];
             if workload.is_k6s {
                 let theirs = workload.us_per_round_trip(k6, &server, &mut reports)?;
-                sheet.push(vec![ours, theirs, theirs / ours]);
-            } else {
-                sheet.push(vec![ours]);
+                figures.extend([theirs, theirs / ours]);
             }
+            sheet.push(figures);
         }
-        let verdict = workload
-            .budget
-            .judge(format!("{N_VUS} users"), sheet.median(PLIMSOLL));
-        outcome.add(&sheet, &[verdict], &reports);
+        let verdicts = workload.budget.judge_cpu(
+            format!("{N_VUS} users"),
+            sheet.median(PLIMSOLL),
+            sheet.median(EXCHANGES),
+        );
+        outcome.add(&sheet, &verdicts, &reports);
     }
     Ok(())
 }

@@ -19,6 +19,10 @@ pub(crate) const CONNECTIONS: [usize; 2] = [1_000, 9_000];
 
 /// Sends, and receives, per measurement; they take two to five seconds.
 const N_OPERATIONS: usize = 1_000_000;
+/// The same for a look at the machine that comes before each round of something else.
+const N_OPERATIONS_OF_PACE: usize = 200_000;
+/// About the frame of the broadcasts in the direction's figures.
+const PACE_FRAME_BYTES: usize = 350;
 
 /// How much to send.
 #[derive(Clone, Copy)]
@@ -47,6 +51,17 @@ pub(crate) fn measure(n_connections: usize, frame_bytes: usize) -> io::Result<Co
         n_broadcasts: (N_OPERATIONS / n_connections).max(1),
         frame_bytes,
     })
+}
+
+/// CPU µs of a bare exchange, a `send` and a `recv`, among a thousand connections: the pace of this machine right now.
+pub(crate) fn pace_us() -> io::Result<f64> {
+    let n_connections = CONNECTIONS[0];
+    let Costs { send, recv } = run(Workload {
+        n_connections,
+        n_broadcasts: N_OPERATIONS_OF_PACE / n_connections,
+        frame_bytes: PACE_FRAME_BYTES,
+    })?;
+    Ok(send.us_per_operation() + recv.us_per_operation())
 }
 
 /// Opens the connections, sends all broadcasts and returns the CPU time of the writing and of the reading thread.
