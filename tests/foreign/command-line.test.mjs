@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { closeSync, openSync, readdirSync } from "node:fs";
 import { describe, test } from "node:test";
 import { ENVIRONMENT, PROGRAM, plimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
-const FILES = { "empty.yml": "", "other.yml": "a: 1\n", "a.js": "export default function () {}\n" };
+const FILES = { "empty.yml": "", "empty.json": "", "other.yml": "a: 1\n", "a.js": "export default function () {}\n" };
 const SCHEMES = /invalid value .* for '<URL>': expected http, https, ws or wss, for example http:\/\/localhost:8080\//;
 const ADDRESS = /invalid value .* for '--address <HOST:PORT>': expected a host and a port, for example localhost:6565/;
 
@@ -26,6 +26,12 @@ describe("mistakes", () => {
     ["status --address localhost", 2, ADDRESS],
     ["scale --vus 3 --address :6565", 2, ADDRESS],
     ["pause --address localhost:99999", 2, ADDRESS],
+    ["report empty.json", 2, /^error: empty\.json is empty; expected a summary, which `plimsoll run --report FILE\.json`/m],
+    ["serve --port x", 2, /invalid value 'x' for '--port <PORT>': expected a whole number from 0 to 65535$/m],
+    ["serve --port 70000", 2, /invalid value '70000' for '--port <PORT>': expected a whole number from 0 to 65535$/m],
+    ["bench broadcast ws://localhost --concurrent x", 2, /invalid value 'x' for '--concurrent <.*>': expected a number from 1 on$/m],
+    ["bench http -c 1.5 http://localhost/", 2, /invalid value '1\.5' for '--concurrency <.*>': expected a number from 1 on$/m],
+    ["scale --vus x", 2, /invalid value 'x' for '--vus <.*>': expected a whole number/],
     ["new no/such/x.js", 2, /^error: no\/such\/x\.js: there is no folder no\/such; create it first: mkdir -p no\/such$/m],
     ["new x.yml --template cable", 2, /^error: x\.yml: the template cable is a script; expected a name such as script\.js/],
     ["new x.js --template artillery", 2, /^error: x\.js: the template artillery is a file in YAML; .* such as test\.yml/],
@@ -40,6 +46,26 @@ describe("mistakes", () => {
     });
   }
 });
+
+test("a full disk under standard output is named", () => {
+  for (const args of [["schema", "summary"], ["conform", "websocket", "--list"], ["completion", "bash"]]) {
+    const full = openSync("/dev/full", "w");
+    const stdio = ["ignore", full, "pipe"];
+    const { status, stderr } = spawnSync(PROGRAM, args, { env: ENVIRONMENT, encoding: "utf8", stdio });
+    closeSync(full);
+    assert.equal(status, 1, stderr);
+    assert.match(stderr, /^error: cannot write to standard output: No space left on device/, args.join(" "));
+  }
+});
+
+for (const name of ["PLIMSOLL_PORT", "ANYCABLE_PORT"]) {
+  test(`${name} that is no number`, () => {
+    const env = { ...ENVIRONMENT, [name]: "x" };
+    const { status, stderr } = spawnSync(PROGRAM, ["serve"], { env, encoding: "utf8" });
+    assert.equal(status, 2, stderr);
+    assert.ok(stderr.includes(`${name}: invalid value 'x' for '--port <PORT>': expected a whole number from 0 to 65535`), stderr);
+  });
+}
 
 test("a reader that has enough is no error", () => {
   // Nobody reads from this pipe: `| head -1`, but without a race.

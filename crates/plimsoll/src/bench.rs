@@ -11,7 +11,7 @@ use plimsoll_shootout::{
 
 use crate::{
     exit::{Failure, Status},
-    live::{BenchPage, PageFlags},
+    live::PageFlags,
     origin::origin,
     report::ReportFlags,
     runs::SaveFlags,
@@ -86,14 +86,15 @@ impl<A: Args> Kept<A> {
         let bench = bench(self.workload);
         let keeper = self.save.keeper(bench.is_quiet(), surroundings);
         let bench = Prepared::try_from(bench).map_err(failure)?;
-        let mut page = self.page.serve_bench(&bench.name(), &mut io::stderr())?;
+        let page = self.page.serve_bench(&bench.name(), &mut io::stderr())?;
+        let (page, stops) = page.unzip();
         let streams = Streams {
             stdout: &mut io::stdout(),
             stderr: &mut io::stderr(),
             stderr_columns: io::stderr().is_terminal().then_some(|| terminal::size().0),
             stdin_is_terminal: io::stdin().is_terminal(),
         };
-        let audience = page.as_mut().map(BenchPage::audience);
+        let audience = page.as_ref().zip(stops).map(|(page, stops)| page.audience(stops));
         let finished = bench.execute(streams, audience).map_err(failure)?;
         let summary = finished.summarize(origin(Kind::Bench, &finished.name(), &Machine::read()));
         keeper.keep(&summary);

@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     bench, check, completion, conform, controller, demo,
     exit::{Failure, Status},
-    new, report, run, runs, schema,
+    new, numbers, report, run, runs, schema,
     serve::{
         self,
         settings::{self, ReadError},
@@ -63,11 +63,11 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
         Some("run") if let Some(outcome) = run::other_dialect(&arguments, surroundings) => outcome,
         Some("run" | "inspect") => {
             let arguments = run::with_variables(&CommandLine::command(), arguments, surroundings)?;
-            execute(CommandLine::parse_from(arguments), &[], surroundings)
+            execute(numbers::parse(arguments), &[], surroundings)
         }
         command => match command.and_then(run::unsupported) {
             Some(refusal) => Err(Failure::Usage(refusal)),
-            None => execute(CommandLine::parse_from(arguments), &[], surroundings),
+            None => execute(numbers::parse(arguments), &[], surroundings),
         },
     }
 }

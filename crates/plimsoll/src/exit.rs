@@ -89,6 +89,14 @@ impl<E: Error + 'static> From<E> for Failure {
     }
 }
 
+/// Whether there was no room for what was written, in the system's words alone. Only standard output says no more; see
+/// [`Failure::is_end_of_reading`].
+fn is_full(error: &io::Error) -> bool {
+    let kind = error.kind();
+    error.raw_os_error().is_some()
+        && matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 impl Failure {
     /// The same with other words.
     pub(crate) fn in_words(self, edit: impl Fn(&str) -> String) -> Self {
@@ -103,7 +111,10 @@ impl Failure {
     pub(crate) fn message(&self) -> String {
         match self {
             Self::Usage(message) | Self::Test(_, message) => message.clone(),
-            Self::Runtime(error) => error.to_string(),
+            Self::Runtime(error) => match error.downcast_ref::<io::Error>() {
+                Some(error) if is_full(error) => format!("cannot write to standard output: {error}"),
+                _ => error.to_string(),
+            },
         }
     }
 

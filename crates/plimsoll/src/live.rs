@@ -19,10 +19,7 @@ use rustix::process::{Signal, getpid, kill_process};
 mod bench;
 mod page;
 
-pub(crate) use self::{
-    bench::BenchPage,
-    page::{LivePage, PageFlags, PageSetting},
-};
+pub(crate) use self::page::{LivePage, PageFlags, PageSetting};
 use crate::{exit::Failure, screen::Screen, signals::Signals, terminal};
 
 /// Columns and lines from which on a terminal has the view without being asked.

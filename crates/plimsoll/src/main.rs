@@ -14,6 +14,7 @@ mod exit;
 mod live;
 mod logging;
 mod new;
+mod numbers;
 mod origin;
 mod report;
 mod run;

@@ -111,7 +111,7 @@ pub enum Error {
         reason: String,
     },
     /// The result could not be written.
-    #[error("write the result{}: {source}", path.as_ref().map(|path| format!(" to {}", path.display())).unwrap_or_default())]
+    #[error("cannot write the result to {}: {source}", path.as_ref().map_or("standard output".into(), |path| path.display().to_string()))]
     Output {
         /// The file, if it was to be one.
         path: Option<PathBuf>,

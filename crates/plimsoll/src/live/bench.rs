@@ -29,7 +29,6 @@ const N_WAITING: usize = 1;
 /// The page of a bench that goes on.
 pub(crate) struct BenchPage {
     screen: Onlookers,
-    stops: mpsc::Receiver<()>,
     charts: JoinHandle<()>,
 }
 
@@ -41,7 +40,8 @@ struct Onlookers {
 }
 
 impl PageFlags {
-    /// Serves the page of a bench with this name, if there is to be one, and says where.
+    /// Serves the page of a bench with this name, if there is to be one, and says where. What is received are the stops that
+    /// the page orders.
     ///
     /// # Errors
     /// When it cannot be where it was wanted.
@@ -49,7 +49,7 @@ impl PageFlags {
         &self,
         name: &str,
         stderr: &mut dyn Write,
-    ) -> Result<Option<BenchPage>, Failure> {
+    ) -> Result<Option<(BenchPage, mpsc::Receiver<()>)>, Failure> {
         let Some(address) = &self.ui else {
             return Ok(None);
         };
@@ -75,15 +75,12 @@ impl PageFlags {
             thread::Builder::new().name("charts".to_owned()).spawn(draw)?
         };
         writeln!(stderr, "Live page: {}", page.url())?;
-        Ok(Some(BenchPage {
-            screen: Onlookers {
-                page,
-                states,
-                is_ending,
-            },
-            stops,
-            charts,
-        }))
+        let screen = Onlookers {
+            page,
+            states,
+            is_ending,
+        };
+        Ok(Some((BenchPage { screen, charts }, stops)))
     }
 }
 
@@ -97,9 +94,7 @@ fn draw(page: &Page, name: &str, states: &Receiver<SoFar>) {
 
 impl BenchPage {
     /// For the bench; what is left shows the report when it is over.
-    pub(crate) fn audience(&mut self) -> Audience<'_> {
-        // A bench is executed once.
-        let stops = std::mem::replace(&mut self.stops, mpsc::channel(1).1);
+    pub(crate) fn audience(&self, stops: mpsc::Receiver<()>) -> Audience<'_> {
         Audience {
             onlooker: &self.screen,
             stops,
@@ -111,7 +106,7 @@ impl BenchPage {
     /// # Errors
     /// When the system gives no event loop.
     pub(crate) fn finish(self, summary: &Summary) -> Result<(), Failure> {
-        let Self { screen, charts, .. } = self;
+        let Self { screen, charts } = self;
         let Onlookers { page, states, .. } = screen;
         drop(states);
         // A panic there has been told, and the report needs no charts of it.

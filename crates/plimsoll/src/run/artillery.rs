@@ -10,7 +10,6 @@ use std::{
     time::Duration,
 };
 
-use clap::Parser;
 use plimsoll_load::{
     generator::{self, Health},
     preflight,
@@ -35,7 +34,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
-    live,
+    live, numbers,
     runs::Keeper,
     screen::Screen,
     signals::Signals,
@@ -68,7 +67,7 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
     let arguments = [OsString::from("plimsoll run")]
         .into_iter()
         .chain(arguments.iter().skip(2).cloned());
-    let options = Options::parse_from(arguments);
+    let options: Options = numbers::parse(arguments);
     let path = &options.file;
     let unreadable = |error| io::Error::other(format!("cannot read {}: {error}", path.display()));
     let text = (surroundings.read_file)(path).map_err(unreadable)?;
@@ -93,7 +92,8 @@ pub(super) fn check(
     let arguments = [OsString::from("plimsoll run")];
     let arguments = arguments.into_iter().chain(flags.iter().cloned()).chain(words);
     let text = (surroundings.read_file)(file)?;
-    let test = read(&Options::parse_from(arguments), &text, surroundings)?;
+    let options: Options = numbers::parse(arguments);
+    let test = read(&options, &text, surroundings)?;
     test.plan().map_err(|error| Failure::Usage(error.to_string()))?;
     Ok(test.warnings().to_vec())
 }

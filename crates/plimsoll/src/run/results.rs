@@ -195,8 +195,10 @@ fn lament(written: io::Result<()>) {
 fn write(name: &str, text: &[u8]) -> io::Result<()> {
     match name {
         "stdout" => {
-            io::stdout().write_all(text)?;
-            io::stdout().flush()
+            let written = io::stdout().write_all(text).and_then(|()| io::stdout().flush());
+            written.map_err(|error| {
+                io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))
+            })
         }
         "stderr" => io::stderr().write_all(text),
         path => write_file(Path::new(path), text),

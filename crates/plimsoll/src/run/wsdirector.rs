@@ -2,7 +2,6 @@
 
 use std::{cell::RefCell, ffi::OsString, io, io::Write as _, path::Path, sync::Arc};
 
-use clap::Parser;
 use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_load::{
     plan::Plan,
@@ -29,6 +28,7 @@ use super::{
 use crate::{
     exit::{Failure, Status, TestFailure},
     live::{self, LivePage},
+    numbers,
     runs::Keeper,
     screen::Screen,
     signals::Signals,
@@ -45,7 +45,7 @@ pub(super) use self::options::{Options, Source};
 /// Runs the file that `arguments` name, the program and `run` among them.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     let own = arguments.iter().skip(2).cloned();
-    let options = Options::parse_from([OsString::from("plimsoll run")].into_iter().chain(own));
+    let options: Options = numbers::parse([OsString::from("plimsoll run")].into_iter().chain(own));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

@@ -32,7 +32,7 @@ use self::{
     layer::Layer,
     merge::Merger,
 };
-use crate::surroundings::Surroundings;
+use crate::{numbers::explained, surroundings::Surroundings};
 
 /// The command line with all layers below it.
 #[derive(Debug)]
@@ -73,7 +73,9 @@ pub(crate) fn read(
     let sorted = command_line::sort(&catalog, arguments);
 
     let typed = front.iter().chain(&sorted.arguments);
-    let typed = relaxed(program.clone(), |_| true).try_get_matches_from(typed)?;
+    let typed = relaxed(program.clone(), |_| true)
+        .try_get_matches_from(typed)
+        .map_err(|error| explained(error, program))?;
     let typed = typed.subcommand_matches("serve").unwrap_or(&typed);
 
     let environment = environment::read(&catalog, &surroundings.environment);
@@ -97,7 +99,8 @@ pub(crate) fn read(
         .filter_map(|(flag, assignment)| merge::spelled(argument(serve, flag)?, assignment));
     let all = front.iter().cloned().chain(below_as_arguments);
     let matches = relaxed(program.clone(), |flag| below.contains_key(flag))
-        .try_get_matches_from(all.chain(sorted.arguments))?;
+        .try_get_matches_from(all.chain(sorted.arguments))
+        .map_err(|error| explained(error, program))?;
     let printed = matches
         .subcommand_matches("serve")
         .filter(|matches| matches.get_flag("print_config"))

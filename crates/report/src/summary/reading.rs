@@ -8,6 +8,11 @@ use super::{Summary, VERSION};
 /// Why a text is not a summary that this program can read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
+    /// There is no text.
+    #[error(
+        "is empty; expected a summary, which `plimsoll run --report FILE.json` and `--format json` write"
+    )]
+    Empty,
     /// The text ends in the middle of a document.
     #[error(
         "is truncated: it ends in line {line}, column {column}, in the middle of a document; write it again"
@@ -70,9 +75,12 @@ impl Summary {
     /// Reads what `--format json` and `--report FILE.json` write. Its [`Breakdown`](super::Breakdown) is empty.
     ///
     /// # Errors
-    /// When the text is truncated, of another version, or no summary at all; the error's text begins with a verb, so
+    /// When the text is empty, truncated, of another version, or no summary at all; the error's text begins with a verb, so
     /// that the file's name can stand before it.
     pub fn read(text: &str) -> Result<Self, ReadError> {
+        if text.trim_ascii().is_empty() {
+            return Err(ReadError::Empty);
+        }
         let Versioned { version, .. } =
             serde_json::from_str(text).map_err(|problem| match problem.classify() {
                 Category::Eof => ReadError::Truncated {
@@ -106,8 +114,9 @@ mod tests {
             ),
             (
                 String::new(),
-                "is truncated: it ends in line 1, column 0, in the middle of a document",
+                "is empty; expected a summary, which `plimsoll run --report FILE.json` and `--format json` write",
             ),
+            ("\n".to_owned(), "is empty; expected a summary"),
             (
                 "<html>".to_owned(),
                 "is not JSON: expected value at line 1 column 1; expected a summary, which",

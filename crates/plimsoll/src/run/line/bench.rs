@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use plimsoll_shootout::{BroadcastArgs, ConnectArgs, EchoArgs, Trials, UsageError};
 
 use super::options::{Format, HuntFlags, report_file};
-use crate::exit::Failure;
+use crate::{exit::Failure, numbers};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,7 +73,7 @@ pub(super) struct BenchSearch {
 /// When it asks for what cannot be.
 pub(super) fn read(arguments: &[OsString]) -> Result<BenchSearch, Failure> {
     let own = arguments.iter().skip(3).cloned();
-    let options = Options::parse_from([OsString::from("plimsoll line bench")].into_iter().chain(own));
+    let options: Options = numbers::parse([OsString::from("plimsoll line bench")].into_iter().chain(own));
     let wrong = |error: UsageError| Failure::Usage(error.to_string());
     let (flags, is_json, trials) = match options.workload {
         Workload::Broadcast(it) => (it.search, it.workload.is_json(), Trials::try_from(it.workload)),

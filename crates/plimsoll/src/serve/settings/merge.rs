@@ -14,6 +14,7 @@ use super::{
     table::{self, Secrecy},
     without_rules,
 };
+use crate::numbers::explained;
 
 /// Values by flag, and warnings.
 type Merged = (BTreeMap<&'static str, Assignment>, Vec<String>);
@@ -79,7 +80,7 @@ impl<'a> Merger<'a> {
         else {
             return;
         };
-        let mut reason = reason(&error);
+        let mut reason = reason(&explained(error, self.serve));
         if let Some(masked) = table::secrecy(flag).masked(&assignment.value) {
             // Some texts show it with quotes and backslashes escaped.
             let escaped = assignment.value.escape_debug().to_string();

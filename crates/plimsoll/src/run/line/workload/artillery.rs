@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use clap::Parser as _;
 use plimsoll_line::report::Unit;
 use plimsoll_load::{
     executor::WhenLate,
@@ -20,7 +19,7 @@ use super::{
     },
     Attempt, with_errors,
 };
-use crate::{exit::Failure, surroundings::Surroundings};
+use crate::{exit::Failure, numbers, surroundings::Surroundings};
 
 /// A file that was read.
 pub(in crate::run::line) struct ArtilleryTest {
@@ -47,7 +46,7 @@ impl ArtilleryTest {
             .chain(options.flags.iter().cloned())
             .chain(target.map(OsString::from))
             .chain([OsString::from("--"), options.file.clone().into()]);
-        let flags = artillery::Options::parse_from(arguments);
+        let flags: artillery::Options = numbers::parse(arguments);
         flags.refuse_unsupported().map_err(Failure::Usage)?;
         flags.refuse_reports().map_err(Failure::Usage)?;
         let text = (surroundings.read_file)(&options.file)?;

@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 
-use clap::Parser as _;
 use plimsoll_load::{metrics::Registry, plan::Plan};
 use plimsoll_scenario::wsdirector::{Connect, Scenario, Users};
 
@@ -17,6 +16,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, TestFailure},
+    numbers,
     surroundings::Surroundings,
 };
 
@@ -48,7 +48,7 @@ impl WsdirectorTest {
             .chain(options.flags.iter().cloned())
             .chain(url.map(OsString::from))
             .chain([OsString::from("--file"), options.file.clone().into()]);
-        let flags = wsdirector::Options::parse_from(arguments);
+        let flags: wsdirector::Options = numbers::parse(arguments);
         flags.refuse_results().map_err(Failure::Usage)?;
         let (_, url) = flags.source_and_url().map_err(Failure::Usage)?;
         let invalid = |mistakes| TestFailure::InvalidOptions.because(mistakes);

@@ -17,14 +17,14 @@ fn a_mistake_in_the_file_is_named_with_its_place() {
     check_file(
         "[server]\nport = 99999",
         &expect![[
-            r#"anycable.toml:2:1: server.port: invalid value '99999' for '--port <PORT>': 99999 is not in 0..=65535"#
+            r#"anycable.toml:2:1: server.port: invalid value '99999' for '--port <PORT>': expected a whole number from 0 to 65535"#
         ]],
     );
     check_file(
         "[server]\nport = true\n[rpc]\nhost = ['a', 'b']",
         &expect![[r#"
         anycable.toml:4:1: rpc.host: expected one value, not a list
-        anycable.toml:2:1: server.port: invalid value 'true' for '--port <PORT>': invalid digit found in string"#]],
+        anycable.toml:2:1: server.port: invalid value 'true' for '--port <PORT>': expected a whole number from 0 to 65535"#]],
     );
     check_file(
         "[server]\nport = [[1]]\nhost = 2026-01-01",
@@ -71,14 +71,14 @@ fn a_mistake_in_a_variable_is_named_with_it() {
     check_environment(
         &[("PORT", "many")],
         &expect![[
-            r#"PORT: invalid value 'many' for '--port <PORT>': invalid digit found in string (PLIMSOLL_PORT wins over PORT)"#
+            r#"PORT: invalid value 'many' for '--port <PORT>': expected a whole number from 0 to 65535 (PLIMSOLL_PORT wins over PORT)"#
         ]],
     );
     check_environment(
         &[("ANYCABLE_PORT", "many"), ("PLIMSOLL_PING_INTERVAL", "0")],
         &expect![[r#"
-            PLIMSOLL_PING_INTERVAL: invalid value '0' for '--ping-interval <PING_INTERVAL>': 0 is not in 1..=3600
-            ANYCABLE_PORT: invalid value 'many' for '--port <PORT>': invalid digit found in string"#]],
+            PLIMSOLL_PING_INTERVAL: invalid value '0' for '--ping-interval <PING_INTERVAL>': expected a whole number from 1 to 3600
+            ANYCABLE_PORT: invalid value 'many' for '--port <PORT>': expected a whole number from 0 to 65535"#]],
     );
 }
 
@@ -99,7 +99,7 @@ fn a_mistake_at_the_command_line_is_claps() {
     check_arguments(
         &["--port", "x"],
         &expect![[r#"
-        error: invalid value 'x' for '--port <PORT>': invalid digit found in string
+        error: invalid value 'x' for '--port <PORT>': expected a whole number from 0 to 65535
 
         For more information, try '--help'.
     "#]],

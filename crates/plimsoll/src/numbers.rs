@@ -1,0 +1,154 @@
+//! What is said of an argument that should be a number: which number was expected, in place of the words of Rust's and
+//! clap's parsers. One place for all commands, for variables and for keys of settings files.
+
+use std::{error::Error as _, num::ParseFloatError, num::ParseIntError};
+
+use clap::{
+    Arg, Command, Error, Parser,
+    builder::ValueParser,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+/// Reads arguments, with [`explained`] mistakes. On wrong usage clap says what is wrong and ends the process with code 2.
+pub(crate) fn parse<P: Parser>(arguments: impl IntoIterator<Item: Into<std::ffi::OsString> + Clone>) -> P {
+    P::try_parse_from(arguments).unwrap_or_else(|error| explained(error, &P::command()).exit())
+}
+
+/// The same mistake, with the number that was expected, if it is one about a number of `program`.
+pub(crate) fn explained(error: Error, program: &Command) -> Error {
+    if error.kind() != ErrorKind::ValueValidation {
+        return error;
+    }
+    let Some(source) = error.source() else {
+        return error;
+    };
+    let (Some(ContextValue::String(arg)), Some(ContextValue::String(value))) = (
+        error.get(ContextKind::InvalidArg),
+        error.get(ContextKind::InvalidValue),
+    ) else {
+        return error;
+    };
+    let expected = if source.is::<ParseFloatError>() {
+        "expected a number".to_owned()
+    } else if source.is::<ParseIntError>() {
+        whole(common_range(program, arg).as_deref())
+    } else if let Some(range) = range_in(&source.to_string()) {
+        whole(Some(&range))
+    } else {
+        return error;
+    };
+    // Reason for the blank line and the last one: clap ends its own messages so.
+    let text = format!(
+        "invalid value '{}' for '{arg}': {expected}\n\nFor more information, try '--help'.\n",
+        value.escape_debug()
+    );
+    Error::raw(ErrorKind::ValueValidation, text).with_cmd(program)
+}
+
+fn whole(range: Option<&str>) -> String {
+    match range {
+        Some(range) => format!("expected a whole number {range}"),
+        None => "expected a whole number".to_owned(),
+    }
+}
+
+/// The range in what clap says of a number outside of it, in words.
+fn range_in(text: &str) -> Option<String> {
+    let (_, range) = text.split_once(" is not in ")?;
+    let (least, most) = range.split_once("..=")?;
+    let is_number = |text: &str| text.parse::<i128>().is_ok();
+    (is_number(least) && is_number(most)).then(|| format!("from {least} to {most}"))
+}
+
+/// The range of the option that is shown as `shown`, when all commands that have it agree.
+fn common_range(program: &Command, shown: &str) -> Option<String> {
+    let mut program = program.clone();
+    program.build();
+    let mut ranges = Vec::new();
+    collect_ranges(&program, shown, &mut ranges);
+    ranges.dedup();
+    match &mut ranges[..] {
+        [range] => range.take(),
+        _ => None,
+    }
+}
+
+fn collect_ranges(command: &Command, shown: &str, ranges: &mut Vec<Option<String>>) {
+    let named = command.get_arguments().filter(|arg| arg.to_string() == shown);
+    ranges.extend(named.map(|arg| range(arg.get_value_parser())));
+    for subcommand in command.get_subcommands() {
+        collect_ranges(subcommand, shown, ranges);
+    }
+}
+
+/// clap keeps ranges to itself, and says them of a number that is outside.
+fn range(parser: &ValueParser) -> Option<String> {
+    let probe = Arg::new("n").long("n").value_parser(parser.clone());
+    let error = Command::new("range")
+        .arg(probe)
+        .try_get_matches_from(["range", &format!("--n={}", i64::MAX)])
+        .err()?;
+    range_in(&error.source()?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::value_parser;
+
+    use super::*;
+
+    fn program() -> Command {
+        let number = |name: &'static str, parser: ValueParser| Arg::new(name).long(name).value_parser(parser);
+        Command::new("program")
+            .arg(number("port", value_parser!(u16).into()))
+            .arg(number("factor", value_parser!(f64).into()))
+            .arg(number("clients", value_parser!(usize).into()))
+            .subcommand(Command::new("one").arg(number("n", value_parser!(u16).range(1..=9).into())))
+            .subcommand(Command::new("other").arg(number("n", value_parser!(u8).into())))
+    }
+
+    #[test]
+    fn the_number_that_was_expected_is_said() {
+        for (arguments, expected) in [
+            (
+                "--port x",
+                "'x' for '--port <port>': expected a whole number from 0 to 65535",
+            ),
+            (
+                "--port 70000",
+                "'70000' for '--port <port>': expected a whole number from 0 to 65535",
+            ),
+            (
+                "--port 99999999999999999999",
+                "'99999999999999999999' for '--port <port>': expected a whole number from 0 to 65535",
+            ),
+            ("--factor x", "'x' for '--factor <factor>': expected a number"),
+            (
+                "--clients 1.5",
+                "'1.5' for '--clients <clients>': expected a whole number",
+            ),
+            (
+                "one --n 10",
+                "'10' for '--n <n>': expected a whole number from 1 to 9",
+            ),
+            // Two options of this name have other ranges.
+            ("one --n x", "'x' for '--n <n>': expected a whole number"),
+        ] {
+            let arguments = ["program"].into_iter().chain(arguments.split(' '));
+            let error = program().try_get_matches_from(arguments).unwrap_err();
+            assert_eq!(
+                explained(error, &program()).to_string(),
+                format!("error: invalid value {expected}\n\nFor more information, try '--help'.\n")
+            );
+        }
+    }
+
+    #[test]
+    fn other_mistakes_stay_as_they_are() {
+        for arguments in [["program", "--prot"], ["program", "two"]] {
+            let error = program().try_get_matches_from(arguments).unwrap_err();
+            let before = error.to_string();
+            assert_eq!(explained(error, &program()).to_string(), before);
+        }
+    }
+}
