@@ -33,6 +33,6 @@ pub use self::{
     style::{Environment, Style},
     summary::Summary,
     text::status_line,
-    timestamp::{rfc3339, rfc3339_nanos, rfc3339_secs},
+    timestamp::{asctime, rfc3339, rfc3339_nanos, rfc3339_secs},
     verdict::{Outcome, Verdict},
 };

@@ -1,49 +1,51 @@
-//! Points in time for machines: RFC 3339, always UTC, with as many digits as its reader wants.
+//! Points in time for machines, always UTC: RFC 3339 with as many digits as its reader wants, and C's `asctime`.
+//!
+//! Times before 1970 count as 1970, those after 9999 as the last moment of 9999, the last that RFC 3339 can write.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// With milliseconds, for example `2026-11-21T19:49:03.120Z`. Times before 1970 count as 1970.
+use time::UtcDateTime;
+
+/// With milliseconds, for example `2026-11-21T19:49:03.120Z`.
 pub fn rfc3339(time: SystemTime) -> String {
-    with_fraction(time, |nanos| format!(".{:03}", nanos / 1_000_000))
+    let time = utc(time);
+    format!("{}.{:03}Z", seconds(time), time.millisecond())
 }
 
 /// In whole seconds, for example `2026-11-21T19:49:03Z`.
 pub fn rfc3339_secs(time: SystemTime) -> String {
-    with_fraction(time, |_| String::new())
+    format!("{}Z", seconds(utc(time)))
 }
 
 /// With nanoseconds, always nine digits, for example `2026-11-21T19:49:03.120000000Z`.
 pub fn rfc3339_nanos(time: SystemTime) -> String {
-    with_fraction(time, |nanos| format!(".{nanos:09}"))
+    let time = utc(time);
+    format!("{}.{:09}Z", seconds(time), time.nanosecond())
 }
 
-fn with_fraction(time: SystemTime, fraction: impl Fn(u32) -> String) -> String {
+/// As C's `asctime` has it, with two digits for the day: `Sun Nov 22 05:05:35 2026`.
+pub fn asctime(time: SystemTime) -> String {
+    let time = utc(time);
+    let (weekday, month) = (time.weekday().to_string(), time.month().to_string());
+    let (hour, minute, second) = time.as_hms();
+    format!(
+        "{weekday:.3} {month:.3} {:02} {hour:02}:{minute:02}:{second:02} {}",
+        time.day(),
+        time.year()
+    )
+}
+
+fn seconds(time: UtcDateTime) -> String {
+    let (hour, minute, second) = time.as_hms();
+    format!("{}T{hour:02}:{minute:02}:{second:02}", time.date())
+}
+
+fn utc(time: SystemTime) -> UtcDateTime {
     let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    let secs = since_epoch.as_secs();
-    let (year, month, day) = date(secs / 86_400);
-    let (hour, minute, second) = (secs / 3600 % 24, secs / 60 % 60, secs % 60);
-    let fraction = fraction(since_epoch.subsec_nanos());
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
-}
-
-/// Year, month and day of the Gregorian calendar, `days` after 1970-01-01.
-///
-/// Counts in years that begin on 1 March, so that the leap day is the last of a year, and in eras of 400 years,
-/// which all have 146,097 days.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468; // since 0000-03-01
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    (year, month, day)
+    i128::try_from(since_epoch.as_nanos())
+        .ok()
+        .and_then(|nanos| UtcDateTime::from_unix_timestamp_nanos(nanos).ok())
+        .unwrap_or(UtcDateTime::MAX)
 }
 
 #[cfg(test)]
@@ -80,5 +82,25 @@ mod tests {
             rfc3339(UNIX_EPOCH - Duration::from_secs(1)),
             "1970-01-01T00:00:00.000Z"
         );
+    }
+
+    #[test]
+    fn times_after_the_year_9999_are_its_end() {
+        let last = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+        let latest = UNIX_EPOCH + Duration::new(i64::MAX.unsigned_abs(), 999_999_999);
+        assert_eq!(rfc3339_secs(last), "9999-12-31T23:59:59Z");
+        for time in [last + Duration::from_secs(1), latest] {
+            assert_eq!(rfc3339_nanos(time), "9999-12-31T23:59:59.999999999Z");
+            assert_eq!(asctime(time), "Fri Dec 31 23:59:59 9999");
+        }
+    }
+
+    #[test]
+    fn times_are_those_of_c() {
+        let check = |seconds, expected| {
+            assert_eq!(asctime(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
+        };
+        check(0, "Thu Jan 01 00:00:00 1970");
+        check(1_795_323_935, "Sun Nov 22 05:05:35 2026");
     }
 }

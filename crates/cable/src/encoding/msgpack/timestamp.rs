@@ -1,11 +1,6 @@
 //! msgpack's timestamps as text: what `toJSON` of a date is in JavaScript, with more digits where there are more.
 
-/// The last second of the year 9999, the last one that RFC 3339 can write.
-const MAX_SECONDS: i64 = 253_402_300_799;
-/// The first second of the year 0.
-const MIN_SECONDS: i64 = -62_167_219_200;
-
-const SECONDS_PER_DAY: i64 = 86_400;
+use time::UtcDateTime;
 
 /// The text of a timestamp's 4, 8 or 12 bytes; `None` for other lengths and for times that have no such text.
 pub(super) fn to_text(data: &[u8]) -> Option<String> {
@@ -23,52 +18,32 @@ pub(super) fn to_text(data: &[u8]) -> Option<String> {
         }
         _ => return None,
     };
-    let is_possible = (MIN_SECONDS..=MAX_SECONDS).contains(&seconds) && nanoseconds < 1_000_000_000;
-    is_possible.then(|| format(seconds, nanoseconds))
+    format(UtcDateTime::from_unix_timestamp(seconds).ok()?, nanoseconds)
 }
 
-fn format(seconds: i64, nanoseconds: u32) -> String {
-    let (year, month, day) = date(seconds.div_euclid(SECONDS_PER_DAY));
-    let second = seconds.rem_euclid(SECONDS_PER_DAY);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+fn format(time: UtcDateTime, nanoseconds: u32) -> Option<String> {
+    // RFC 3339 has four digits for a year and no sign.
+    if time.year() < 0 || nanoseconds >= 1_000_000_000 {
+        return None;
+    }
+    let (hour, minute, second) = time.as_hms();
     let fraction = match nanoseconds {
         _ if nanoseconds.is_multiple_of(1_000_000) => format!("{:03}", nanoseconds / 1_000_000),
         _ if nanoseconds.is_multiple_of(1_000) => format!("{:06}", nanoseconds / 1_000),
         _ => format!("{nanoseconds:09}"),
     };
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction}Z")
-}
-
-/// Year, month and day of a day that is counted from 1970-01-01, in the calendar of Gregory at all times.
-///
-/// The years are those that begin in March, so that the leap day is the last of its year, and 400 of them have always
-/// the same number of days.
-fn date(day: i64) -> (i64, i64, i64) {
-    const DAYS_PER_400_YEARS: i64 = 146_097;
-    /// From 0000-03-01 to 1970-01-01.
-    const EPOCH: i64 = 719_468;
-
-    let day = day + EPOCH;
-    let (era, day) = (
-        day.div_euclid(DAYS_PER_400_YEARS),
-        day.rem_euclid(DAYS_PER_400_YEARS),
-    );
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    // Of five months from March on, every time, the days are 31, 30, 31, 30, 31.
-    let month = (5 * day + 2) / 153;
-    let day_of_month = day - (153 * month + 2) / 5 + 1;
-    let (month, next_year) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    (400 * era + year + next_year, month, day_of_month)
+    let date = time.date();
+    Some(format!("{date}T{hour:02}:{minute:02}:{second:02}.{fraction}Z"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The last second of the year 9999.
+    const MAX_SECONDS: i64 = 253_402_300_799;
+    /// The first second of the year 0.
+    const MIN_SECONDS: i64 = -62_167_219_200;
 
     #[track_caller]
     fn check(seconds: i64, nanoseconds: u32, expected: Option<&str>) {

@@ -2,11 +2,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use time::{Date, Month, Time};
+
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// Reads the date at which a cookie ends; the zone is always that of Greenwich. Dates before 1970 are the beginning of 1970.
+/// Reads the date at which a cookie ends; the zone is always that of Greenwich. Dates before 1970 are the beginning of 1970;
+/// a day that its month does not have is none.
 pub fn parse_date(text: &str) -> Option<SystemTime> {
     let is_delimiter = |c: char| !(c.is_ascii_alphanumeric() || c == ':');
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
@@ -34,42 +37,33 @@ pub fn parse_date(text: &str) -> Option<SystemTime> {
         year @ 0..=69 => year + 2000,
         year => year,
     };
-    let (day, (hour, minute, second)) = (day?, time?);
-    if !(1..=31).contains(&day) || year < 1601 || hour > 23 || minute > 59 || second > 59 {
+    if year < 1601 {
         return None;
     }
-    let seconds = days_since_1970(year, month?, day) * 86_400 + hour * 3_600 + minute * 60 + second;
+    let (hour, minute, second) = time?;
+    let date = Date::from_calendar_date(year.into(), month?, u8::try_from(day?).ok()?).ok()?;
+    let time = Time::from_hms(hour, minute, second).ok()?;
+    let seconds = date.with_time(time).as_utc().unix_timestamp();
     Some(UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
 
-fn time_of(token: &str) -> Option<(i64, i64, i64)> {
-    let mut parts = token.splitn(3, ':').map(|part| number(part, 1..=2));
+fn time_of(token: &str) -> Option<(u8, u8, u8)> {
+    let mut parts = token
+        .splitn(3, ':')
+        .map(|part| u8::try_from(number(part, 1..=2)?).ok());
     Some((parts.next()??, parts.next()??, parts.next()??))
 }
 
-fn month_of(token: &str) -> Option<i64> {
+fn month_of(token: &str) -> Option<Month> {
     let start = token.get(..3)?.to_ascii_lowercase();
     let position = MONTHS.iter().position(|month| *month == start)?;
-    i64::try_from(position + 1).ok()
+    Month::try_from(u8::try_from(position + 1).ok()?).ok()
 }
 
 /// The digits at the front, if there are that many.
-fn number(token: &str, n_digits: std::ops::RangeInclusive<usize>) -> Option<i64> {
+fn number(token: &str, n_digits: std::ops::RangeInclusive<usize>) -> Option<u16> {
     let end = token.find(|c: char| !c.is_ascii_digit()).unwrap_or(token.len());
     n_digits.contains(&end).then(|| token[..end].parse().ok())?
-}
-
-/// Of the Gregorian calendar; the year begins in March, so that a leap day is its last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 #[cfg(test)]
@@ -98,6 +92,12 @@ mod tests {
             "09 Jun 2021 24:00:00",
             "32 Jun 2021 10:00:00",
             "09 Foo 2021 10:00:00",
+            "29 Feb 2023 10:00:00",
+            "31 Apr 2021 10:00:00",
+            "00 Jun 2021 10:00:00",
+            "09 Jun 1600 10:00:00",
+            "09 Jun 2021 10:60:00",
+            "09 Jun 2021 10:00:60",
         ] {
             check(bad, None);
         }

@@ -2,8 +2,10 @@
 
 use std::{
     io::{self, Write},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, UNIX_EPOCH},
 };
+
+use plimsoll_report::asctime;
 
 use super::percentiles::at_ms;
 use crate::http::outcome::HttpOutcome;
@@ -40,40 +42,4 @@ pub(crate) fn gnuplot(outcome: &mut HttpOutcome, out: &mut dyn Write) -> io::Res
         }
     }
     out.flush()
-}
-
-const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
-
-/// `Sun Nov 22 05:05:35 2026`, in UTC.
-fn asctime(time: SystemTime) -> String {
-    // 2026-11-22T05:05:35…
-    let text = plimsoll_report::rfc3339(time);
-    let days = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400;
-    let weekday = DAYS[(days % 7) as usize];
-    let month: usize = text.get(5..7).and_then(|month| month.parse().ok()).unwrap_or(1);
-    let month = MONTHS[month.clamp(1, 12) - 1];
-    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-    format!(
-        "{weekday} {month} {} {} {}",
-        part(8, 10),
-        part(11, 19),
-        part(0, 4)
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_those_of_c() {
-        let check = |seconds, expected| {
-            assert_eq!(asctime(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
-        };
-        check(0, "Thu Jan 01 00:00:00 1970");
-        check(1_795_323_935, "Sun Nov 22 05:05:35 2026");
-    }
 }
