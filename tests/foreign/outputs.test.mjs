@@ -71,9 +71,9 @@ describe("files", () => {
     assert.match(lines.find((line) => line.startsWith("orders,")), /^orders,\d{10},2\.000000,.*,"run=x&zone=a ""b"", c",$/);
   });
 
-  test("a full disk costs the samples, says so, and does not fail the run", async (t) => {
+  test("a full disk costs the samples, says so, and is no success", async (t) => {
     const { code, said } = await run(t, ["csv=/dev/full"]);
-    assert.equal(code, 0, said);
+    assert.equal(code, 3, said);
     assert.match(said, /output `csv \(\/dev\/full\)`: (\d+) of \1 samples were not written .*No space left on device/);
   });
 
@@ -159,7 +159,7 @@ describe("a collector", () => {
   test("that refuses is named with what was lost, and does not fail the run", async (t) => {
     const { url } = await collector(t, 401);
     const { code, said } = await run(t, [`prometheus-rw=${url}/write`]);
-    assert.equal(code, 0, said);
+    assert.equal(code, 3, said);
     assert.match(said, /output `prometheus-rw .*: (\d+) of \1 samples were not written .*401 Unauthorized: no entry/);
   });
 });

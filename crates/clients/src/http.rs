@@ -20,6 +20,7 @@ mod framing;
 mod head;
 mod headers;
 mod http2;
+mod kept_bodies;
 mod multipart;
 mod opening;
 mod pool;
@@ -40,6 +41,7 @@ pub use self::{
     error::HttpError,
     exchange::{Exchange, Protocol, Response, Timings, TlsFacts},
     headers::Headers,
+    kept_bodies::KeptBodies,
     multipart::{FormPart, multipart},
     repeater::{Attempt, Connections, Details, Repeater, Reply},
     request::{Authentication, Keep, Request, RequestCookie},

@@ -4,6 +4,7 @@
 //! anything else in the text is a mistake that the user should hear about before the load starts.
 
 use std::{
+    borrow::Cow,
     fmt, io,
     net::{IpAddr, SocketAddr},
 };
@@ -66,7 +67,7 @@ pub enum TargetError {
     /// `user:password@host`.
     #[error("{url:?} carries a user name, which WebSocket URLs cannot; send it as a header or in the query")]
     UserInfo {
-        /// The text as given.
+        /// The text without user and password.
         url: String,
     },
     /// A bracketed host that is no IPv6 address, or an IPv6 address without brackets.
@@ -124,6 +125,10 @@ impl Target {
     /// # Errors
     /// [`TargetError`] says what is wrong and shows a good URL.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
+        // Before anything is said of another part, which might show the password.
+        if let Cow::Owned(url) = plimsoll_redacted::url(url) {
+            return Err(TargetError::UserInfo { url });
+        }
         let (scheme, rest) = split_scheme(url)?;
         check_characters(url, rest)?;
         let split = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -240,9 +245,6 @@ fn check_characters(url: &str, rest: &str) -> Result<(), TargetError> {
 }
 
 fn parse_authority(url: &str, authority: &str) -> Result<(Host, Option<u16>), TargetError> {
-    if authority.contains('@') {
-        return Err(TargetError::UserInfo { url: url.into() });
-    }
     let (host, port) = split_port(url, authority)?;
     let port = match port {
         None | Some("") => None,
@@ -359,7 +361,9 @@ mod tests {
         check("http://h/", "scheme \"http\"; expected ws or wss");
         check("ws://", "names no host");
         check("ws://:8080/", "names no host");
-        check("ws://me:pw@h/", "user name");
+        check("ws://me:pw@h/", "\"ws://***@h/\" carries a user name");
+        check("ws://me:p/w@h/", "\"ws://***@h/\" carries a user name");
+        check("me:pw@h/", "\"***@h/\" carries a user name");
         check("ws://::1/", "IPv6");
         check("ws://[::1/", "IPv6");
         check("ws://[::1]x/", "IPv6");

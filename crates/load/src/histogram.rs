@@ -149,7 +149,7 @@ impl Histogram {
     #[must_use]
     pub fn with_exact(mut self, sum: Duration, min: Duration, max: Duration) -> Self {
         if !self.is_empty() {
-            (self.sum_us, self.min_us, self.max_us) = (micros(sum), micros(min), micros(max));
+            (self.sum_us, self.min_us, self.max_us) = (micros(sum), micros(min), micros(max.max(min)));
         }
         self
     }

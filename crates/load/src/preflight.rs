@@ -1,16 +1,21 @@
-//! Will this machine let us open that many connections? Asked, and answered in words, before the run starts.
+//! Will this machine let us open that many connections, and has it the memory for all users? Asked, and answered in
+//! words, before the run starts.
 //!
 //! Two limits end large runs early and with errors that do not name them: open files per process, and local
 //! ports per source address. [`plan`] is pure; [`System::read`] and [`raise_open_file_limit`] are the edge.
 
 use std::net::IpAddr;
 
+mod memory;
 mod open_files;
 mod ports;
+mod user_memory;
 
 pub use self::{
+    memory::Memory,
     open_files::{OpenFileLimit, raise_open_file_limit},
     ports::PortRange,
+    user_memory::{Fit, MemoryNeed, UserKind},
 };
 
 /// What a run wants.

@@ -89,6 +89,11 @@ pub fn default_workers() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
+/// Virtual users of a plan that are made before it starts.
+pub fn planned_vus(plan: &Plan) -> u64 {
+    roster::planned_vus(&plan.scenarios)
+}
+
 /// Virtual users of a plan that may exist at the same moment (k6's `maxVUs`).
 pub fn max_vus(plan: &Plan) -> u64 {
     roster::max_vus(&plan.scenarios)

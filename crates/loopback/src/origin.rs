@@ -32,20 +32,26 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// Whether it was sent to this machine under one of its own names. A web page whose name was pointed to this machine
-    /// asks under that name.
+    /// Whether it was sent to this machine under one of its own names, and to this port. A web page whose name was pointed
+    /// to this machine asks under that name.
     pub fn is_local(&self, address: SocketAddr) -> bool {
-        let Some(authority) = self.host.and_then(|host| host.parse::<Authority>().ok()) else {
-            return false;
-        };
-        let name = authority.host();
-        let number = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-        let is_loopback = name.eq_ignore_ascii_case("localhost")
-            || number
-                .unwrap_or(name)
-                .parse()
-                .is_ok_and(|address: IpAddr| address.is_loopback());
-        is_loopback && authority.port_u16().unwrap_or(HTTP_PORT) == address.port()
+        let port = self.authority().map(|host| host.port_u16().unwrap_or(HTTP_PORT));
+        port == Some(address.port()) && self.names_this_machine()
+    }
+
+    /// Whether it was sent under one of this machine's own names, whatever the port: it may have been forwarded.
+    pub fn names_this_machine(&self) -> bool {
+        self.authority().is_some_and(|authority| {
+            let name = authority.host();
+            let number = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+            let number = number.unwrap_or(name).parse();
+            name.eq_ignore_ascii_case("localhost")
+                || number.is_ok_and(|address: IpAddr| address.is_loopback())
+        })
+    }
+
+    fn authority(&self) -> Option<Authority> {
+        self.host?.parse().ok()
     }
 
     /// Whether an order comes from the page, as far as browsers tell.

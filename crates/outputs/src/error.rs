@@ -4,7 +4,7 @@ use std::io;
 
 use plimsoll_trust::NoAuthorities;
 
-use crate::outputs::NAMES;
+use crate::{outputs::NAMES, settings::HIDDEN};
 
 /// What is wrong with `--out`.
 #[derive(Debug, thiserror::Error)]
@@ -85,4 +85,20 @@ pub enum OutputError {
     /// The system refused a thread.
     #[error("cannot start an output: {0}")]
     Thread(io::Error),
+}
+
+impl OutputError {
+    /// The same without the value of the variable, which is a secret.
+    pub(crate) fn without_value(self) -> Self {
+        match self {
+            Self::Variable {
+                variable, expected, ..
+            } => Self::Variable {
+                variable,
+                expected,
+                value: HIDDEN.to_owned(),
+            },
+            error => error,
+        }
+    }
 }

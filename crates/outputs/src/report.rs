@@ -23,6 +23,11 @@ pub struct Outcome {
 }
 
 impl OutputReport {
+    /// Whether every output has written all samples.
+    pub fn is_complete(&self) -> bool {
+        self.outcomes.iter().all(|(_, outcome)| outcome.is_complete())
+    }
+
     /// What people should know, one sentence per output that is not complete.
     pub fn notices(&self) -> Vec<String> {
         let incomplete = self.outcomes.iter().filter(|(_, outcome)| !outcome.is_complete());

@@ -1,11 +1,14 @@
 //! Variables of the environment, read with an error that says what was expected.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use plimsoll_load::plan::parse_duration;
 
 use crate::OutputError;
+
+/// Stands for a value that is not shown.
+pub(crate) const HIDDEN: &str = "***";
 
 /// Reads variables by their names. Where several are given, the first one that is set counts. An empty variable counts
 /// as not set, as OpenTelemetry's specification wants it.
@@ -40,9 +43,20 @@ impl Settings<'_> {
             None => Err(OutputError::Variable {
                 variable: name.to_owned(),
                 expected: expected.to_owned(),
-                value,
+                value: plimsoll_redacted::url(&value).into_owned(),
             }),
         }
+    }
+
+    /// As [`Settings::read`]; an error does not show the value.
+    pub(crate) fn read_secret<T>(
+        &self,
+        names: &[&str],
+        expected: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, OutputError> {
+        self.read(names, expected, read)
+            .map_err(OutputError::without_value)
     }
 
     pub(crate) fn flag(&self, names: &[&str]) -> Result<bool, OutputError> {
@@ -83,7 +97,8 @@ impl Settings<'_> {
         Ok(self.read(names, &expected, read)?.unwrap_or_default())
     }
 
-    /// Pairs as headers of a request, with values that `decode` is applied to.
+    /// Pairs as headers of a request, with values that `decode` is applied to. An error does not show the values, of which
+    /// some are secrets as a rule.
     pub(crate) fn headers(
         &self,
         names: &[&str],
@@ -91,13 +106,13 @@ impl Settings<'_> {
         decode: impl Fn(&str) -> String,
     ) -> Result<HeaderMap, OutputError> {
         let mut headers = HeaderMap::new();
-        for (name, value) in self.pairs(names, separator)? {
+        for (name, value) in self.pairs(names, separator).map_err(OutputError::without_value)? {
             let header = HeaderName::try_from(&name)
                 .ok()
                 .zip(HeaderValue::try_from(decode(&value)).ok());
             let (header, value) = header.ok_or_else(|| OutputError::Variable {
                 variable: names.join(" or "),
-                value: format!("{name}{separator}{value}"),
+                value: format!("{name}{separator}{HIDDEN}"),
                 expected: format!(
                     "names and values that HTTP headers can have, such as `X-Scope-OrgID{separator}a`"
                 ),
@@ -140,5 +155,6 @@ pub(crate) fn http_url(text: &str) -> Option<Uri> {
     let url: Uri = text.parse().ok()?;
     let is_http = matches!(url.scheme_str(), Some("http" | "https"));
     let authority = url.authority()?.as_str();
-    (is_http && !authority.is_empty() && !authority.contains('@')).then_some(url)
+    let is_open = matches!(plimsoll_redacted::url(text), Cow::Borrowed(_));
+    (is_http && !authority.is_empty() && is_open).then_some(url)
 }

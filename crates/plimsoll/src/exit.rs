@@ -5,7 +5,13 @@ use std::{
     fmt::Display,
     io::{self, Write},
     process::ExitCode,
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
+
+/// The longest that an error text may take to be written.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How a command that ran to its end went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +36,14 @@ pub(crate) enum Failure {
     Test(TestFailure, String),
 }
 
-/// Why a load test did not end well, with k6's exit codes.
+/// Why a load test did not end well, with k6's exit codes where k6 has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum TestFailure {
     /// A check of an Artillery file does not hold; the code is Artillery's.
     ChecksFailed = 1,
+    /// An output lost samples; the code is that of [`Status::BadResult`].
+    SamplesLost = 3,
     /// Expectations of an Artillery file were not met; the code is Artillery's.
     ExpectationsFailed = 21,
     /// A signal ended the run of an Artillery file; the code is Artillery's.
@@ -135,9 +143,20 @@ impl Failure {
             Self::Test(failure, _) => *failure as u8,
         };
         if !self.is_end_of_reading() {
-            // If stderr is closed there is nobody to tell; the code remains.
-            let _nobody_reads = writeln!(io::stderr(), "error: {message}");
+            say(format!("error: {message}\n"));
         }
         ExitCode::from(code)
+    }
+}
+
+/// Writes to stderr, but does not wait for ever for a pipe that nobody drains. If nobody is told, the code remains.
+fn say(text: String) {
+    let (told, has_told) = mpsc::channel();
+    let write = move || {
+        let _nobody_reads = io::stderr().write_all(text.as_bytes());
+        let _nobody_waits = told.send(());
+    };
+    if thread::Builder::new().spawn(write).is_ok() {
+        let _nobody_reads = has_told.recv_timeout(PATIENCE);
     }
 }

@@ -1,7 +1,7 @@
 //! What is said of an argument that should be a number: which number was expected, in place of the words of Rust's and
 //! clap's parsers. One place for all commands, for variables and for keys of settings files.
 
-use std::{error::Error as _, num::ParseFloatError, num::ParseIntError};
+use std::{borrow::Cow, error::Error as _, num::ParseFloatError, num::ParseIntError};
 
 use clap::{
     Arg, Command, Error, Parser,
@@ -14,8 +14,43 @@ pub(crate) fn parse<P: Parser>(arguments: impl IntoIterator<Item: Into<std::ffi:
     P::try_parse_from(arguments).unwrap_or_else(|error| explained(error, &P::command()).exit())
 }
 
-/// The same mistake, with the number that was expected, if it is one about a number of `program`.
+/// The same mistake, with the number that was expected, if it is one about a number of `program`, and without the user and
+/// password of a URL.
 pub(crate) fn explained(error: Error, program: &Command) -> Error {
+    redacted(with_number(error, program), program)
+}
+
+/// Terminals are recorded, and what services write is kept.
+fn redacted(error: Error, program: &Command) -> Error {
+    // An argument that was not expected may be a URL, too.
+    let kinds = [ContextKind::InvalidValue, ContextKind::InvalidArg];
+    let value = kinds.iter().find_map(|kind| error.get(*kind));
+    let Some(ContextValue::String(value)) = value else {
+        return error;
+    };
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    if is_about_secret(&error) {
+        let text = text.replace(&format!("'{value}'"), "'***'");
+        return Error::raw(error.kind(), text).with_cmd(program);
+    }
+    let Cow::Owned(shown) = plimsoll_redacted::url(value) else {
+        return error;
+    };
+    // Some texts show it with quotes and backslashes escaped.
+    let text = text
+        .replace(value.as_str(), &shown)
+        .replace(&value.escape_debug().to_string(), &shown);
+    Error::raw(error.kind(), text).with_cmd(program)
+}
+
+fn is_about_secret(error: &Error) -> bool {
+    let has_value = error.get(ContextKind::InvalidValue).is_some();
+    let arg = error.get(ContextKind::InvalidArg);
+    has_value && matches!(arg, Some(ContextValue::String(arg)) if arg.contains("-secret"))
+}
+
+fn with_number(error: Error, program: &Command) -> Error {
     if error.kind() != ErrorKind::ValueValidation {
         return error;
     }
@@ -149,6 +184,54 @@ mod tests {
             let error = program().try_get_matches_from(arguments).unwrap_err();
             let before = error.to_string();
             assert_eq!(explained(error, &program()).to_string(), before);
+        }
+    }
+
+    #[test]
+    fn what_a_url_hides_is_not_said_again() {
+        fn refuse(text: &str) -> Result<String, String> {
+            Err(format!("{text:?} is of no use"))
+        }
+        let program = Command::new("program")
+            .arg(Arg::new("url").long("url").value_parser(refuse))
+            .arg(
+                Arg::new("secret")
+                    .long("admin-secret")
+                    .value_parser(|_: &str| Err::<String, _>("too short")),
+            );
+        let error = program
+            .clone()
+            .try_get_matches_from(["program", "--admin-secret", "s"])
+            .unwrap_err();
+        let text = explained(error, &program).to_string();
+        assert!(
+            text.contains("invalid value '***' for '--admin-secret <secret>': too short"),
+            "{text}"
+        );
+        let error = program
+            .clone()
+            .try_get_matches_from(["program", "redis://:s@h"])
+            .unwrap_err();
+        let text = explained(error, &program).to_string();
+        assert!(
+            text.contains("unexpected argument 'redis://***@h' found"),
+            "{text}"
+        );
+        for (url, shown) in [
+            (
+                "redis://:sec\\/ret@h",
+                "'redis://***@h' for '--url <url>': \"redis://***@h\" is of no use",
+            ),
+            ("a b", "'a b' for '--url <url>': \"a b\" is of no use"),
+        ] {
+            let arguments = ["program", "--url", url];
+            let error = program.clone().try_get_matches_from(arguments).unwrap_err();
+            let text = explained(error, &program).to_string();
+            assert_eq!(text.matches(shown).count(), 1, "{text}");
+            assert!(
+                text.contains("try '--help'") && text.starts_with("error: "),
+                "{text}"
+            );
         }
     }
 }

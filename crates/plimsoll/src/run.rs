@@ -11,6 +11,7 @@ mod layers;
 mod line;
 mod load_test;
 mod log;
+mod memory_check;
 mod options;
 mod progress;
 mod rest;

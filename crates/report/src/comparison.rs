@@ -205,4 +205,4 @@ fn exact(before: &[Subject], after: &[Subject]) -> Vec<Difference> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

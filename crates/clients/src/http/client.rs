@@ -130,7 +130,11 @@ impl Client {
         underway: &mut Underway,
     ) -> Result<Response, Failed> {
         underway.marks.connected = Some(Instant::now());
-        let sink = Sink::new(request.keep, self.settings.max_body_bytes);
+        let sink = Sink::new(
+            request.keep,
+            self.settings.max_body_bytes,
+            &self.settings.kept_bodies,
+        );
         match lease {
             Lease::Http1(connection) => self.over_http1(connection, origin, request, sink, underway).await,
             Lease::Http2(connection) => Box::pin(over_http2(&connection, request, sink, underway)).await,
@@ -353,8 +357,15 @@ impl Sending<'_> {
         if !response.body.is_empty()
             && let Some(codings) = response.headers.text("content-encoding").map(str::to_owned)
         {
-            let max_bytes = self.client.settings.max_body_bytes;
-            response.body = decode(&codings, response.body, max_bytes)?;
+            let settings = &self.client.settings;
+            let max_bytes = settings.max_body_bytes.min(settings.kept_bodies.room());
+            response.body = decode(&codings, response.body, max_bytes).map_err(|error| match error {
+                HttpError::TooLarge { .. } if max_bytes < settings.max_body_bytes => {
+                    settings.kept_bodies.no_room()
+                }
+                error => error,
+            })?;
+            response.share.resize(response.body.capacity())?;
         }
         Ok(response)
     }

@@ -69,6 +69,15 @@ pub enum HttpError {
         /// The limit.
         max_bytes: usize,
     },
+    /// All bodies that are kept would take more memory than they may.
+    #[error(
+        "the response bodies that all users keep at a time would take more than {limit} bytes, half of this machine's \
+         memory: discard bodies (discardResponseBodies, or responseType \"none\"), use fewer users, or more machines"
+    )]
+    NoRoom {
+        /// The limit.
+        limit: usize,
+    },
     /// 101.
     #[error("unsupported response status: 101 Switching Protocols")]
     SwitchingProtocols,
@@ -102,6 +111,7 @@ impl HttpError {
             | Self::Ended
             | Self::Malformed(_)
             | Self::TooLarge { .. }
+            | Self::NoRoom { .. }
             | Self::NoHttp2
             | Self::SwitchingProtocols => 1000,
             Self::Url { .. } => 1020,

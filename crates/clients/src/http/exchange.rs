@@ -9,7 +9,7 @@ use std::{
 use http::{Method, StatusCode};
 use url::Url;
 
-use super::{Headers, HttpError};
+use super::{Headers, HttpError, kept_bodies::Share};
 use crate::tls::TlsVersion;
 
 /// A request that was sent, or was to be sent, and its outcome. A redirect makes one more.
@@ -88,6 +88,8 @@ pub struct Response {
     pub headers: Headers,
     /// The body, without content codings; empty when it was not kept.
     pub body: Vec<u8>,
+    /// What the body takes of the memory for all.
+    pub(super) share: Share,
 }
 
 impl Timings {

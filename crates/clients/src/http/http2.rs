@@ -96,12 +96,14 @@ impl Http2 {
     ) -> Result<Response, HttpError> {
         let (head, sink) = self.transfer(request, body, sink, marks).await?;
         let status = head.status.as_u16();
+        let (body, share) = sink.into_parts();
         Ok(Response {
             protocol: Protocol::Http2,
             status,
             reason: reason(status, None),
             headers: fields(&head),
-            body: sink.into_bytes(),
+            body,
+            share,
         })
     }
 

@@ -39,7 +39,7 @@ pub(super) enum Lease {
 impl Origin {
     pub(super) fn of(url: &Url) -> Result<Self, HttpError> {
         let unusable = |reason: &str| HttpError::Url {
-            url: url.to_string(),
+            url: plimsoll_redacted::url(url.as_str()).into_owned(),
             reason: reason.to_owned(),
         };
         let is_tls = match url.scheme() {

@@ -35,7 +35,7 @@ pub(super) fn location(url: &Url, response: &Response) -> Option<Result<Url, Htt
         Ok(next) if !matches!(next.scheme(), "http" | "https") => {
             Err(HttpError::Scheme(next.scheme().to_owned()))
         }
-        Ok(_) | Err(_) => Err(HttpError::Location(location.to_owned())),
+        Ok(_) | Err(_) => Err(HttpError::Location(plimsoll_redacted::url(location).into_owned())),
     })
 }
 
@@ -83,7 +83,7 @@ fn is_within(host: Option<&str>, of: Option<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::{Headers, Protocol};
+    use crate::http::{Headers, KeptBodies, Protocol};
 
     fn url(text: &str) -> Url {
         text.parse().unwrap()
@@ -99,6 +99,7 @@ mod tests {
                 reason: "".into(),
                 headers: Headers::new(99, fields.into_iter()),
                 body: Vec::new(),
+                share: KeptBodies::new(0).share(),
             };
             let found = super::location(&url("http://a.test/x/y?z#f"), &response);
             let found = found.map(|found| found.map(String::from).map_err(|error| error.to_string()));

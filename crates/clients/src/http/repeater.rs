@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio::{sync::Mutex, time::timeout};
 
 use super::{
-    Headers, HttpError, Keep, Settings, Template, Timings, TlsFacts,
+    Headers, HttpError, Keep, KeptBodies, Settings, Template, Timings, TlsFacts,
     connection::{Broken, Connection},
     exchange::Marks,
     http2::{Http2, fields},
@@ -305,5 +305,5 @@ impl Repeater {
 }
 
 fn nothing_kept() -> Sink {
-    Sink::new(Keep::Nothing, 0)
+    Sink::new(Keep::Nothing, 0, &KeptBodies::new(0))
 }

@@ -5,10 +5,11 @@ use std::{borrow::Cow, mem::MaybeUninit};
 use httparse::{ParserConfig, Status};
 
 use super::{
-    Headers, HttpError, Keep, Protocol, Response,
+    Headers, HttpError, Keep, KeptBodies, Protocol, Response,
     chunked::Chunked,
     exchange::reason,
     framing::{Body, Framing},
+    kept_bodies::Share,
 };
 
 /// The largest head of a response. Heads are a few hundred bytes; proxies refuse those over 64 KiB.
@@ -66,16 +67,18 @@ pub(super) struct Sink {
     keep: Keep,
     max_bytes: usize,
     bytes: Vec<u8>,
+    share: Share,
     /// Of the body so far, kept or not.
     n_bytes: u64,
 }
 
 impl Sink {
-    pub(super) fn new(keep: Keep, max_bytes: usize) -> Self {
+    pub(super) fn new(keep: Keep, max_bytes: usize, kept: &KeptBodies) -> Self {
         Self {
             keep,
             max_bytes,
             bytes: Vec::new(),
+            share: kept.share(),
             n_bytes: 0,
         }
     }
@@ -91,7 +94,19 @@ impl Sink {
                 max_bytes: self.max_bytes,
             });
         }
+        self.make_room(bytes.len())?;
         self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Grows as a vector does, but asks first.
+    fn make_room(&mut self, n_bytes: usize) -> Result<(), HttpError> {
+        let needed = self.bytes.len() + n_bytes;
+        if needed > self.bytes.capacity() {
+            let capacity = needed.max(self.bytes.capacity() * 2).min(self.max_bytes);
+            self.share.resize(capacity)?;
+            self.bytes.reserve_exact(capacity - self.bytes.len());
+        }
         Ok(())
     }
 
@@ -100,15 +115,17 @@ impl Sink {
         self.n_bytes
     }
 
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    /// The body, and what it takes of the total.
+    pub(super) fn into_parts(self) -> (Vec<u8>, Share) {
+        (self.bytes, self.share)
     }
 
-    fn expect(&mut self, n_bytes: u64) {
-        if self.keep == Keep::Body {
-            let n = usize::try_from(n_bytes).unwrap_or(usize::MAX);
-            self.bytes.reserve_exact(n.min(MAX_FIRST_CAPACITY));
+    fn expect(&mut self, n_bytes: u64) -> Result<(), HttpError> {
+        if self.keep != Keep::Body {
+            return Ok(());
         }
+        let n = usize::try_from(n_bytes).unwrap_or(usize::MAX);
+        self.make_room(n.min(MAX_FIRST_CAPACITY).min(self.max_bytes))
     }
 }
 
@@ -200,12 +217,14 @@ impl ResponseReader {
     /// The response, when it is whole.
     pub(super) fn into_response(self) -> Result<Response, HttpError> {
         let head = self.head.ok_or(HttpError::Ended)?;
+        let (body, share) = self.sink.into_parts();
         Ok(Response {
             protocol: head.protocol,
             status: head.status,
             reason: head.reason,
             headers: head.headers,
-            body: self.sink.into_bytes(),
+            body,
+            share,
         })
     }
 
@@ -252,7 +271,7 @@ impl ResponseReader {
             Body::Chunked => State::Chunked(Chunked::default()),
             Body::UntilEnd => State::UntilEnd,
             Body::Length(n_bytes) => {
-                self.sink.expect(n_bytes);
+                self.sink.expect(n_bytes)?;
                 State::Length(n_bytes)
             }
         };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::KeptBodies;
 use crate::{dial::Dialer, tls::Tls};
 
 /// k6's default for connections of a user that are kept open.
@@ -13,6 +14,9 @@ const MAX_IDLE_PER_HOST: usize = 6;
 /// The largest body that is kept: far beyond what a load test reads on purpose, and little enough that a mistake does
 /// not take the machine down.
 const MAX_BODY_BYTES: usize = 256 << 20;
+
+/// What all bodies that are kept may take where nobody has asked the machine: four of the largest.
+const MAX_KEPT_BYTES: usize = 4 * MAX_BODY_BYTES;
 
 /// Settings; one value serves all workers of a run.
 #[derive(Debug)]
@@ -34,6 +38,8 @@ pub struct Settings {
     /// The largest body that is kept, in bytes, before and after its content codings are undone. A larger one is an
     /// error. A body that is not kept may have any size.
     pub max_body_bytes: usize,
+    /// What the bodies that all users keep at a time may take together.
+    pub kept_bodies: KeptBodies,
 }
 
 impl Settings {
@@ -48,6 +54,7 @@ impl Settings {
             max_idle: MAX_IDLE,
             max_idle_per_host: MAX_IDLE_PER_HOST,
             max_body_bytes: MAX_BODY_BYTES,
+            kept_bodies: KeptBodies::new(MAX_KEPT_BYTES),
         }
     }
 }

@@ -38,7 +38,7 @@ pub enum BroadcastError {
     /// Such as `ftp://`.
     #[error("{url} is no URL for broadcasts over {adapter}; give one like {example}")]
     Url {
-        /// What was given.
+        /// What was given, without user and password.
         url: String,
         /// The adapter that it was given for.
         adapter: Adapter,

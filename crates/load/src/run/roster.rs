@@ -47,17 +47,29 @@ pub(super) fn roster(scenarios: &[Scenario]) -> Vec<Vec<Lease>> {
 /// Virtual users that may exist at the same moment: those of the roster, and those that arrival executors may make
 /// during the run.
 pub(super) fn max_vus(scenarios: &[Scenario]) -> u64 {
-    let planned = scenarios.iter().enumerate().flat_map(chains_of);
-    let planned = planned.map(|chain| (start_of(&chain), end_of(&chain), 1));
     let further = scenarios.iter().map(|scenario| {
         let executor = &scenario.executor;
         let n = executor.max_vus() - executor.n_planned_vus();
         let end = scenario.start_time.saturating_add(executor.whole().interrupt);
         (scenario.start_time, end, i64::from(n))
     });
-    let changes = planned
-        .chain(further)
-        .flat_map(|(start, end, n)| [(start, n), (end, -n)]);
+    highest(planned(scenarios).chain(further))
+}
+
+/// As [`max_vus`], without those that are made during the run.
+pub(super) fn planned_vus(scenarios: &[Scenario]) -> u64 {
+    highest(planned(scenarios))
+}
+
+/// From when to when each chain needs a user.
+fn planned(scenarios: &[Scenario]) -> impl Iterator<Item = (Duration, Duration, i64)> {
+    let chains = scenarios.iter().enumerate().flat_map(chains_of);
+    chains.map(|chain| (start_of(&chain), end_of(&chain), 1))
+}
+
+/// The highest number at any moment of what begins, ends, and counts.
+fn highest(spans: impl Iterator<Item = (Duration, Duration, i64)>) -> u64 {
+    let changes = spans.flat_map(|(start, end, n)| [(start, n), (end, -n)]);
     let mut changes: Vec<(Duration, i64)> = changes.collect();
     // At the same moment users are let go before others are wanted, as in the roster.
     changes.sort_unstable();

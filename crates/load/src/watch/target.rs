@@ -125,13 +125,7 @@ impl Place {
 impl Page {
     /// The URL without a user and a password, which nobody wants in a report.
     pub(super) fn shown(&self) -> String {
-        let Some((scheme, rest)) = self.url.split_once("://") else {
-            return self.url.clone();
-        };
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(end);
-        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        format!("{scheme}://{host}{path}")
+        plimsoll_redacted::url(&self.url).replacen("***@", "", 1)
     }
 
     fn parse(text: &str) -> Result<Self, ParseTargetError> {

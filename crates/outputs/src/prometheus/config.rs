@@ -50,7 +50,7 @@ impl PrometheusRw {
         }
         let url = match url {
             Some(url) => http_url(url).ok_or_else(|| OutputError::Argument {
-                output: format!("prometheus-rw={url}"),
+                output: format!("prometheus-rw={}", plimsoll_redacted::url(url)),
                 problem: format!("expected {URL_EXPECTED}"),
             })?,
             None => settings
@@ -94,7 +94,7 @@ fn stats(text: &str) -> Option<Vec<String>> {
 fn headers(settings: Settings<'_>, named: &impl Fn(&str) -> String) -> Result<HeaderMap, OutputError> {
     let mut headers = settings.headers(&[&named("HTTP_HEADERS")], ':', str::to_owned)?;
     let bearer = named("BEARER_TOKEN");
-    let bearer = settings.read(&[&bearer], "a token of printable ASCII", |token| {
+    let bearer = settings.read_secret(&[&bearer], "a token of printable ASCII", |token| {
         secret(&format!("Bearer {token}"))
     })?;
     let user = settings.text(&[&named("USERNAME")]);

@@ -209,7 +209,7 @@ fn what_makes_no_sense_is_said_before_the_run() {
     check(
         &[("SERVER_URL", "http://me:secret@localhost:9090/")],
         expect![
-            "K6_PROMETHEUS_RW_SERVER_URL=`http://me:secret@localhost:9090/`: expected a URL without user and password, for example `http://localhost:9090/api/v1/write`"
+            "K6_PROMETHEUS_RW_SERVER_URL=`http://***@localhost:9090/`: expected a URL without user and password, for example `http://localhost:9090/api/v1/write`"
         ],
     );
     check(
@@ -229,7 +229,7 @@ fn what_makes_no_sense_is_said_before_the_run() {
     check(
         &[("HTTP_HEADERS", "a b:c")],
         expect![
-            "K6_PROMETHEUS_RW_HTTP_HEADERS=`a b:c`: expected names and values that HTTP headers can have, such as `X-Scope-OrgID:a`"
+            "K6_PROMETHEUS_RW_HTTP_HEADERS=`a b:***`: expected names and values that HTTP headers can have, such as `X-Scope-OrgID:a`"
         ],
     );
     check(

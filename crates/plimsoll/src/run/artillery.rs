@@ -12,7 +12,7 @@ use std::{
 
 use plimsoll_load::{
     generator::{self, Health},
-    preflight,
+    preflight::{self, UserKind},
     run::{self, Progress, RunConfig, RunEnd, RunResult},
 };
 use plimsoll_report::{
@@ -187,6 +187,7 @@ async fn run_test(
             "nobody arrives before --max-duration ends the run".to_owned(),
         ));
     }
+    options.memory.check(UserKind::Scenario, &plan)?;
     let Users {
         registry,
         factory,

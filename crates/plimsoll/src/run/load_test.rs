@@ -4,8 +4,8 @@ use std::{cell::RefCell, convert::Infallible, fmt, future::pending, io, path::Pa
 
 use plimsoll_load::{
     plan::Plan,
-    preflight,
-    run::{self, Control, Progress, RunConfig, RunResult},
+    preflight::{self, UserKind},
+    run::{self, Control, Progress, RunConfig},
     threshold::Rules,
     watch::Sampling,
 };
@@ -263,6 +263,7 @@ impl LoadTest<'_> {
         watch: impl Fn(&Progress<'_>),
     ) -> Result<Status, Failure> {
         preflight::raise_open_file_limit();
+        self.flags.memory.check(UserKind::Script, &self.plan)?;
         let descriptions = self.outputs.descriptions();
         let outputs = std::mem::take(&mut self.outputs).start(&self.plan, Box::new(io::stdout()));
         let outputs = outputs.map_err(|error| TestFailure::NoFile.because(error))?;
@@ -341,13 +342,17 @@ impl LoadTest<'_> {
             tracing::info!("The run is over; waiting for a signal because of --linger.");
             signals.received(1).await;
         }
-        end(&result, orders.is_stopped(), summary.generator.saturated)
+        let verdict = verdict::verdict(&result, orders.is_stopped());
+        end(
+            verdict.or_else(|| verdict::of_outputs(&output_report)),
+            summary.generator.saturated,
+        )
     }
 }
 
 /// The exit code and the last words of a run, which also say when its figures are not to be believed.
-fn end(result: &RunResult, was_stopped: bool, is_saturated: bool) -> Result<Status, Failure> {
-    match verdict::verdict(result, was_stopped) {
+fn end(verdict: Option<(TestFailure, String)>, is_saturated: bool) -> Result<Status, Failure> {
+    match verdict {
         None if is_saturated => {
             tracing::warn!("{SATURATED}; the summary says how that is known.");
             Ok(Status::Success)

@@ -9,7 +9,7 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     str::FromStr,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, Once, OnceLock, PoisonError},
     time::{Instant, SystemTime},
 };
 
@@ -191,14 +191,20 @@ impl<'a> MakeWriter<'a> for Sinks {
 impl Write for &Sink {
     /// Takes whole lines: the formatter hands each over in one piece.
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
-        match self {
-            Sink::Screen(screen) => screen.print(&String::from_utf8_lossy(lines)),
-            Sink::Stdout(screen) => screen.beside(|| io::stdout().write_all(lines))?,
+        let written = match self {
+            Sink::Screen(screen) => {
+                screen.print(&String::from_utf8_lossy(lines));
+                Ok(())
+            }
+            Sink::Stdout(screen) => screen.beside(|| io::stdout().write_all(lines)),
             Sink::File(file) => file
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .write_all(lines)?,
-            Sink::None => {}
+                .write_all(lines),
+            Sink::None => Ok(()),
+        };
+        if let Err(error) = written {
+            complain(&error);
         }
         Ok(lines.len())
     }
@@ -206,6 +212,15 @@ impl Write for &Sink {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Says once that the log has gaps. The library would say it of every line, and panic if standard error failed, too.
+fn complain(error: &io::Error) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        // If stderr is closed there is nobody to tell.
+        let _nobody_reads = writeln!(io::stderr(), "error: cannot write the log: {error}");
+    });
 }
 
 struct Lines {

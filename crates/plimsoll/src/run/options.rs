@@ -9,6 +9,7 @@ use super::{
     environment::Variable,
     flags::OptionFlags,
     log::{LogFormat, LogOutput},
+    memory_check::MemoryFlags,
     unsupported::UnsupportedFlags,
 };
 use crate::{
@@ -52,6 +53,8 @@ pub(crate) struct Options {
     pub(super) results: ResultFlags,
     #[command(flatten, next_help_heading = "Results")]
     pub(super) watch: WatchArgs,
+    #[command(flatten, next_help_heading = "Load")]
+    pub(super) memory: MemoryFlags,
     #[command(flatten)]
     pub(super) talk: TalkFlags,
     #[command(flatten, next_help_heading = "Results")]

@@ -5,11 +5,11 @@ use std::{cell::RefCell, ffi::OsString, io, io::Write as _, path::Path, sync::Ar
 use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_load::{
     plan::Plan,
-    preflight,
+    preflight::{self, UserKind},
     run::{self, Control, Progress, RunConfig, RunEnd, RunResult},
     watch::Sampling,
 };
-use plimsoll_outputs::Outputs;
+use plimsoll_outputs::{OutputReport, Outputs};
 use plimsoll_report::{Summary, summary::Kind, timeline::Recorder};
 use plimsoll_scenario::{
     document::{Document, Mistakes},
@@ -24,6 +24,7 @@ use super::{
     log::{Log, LogFormat, LogOutput},
     progress::{Audience, Display},
     results::{Course, SATURATED, judge, summarize},
+    verdict,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
@@ -82,6 +83,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
     preflight::raise_open_file_limit();
     let signals = Signals::listen()?;
     let plan = Plan::new(users.plan());
+    options.memory.check(UserKind::Scenario, &plan)?;
     let control = Control::of(&plan);
     let sampling = options.watch.attach()?;
     let view = options.live.start(live::Setting {
@@ -232,7 +234,7 @@ impl ScenarioRun<'_> {
         let result = run::run(config, self.users.registry, factory, &mut (), observe, shutdown).await;
         let accounts = sampling.iter().flat_map(|sampling| sampling.finish());
         let accounts: Vec<_> = accounts.collect();
-        let notices = outputs.finish().await.notices();
+        let output_report = outputs.finish().await;
         display.into_inner().finish();
         let result = result?;
         let outcome = self.report.outcome();
@@ -244,7 +246,7 @@ impl ScenarioRun<'_> {
             recorder,
             health: judge(&result),
             accounts,
-            notices,
+            notices: output_report.notices(),
         };
         let summary = summarize(&result, course);
         let told = tell(self.options, &summary, &outcome);
@@ -254,7 +256,7 @@ impl ScenarioRun<'_> {
             page.finish(&summary).await;
         }
         told?;
-        end(&result, &outcome)
+        end(&result, &outcome, &output_report)
     }
 }
 
@@ -288,12 +290,15 @@ fn tell(options: &Options, summary: &Summary, outcome: &Outcome) -> Result<(), F
     Ok(())
 }
 
-fn end(result: &RunResult, outcome: &Outcome) -> Result<Status, Failure> {
+fn end(result: &RunResult, outcome: &Outcome, outputs: &OutputReport) -> Result<Status, Failure> {
     if result.end == RunEnd::Shutdown {
         return Err(TestFailure::Interrupted.because("the run was interrupted by a signal"));
     }
     match (outcome.n_failed(), outcome.n_clients()) {
-        (0, _) => Ok(Status::Success),
+        (0, _) => match verdict::of_outputs(outputs) {
+            Some((failure, message)) => Err(failure.because(message)),
+            None => Ok(Status::Success),
+        },
         (n_failed, n_clients) => {
             let message = format!("{n_failed} of {n_clients} clients failed");
             Err(io::Error::other(message).into())

@@ -272,7 +272,7 @@ fn shares(summary: &Summary) -> Vec<(Figure, Measurement)> {
         let fails: Vec<_> = totals
             .iter()
             .zip(passes)
-            .map(|(total, pass)| total - pass)
+            .map(|(total, pass)| total.saturating_sub(*pass))
             .collect();
         ("checks", ratio(&fails, totals))
     });

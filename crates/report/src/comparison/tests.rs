@@ -20,7 +20,7 @@ const SECONDS: usize = 20;
 const REQUESTS: u64 = 200;
 
 /// A run whose latencies are `slowdown` times those of another one. Seconds differ by some 3 %.
-fn made_up(slowdown: f64, seed: u64) -> Summary {
+pub(crate) fn made_up(slowdown: f64, seed: u64) -> Summary {
     let mut summary = summary(&run());
     let mut rng = Rng::with_seed(seed);
     let typical: Vec<f64> = (0..SECONDS)

@@ -1,9 +1,10 @@
 //! Reading a summary that was written before.
 
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::error::Category;
+use serde_json::{Value, error::Category};
 
-use super::{Summary, VERSION};
+use super::{Summary, VERSION, Values};
+use crate::{Distribution, timeline::MAX_INTERVALS};
 
 /// Why a text is not a summary that this program can read.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,12 @@ pub enum ReadError {
         /// What is wrong, and where.
         problem: serde_json::Error,
     },
+    /// Its numbers contradict each other, as in a file that was edited.
+    #[error("is a damaged summary: {problem}")]
+    Inconsistent {
+        /// What contradicts what.
+        problem: String,
+    },
 }
 
 /// All that has to be known before the rest is read.
@@ -93,9 +100,85 @@ impl Summary {
         match version {
             found if found > u64::from(VERSION) => Err(ReadError::Newer { found }),
             found if found < u64::from(VERSION) => Err(ReadError::Older { found }),
-            _ => serde_json::from_str(text).map_err(|problem| ReadError::Damaged { problem }),
+            _ => {
+                let summary: Self =
+                    serde_json::from_str(text).map_err(|problem| ReadError::Damaged { problem })?;
+                let value = serde_json::from_str(text).map_err(|problem| ReadError::Damaged { problem })?;
+                check_sizes(&value)
+                    .and_then(|()| summary.check())
+                    .map_err(|problem| ReadError::Inconsistent { problem })?;
+                Ok(summary)
+            }
         }
     }
+
+    /// Whether reports can rely on the numbers.
+    fn check(&self) -> Result<(), String> {
+        let n_intervals = self.timeline.n_intervals;
+        if n_intervals > MAX_INTERVALS {
+            return Err(format!(
+                "its timeline has {n_intervals} intervals; expected {MAX_INTERVALS} at the most"
+            ));
+        }
+        for (name, metric) in &self.metrics {
+            let Values::Trend(distribution) = &metric.values else {
+                continue;
+            };
+            check_order(distribution).map_err(|problem| format!("metric `{name}`: {problem}"))?;
+            let n_samples = metric.samples().ok().flatten().map(|histogram| histogram.count());
+            if let Some(n_samples) = n_samples.filter(|n_samples| *n_samples != distribution.count) {
+                return Err(format!(
+                    "metric `{name}`: it has {} samples, and its histogram {n_samples}",
+                    distribution.count
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// No count or size of a run is so large that sums of them, or numbers of JavaScript, could not hold it. Limits of the machine
+/// may be.
+fn check_sizes(summary: &Value) -> Result<(), String> {
+    let parts = summary.as_object().into_iter().flatten();
+    for (name, part) in parts.filter(|(name, _)| *name != "environment") {
+        if let Some(number) = too_large(part) {
+            return Err(format!(
+                "`{name}` has the number {number}; expected {MAX_NUMBER} at the most"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Beyond it not every whole number has a form in 64-bit floating point.
+const MAX_NUMBER: u64 = 1 << 53;
+
+fn too_large(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64().filter(|number| *number > MAX_NUMBER),
+        Value::Array(elements) => elements.iter().find_map(too_large),
+        Value::Object(entries) => entries.values().find_map(too_large),
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
+/// No figure is above one that stands for more samples.
+fn check_order(distribution: &Distribution) -> Result<(), String> {
+    let figures = [
+        ("min", distribution.min),
+        ("p50", distribution.p50),
+        ("p90", distribution.p90),
+        ("p95", distribution.p95),
+        ("p99", distribution.p99),
+        ("p99_9", distribution.p99_9),
+        ("max", distribution.max),
+    ];
+    let wrong = figures.windows(2).find(|pair| pair[0].1 > pair[1].1);
+    wrong.map_or(Ok(()), |pair| {
+        let ((lower, less), (upper, more)) = (pair[0], pair[1]);
+        Err(format!("its {lower} is {less}, and its {upper} only {more}"))
+    })
 }
 
 #[cfg(test)]
@@ -137,6 +220,14 @@ mod tests {
             (
                 with("\"thresholds\": []", "\"thresholds\": 7"),
                 "is a damaged summary: invalid type: integer `7`, expected a sequence at line ",
+            ),
+            (
+                with("\"max\": 365", "\"max\": 3"),
+                "is a damaged summary: metric `",
+            ),
+            (
+                with("\"n_intervals\": ", "\"n_intervals\": 4000000000"),
+                "is a damaged summary: its timeline has 4000000000",
             ),
         ] {
             let found = Summary::read(&text).unwrap_err().to_string();

@@ -18,6 +18,7 @@ use plimsoll_load::{
 use super::*;
 use crate::{Distribution, fit::Fit};
 
+mod damaged;
 mod long;
 pub(crate) mod scripted;
 

@@ -109,6 +109,7 @@ fn parse(ctx: &Ctx<'_>, text: &str, base: Option<&str>) -> Result<url::Url> {
         None => url::Url::parse(text),
     };
     parsed.map_err(|error| {
+        let text = plimsoll_redacted::url(text);
         let text = format!("`{text}` is no URL ({error}); expected for example https://example.com/path?a=1");
         Exception::throw_type(ctx, &text)
     })

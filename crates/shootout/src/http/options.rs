@@ -39,7 +39,7 @@ pub enum HttpUsageError {
     /// The URL cannot be read.
     #[error("invalid URL {url:?}: {reason}; expected one such as http://localhost:3000/path")]
     Url {
-        /// As given.
+        /// As given, without user and password.
         url: String,
         /// What is wrong.
         reason: String,
@@ -289,7 +289,7 @@ fn request(args: &HttpArgs, keeps_alive: bool) -> Result<Request, HttpUsageError
 /// ab's URLs may lack the scheme.
 fn url(text: &str) -> Result<Url, HttpUsageError> {
     let error = |reason: &str| HttpUsageError::Url {
-        url: text.to_owned(),
+        url: plimsoll_redacted::url(text).into_owned(),
         reason: reason.to_owned(),
     };
     let (whole, rest) = match text.split_once("://") {

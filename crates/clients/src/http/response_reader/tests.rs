@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn reader(is_answer_to_head: bool) -> ResponseReader {
-    ResponseReader::new(is_answer_to_head, Sink::new(Keep::Body, 1000))
+    ResponseReader::new(
+        is_answer_to_head,
+        Sink::new(Keep::Body, 1000, &KeptBodies::new(1000)),
+    )
 }
 
 /// `status reason|body|persistent`, or the error; fed in pieces of `n_piece_bytes`, then ended.
@@ -156,7 +159,7 @@ fn interim_answers_come_to_an_end() {
 #[test]
 fn sizes_are_limited() {
     let feed = |text: &str, keep: Keep| {
-        let mut reader = ResponseReader::new(false, Sink::new(keep, 10));
+        let mut reader = ResponseReader::new(false, Sink::new(keep, 10, &KeptBodies::new(10)));
         reader.feed(text.as_bytes()).map_err(|error| error.to_string())
     };
     let large = "HTTP/1.1 200 OK\r\n\r\n12345678901";
@@ -177,7 +180,10 @@ fn sizes_are_limited() {
 
 #[test]
 fn an_announced_length_takes_no_memory() {
-    let mut reader = ResponseReader::new(false, Sink::new(Keep::Body, usize::MAX));
+    let mut reader = ResponseReader::new(
+        false,
+        Sink::new(Keep::Body, usize::MAX, &KeptBodies::new(usize::MAX)),
+    );
     reader
         .feed(b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n")
         .unwrap();

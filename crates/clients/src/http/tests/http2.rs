@@ -211,6 +211,31 @@ async fn bodies_over_the_limit_are_refused() {
     assert_eq!(outcome(&dropped), "200 ");
 }
 
+/// Of two answers that are read at a time, and are as large as all may be together, one has no room.
+#[tokio::test]
+async fn bodies_of_all_users_share_one_limit() {
+    let server = Server::bind(&["h2"]).await;
+    let total = KeptBodies::new(300);
+    let client = server.client(|settings| settings.kept_bodies = total.clone());
+    let post = request(Method::POST, &"x".repeat(200));
+    let work = async {
+        let kept = client.send(&post, None, drop).await;
+        let refused = client.send(&post, None, drop).await;
+        assert_eq!(total.used(), 205, "the response is still there");
+        drop(kept);
+        (refused, client.send(&post, None, drop).await)
+    };
+    let (refused, kept) = server.during(work).await;
+    let refused = outcome(&refused);
+    assert!(
+        refused.starts_with("1000 the response bodies that all users keep at a time"),
+        "{refused}"
+    );
+    assert!(outcome(&kept).starts_with("200 "));
+    drop(kept);
+    assert_eq!(total.used(), 0);
+}
+
 #[tokio::test]
 async fn strangers_are_not_believed() {
     let server = Server::bind(&["h2"]).await;

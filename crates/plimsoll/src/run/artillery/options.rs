@@ -11,6 +11,7 @@ use crate::{
     exit::Failure,
     live::{LiveFlags, PageFlags},
     report::ReportFlags,
+    run::memory_check::MemoryFlags,
     runs::SaveFlags,
 };
 
@@ -61,6 +62,8 @@ pub(in crate::run) struct Options {
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) watch: WatchArgs,
+    #[command(flatten)]
+    pub(super) memory: MemoryFlags,
     #[command(flatten)]
     pub(super) report: ReportFlags,
     /// The layout of the reports.

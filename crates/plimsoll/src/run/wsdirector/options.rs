@@ -9,6 +9,7 @@ use plimsoll_shootout::WatchArgs;
 
 use crate::{
     live::{LiveFlags, PageFlags},
+    run::memory_check::MemoryFlags,
     runs::SaveFlags,
 };
 
@@ -40,6 +41,8 @@ pub(in crate::run) struct Options {
     /// The scenario itself, JSON or YAML.
     #[arg(long, short, value_name = "JSON", conflicts_with_all = ["scenario", "file"])]
     include: Option<String>,
+    #[command(flatten)]
+    pub(super) memory: MemoryFlags,
     #[command(flatten)]
     pub(super) report: ReportFlags,
     /// How to print the result.

@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use plimsoll_clients::{
     dial::Dialer,
-    http::Settings as HttpSettings,
+    http::{KeptBodies, Settings as HttpSettings},
     tls::{Believe, Tls, TlsOptions},
 };
+use plimsoll_load::preflight::Memory;
 use serde_json::Value;
 
 use super::reader::{Reader, json_of};
@@ -357,7 +358,10 @@ impl Settings {
 
     /// Settings of all users' HTTP clients, with the same TLS as their WebSockets.
     pub(super) fn http(opening: &Opening) -> HttpSettings {
-        HttpSettings::new(Arc::clone(&opening.dialer), Arc::clone(&opening.tls))
+        HttpSettings {
+            kept_bodies: KeptBodies::new(Memory::read().half()),
+            ..HttpSettings::new(Arc::clone(&opening.dialer), Arc::clone(&opening.tls))
+        }
     }
 
     /// What all requests have in common.

@@ -213,7 +213,8 @@ pub(super) fn without_password(url: &str) -> String {
         let stars = if user.contains(':') { "****:****" } else { "****" };
         Some(format!("{scheme}://{stars}@{host}{}", &rest[end..]))
     };
-    masked().unwrap_or_else(|| url.to_owned())
+    // Not a URL as k6 knows it: it stands in an error.
+    masked().unwrap_or_else(|| plimsoll_redacted::url(url).into_owned())
 }
 
 #[cfg(test)]

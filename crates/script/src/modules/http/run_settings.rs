@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use plimsoll_clients::http::Settings;
-use plimsoll_load::plan::Options;
+use plimsoll_clients::http::{KeptBodies, Settings};
+use plimsoll_load::{plan::Options, preflight::Memory};
 use serde_json::Value;
 
 use super::pace::Pace;
@@ -31,6 +31,7 @@ impl RunSettings {
             let number = options.get(key).and_then(Value::as_u64)?;
             usize::try_from(number).ok()
         };
+        client.kept_bodies = KeptBodies::new(Memory::read().half());
         client.user_agent.clone_from(&network.user_agent);
         client.reuse_connections = options.get("noConnectionReuse") != Some(&Value::Bool(true));
         let batch = count("batch").unwrap_or(client.max_idle);

@@ -54,7 +54,7 @@ pub enum Unresolved {
         "{written:?} is not a valid URL ({reason}); an example is \"https://jslib.k6.io/k6-utils/1.6.0/index.js\""
     )]
     Url {
-        /// As it stands in the source.
+        /// As it stands in the source, without user and password.
         written: String,
         /// What is wrong with it.
         reason: String,

@@ -1,0 +1,112 @@
+//! Whether the machine has the memory for all users of a run, asked before it starts.
+
+use clap::Args;
+use plimsoll_load::{
+    plan::Plan,
+    preflight::{Fit, Memory, UserKind},
+    run,
+};
+
+use crate::exit::{Failure, TestFailure};
+
+/// The flag that switches it off.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct MemoryFlags {
+    /// Start even when the virtual users need more memory than this machine has left.
+    #[arg(long)]
+    no_memory_check: bool,
+}
+
+impl MemoryFlags {
+    /// Warns when the users of a plan use most of the memory that is left, or may use more of it during the run.
+    ///
+    /// # Errors
+    /// When those that exist from the start need more than there is, unless that is wanted.
+    pub(super) fn check(self, kind: UserKind, plan: &Plan) -> Result<(), Failure> {
+        let memory = Memory::read();
+        let planned = kind.fit(run::planned_vus(plan), &memory);
+        let most = kind.fit(run::max_vus(plan), &memory);
+        let warning = judge(&planned, &most, self.no_memory_check)
+            .map_err(|reason| TestFailure::InvalidOptions.because(reason))?;
+        if let Some(warning) = warning {
+            tracing::warn!("{warning}");
+        }
+        Ok(())
+    }
+}
+
+/// A warning, if there is one; the error is the reason not to start.
+fn judge(planned: &Fit, most: &Fit, is_switched_off: bool) -> Result<Option<String>, String> {
+    match (planned, most) {
+        (Fit::Not(need), _) if !is_switched_off => Err(format!(
+            "{need}; use fewer users, a machine with more memory, or start anyway with --no-memory-check"
+        )),
+        (Fit::Not(need), _) => Ok(Some(format!("{need}; the system may end this process"))),
+        (_, Fit::Not(need)) => Ok(Some(format!(
+            "if all virtual users that the options allow are needed at once, they do not fit: {need}"
+        ))),
+        (Fit::Narrow(need), _) | (_, Fit::Narrow(need)) => Ok(Some(format!(
+            "{need}; responses and the script's own data come on top"
+        ))),
+        (Fit::Well, Fit::Well) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(n_planned: u64, n_most: u64, is_switched_off: bool, expected: &Expect) {
+        let memory = Memory {
+            total_bytes: u64::MAX,
+            available_bytes: 2_000_000_000,
+        };
+        let fit = |n_users| UserKind::Script.fit(n_users, &memory);
+        let words = match judge(&fit(n_planned), &fit(n_most), is_switched_off) {
+            Ok(None) => "starts".to_owned(),
+            Ok(Some(warning)) => format!("starts, and warns: {warning}"),
+            Err(reason) => format!("does not start: {reason}"),
+        };
+        expected.assert_eq(&words);
+    }
+
+    #[test]
+    fn a_run_that_does_not_fit_does_not_start() {
+        check(100, 100, false, &expect!["starts"]);
+        check(
+            12_000,
+            12_000,
+            false,
+            &expect![
+                "starts, and warns: 12000 virtual users need about 1.8 GB of memory (150.0 KB each), and 2.0 GB are available; responses and the script's own data come on top"
+            ],
+        );
+        check(
+            1_000_000,
+            1_000_000,
+            false,
+            &expect![
+                "does not start: 1000000 virtual users need about 150.0 GB of memory (150.0 KB each), and 2.0 GB are available; use fewer users, a machine with more memory, or start anyway with --no-memory-check"
+            ],
+        );
+        check(
+            1_000_000,
+            1_000_000,
+            true,
+            &expect![
+                "starts, and warns: 1000000 virtual users need about 150.0 GB of memory (150.0 KB each), and 2.0 GB are available; the system may end this process"
+            ],
+        );
+        check(
+            100,
+            1_000_000,
+            false,
+            &expect![
+                "starts, and warns: if all virtual users that the options allow are needed at once, they do not fit: 1000000 virtual users need about 150.0 GB of memory (150.0 KB each), and 2.0 GB are available"
+            ],
+        );
+    }
+}
