@@ -4,7 +4,8 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use crate::{
-    journal::Journal,
+    cause,
+    journal::{Journal, is_overdue},
     request::Reply,
     retry::{Patience, Rules},
     status::Status,
@@ -19,15 +20,17 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Makes one call for a session, with an encoded request, and translates the reply. `None`: it failed, which is in
-    /// the journal.
+    /// Makes one call for a session, with an encoded request, and translates the reply.
+    ///
+    /// # Errors
+    /// Why it failed, for people; it is in the journal already.
     pub(crate) async fn call<R: Reply, T>(
         &self,
         origin: Origin<'_>,
         patience: Patience,
         message: Bytes,
         translate: impl FnOnce(R) -> Result<T, String>,
-    ) -> Option<T> {
+    ) -> Result<T, Box<str>> {
         let start = Instant::now();
         let attempt = async |time_left| {
             let attempt = self.transport.attempt::<R>(origin, message.clone(), time_left);
@@ -41,10 +44,13 @@ impl Calls {
         let meter = &self.rules.meter;
         meter.call_ended(R::METHOD, start.elapsed(), result.as_ref().err());
         match result {
-            Ok(reply) => Some(reply),
+            Ok(reply) => Ok(reply),
             Err(failure) => {
+                if is_overdue(&failure) {
+                    self.journal.call_unanswered(start, &meter.dependency);
+                }
                 self.journal.call_failed(R::METHOD, origin.sid, &failure);
-                None
+                Err(cause::text(&failure).into())
             }
         }
     }

@@ -25,7 +25,7 @@ pub enum HostsError {
     /// No host, no port, or neither.
     #[error("{text:?} is no host and port; an example is localhost:50051")]
     Address {
-        /// The part that is wrong.
+        /// The part that is wrong, without a user and a password.
         text: String,
     },
 }
@@ -73,7 +73,7 @@ fn parse_address(text: &str) -> Result<Authority, HostsError> {
     };
     let authority = text.parse().ok().filter(is_complete);
     authority.ok_or_else(|| HostsError::Address {
-        text: text.to_owned(),
+        text: plimsoll_redacted::url(text).into_owned(),
     })
 }
 
@@ -110,6 +110,10 @@ mod tests {
         check(
             "grpc-list://a:1,b",
             Err(r#""b" is no host and port; an example is localhost:50051"#),
+        );
+        check(
+            "grpc-list://a:1,me:pass@b:2",
+            Err(r#""***@b:2" is no host and port; an example is localhost:50051"#),
         );
         check(
             ":50051",

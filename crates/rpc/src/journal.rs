@@ -21,6 +21,15 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The application is away when it has not answered anything for so long: single attempts fail for other reasons.
 const AWAY_AFTER: Duration = Duration::from_secs(1);
 
+/// The application is down when it takes calls and has answered none of them for so long. Of that there is this number of
+/// calls at the least: a single one may be slow for a reason of its own.
+const SILENT_AFTER: Duration = Duration::from_secs(5);
+const MIN_SILENT_CALLS: u32 = 2;
+
+/// Without a call for so long, a connection is enough again: a server that gets no clients because it is not ready makes no
+/// calls that could be answered.
+const SILENCE_COUNTS: Duration = Duration::from_secs(30);
+
 /// Known causes have their own advice; this is for a peer that only closes connections.
 const NEVER_ANSWERED: &str = ". Hint: nothing was ever answered there; if the application expects TLS, --rpc_enable_tls \
     is needed for gRPC, and https:// for HTTP";
@@ -40,6 +49,24 @@ struct State {
     /// When an attempt last showed whether the application is there.
     last_shown: Option<Instant>,
     away_since: Option<Instant>,
+    /// Since the last answer.
+    silence: Option<Silence>,
+}
+
+/// Calls whose time was over, with no answer to any call meanwhile.
+struct Silence {
+    /// When the first of them began.
+    since: Instant,
+    /// When the last of them was over.
+    last: Instant,
+    n_calls: u32,
+}
+
+impl Silence {
+    /// Whether that is more than one slow call.
+    fn is_down(&self) -> bool {
+        self.n_calls >= MIN_SILENT_CALLS && self.last - self.since >= SILENT_AFTER
+    }
 }
 
 #[derive(Default)]
@@ -57,16 +84,18 @@ impl Journal {
         }
     }
 
-    /// Learns from an attempt whether the application is there: any answer of it shows that, also an error.
+    /// Learns from an attempt whether the application is there: any answer of it shows that, also an error. That the time
+    /// is over is none, whoever says it: [`call_unanswered`](Self::call_unanswered) is for that.
     pub(crate) fn attempt_ended(&self, failure: Option<&Status>, dependency: &Dependency) {
         let now = Instant::now();
         let mut state = self.lock();
-        if failure.is_some_and(is_broken_connection) {
+        if failure.is_some_and(|failure| is_broken_connection(failure) || is_overdue(failure)) {
             return;
         }
         state.last_shown = Some(now);
         let Some(failure) = failure.filter(|failure| failure.code() == Code::Unavailable) else {
             state.last_contact = Some(now);
+            state.silence = None;
             dependency.up();
             if let Some(since) = state.away_since.take() {
                 let seconds = (now - since).as_secs_f32();
@@ -84,10 +113,50 @@ impl Journal {
         if is_missed && state.away_since.is_none() {
             state.away_since = Some(now);
             tracing::warn!(
-                "The application at {} is away; clients that need it are refused until it is back, by itself: {}",
+                "The application at {} is away. New connections are refused and subscriptions wait until it is back: {}",
                 self.application,
                 cause::text(failure)
             );
+        }
+    }
+
+    /// Learns that a call, begun at `start`, got no answer in its time. When others get none either, the application hangs,
+    /// and is down until its next answer.
+    pub(crate) fn call_unanswered(&self, start: Instant, dependency: &Dependency) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        if state.last_contact.is_some_and(|last| last > start) {
+            return;
+        }
+        let silence = state.silence.get_or_insert(Silence {
+            since: start,
+            last: now,
+            n_calls: 0,
+        });
+        silence.last = now;
+        silence.n_calls += 1;
+        if !silence.is_down() {
+            return;
+        }
+        let seconds = (now - silence.since).as_secs();
+        dependency.down(format!("no call was answered for {seconds} s"));
+        if state.away_since.is_none() {
+            state.away_since = Some(now);
+            tracing::warn!(
+                "The application at {} takes calls and answers none, for {seconds} s now; the server is not ready \
+                 until the next answer.",
+                self.application
+            );
+        }
+    }
+
+    /// Learns that a connection to the application can be made. That does not count while it answers no calls.
+    pub(crate) fn connected(&self, dependency: &Dependency) {
+        let mut state = self.lock();
+        let is_silent = |silence: &Silence| silence.is_down() && silence.last.elapsed() < SILENCE_COUNTS;
+        if !state.silence.as_ref().is_some_and(is_silent) {
+            state.silence = None;
+            dependency.up();
         }
     }
 
@@ -147,6 +216,11 @@ impl Journal {
 /// Whether a connection was there, and broke. The statuses that an application sends have no source.
 fn is_broken_connection(failure: &Status) -> bool {
     failure.source().is_some() && failure.code() != Code::Unavailable
+}
+
+/// Whether the time for an answer was over.
+pub(crate) fn is_overdue(failure: &Status) -> bool {
+    failure.code() == Code::DeadlineExceeded
 }
 
 #[cfg(test)]
@@ -252,10 +326,92 @@ mod tests {
         assert_eq!(
             log.take(),
             [
-                "The application at app:1 is away; clients that need it are refused until it is back, by itself: \
+                "The application at app:1 is away. New connections are refused and subscriptions wait until it is back: \
                  connection refused",
                 "The application at app:1 is back after 1.5 s."
             ]
         );
+    }
+
+    /// A call every `seconds`, each without an answer after three. Says after which of them the application was down.
+    async fn down_after(
+        journal: &Journal,
+        dependency: &Dependency,
+        registry: &Registry,
+        seconds: u64,
+    ) -> u32 {
+        for n_calls in 1..100 {
+            let start = Instant::now();
+            sleep(Duration::from_secs(3)).await;
+            journal.attempt_ended(Some(&Status::deadline_exceeded("")), dependency);
+            journal.call_unanswered(start, dependency);
+            if !registry.dependencies()[0].is_up() {
+                return n_calls;
+            }
+            sleep(Duration::from_secs(seconds) - Duration::from_secs(3)).await;
+        }
+        panic!("it stays up");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_application_that_answers_no_call_is_down_until_its_next_answer() {
+        let (log, _guard) = Log::start();
+        let journal = Journal::new("app:1");
+        let registry = Registry::default();
+        let dependency = registry.dependency("rpc");
+        let reason = || registry.dependencies()[0].down_because.clone();
+        journal.attempt_ended(None, &dependency);
+        for (seconds, n_calls, expected) in [(3, 2, "6 s"), (10, 2, "13 s")] {
+            assert_eq!(
+                down_after(&journal, &dependency, &registry, seconds).await,
+                n_calls
+            );
+            assert_eq!(reason(), Some(format!("no call was answered for {expected}")));
+            // A connection shows nothing, and an answer all.
+            journal.connected(&dependency);
+            assert!(reason().is_some());
+            journal.attempt_ended(Some(&Status::internal("no such table")), &dependency);
+            assert_eq!(reason(), None);
+        }
+        let said = log.take();
+        assert_eq!(said.len(), 4, "{said:?}");
+        assert!(
+            said[0].ends_with("answers none, for 6 s now; the server is not ready until the next answer.")
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_slow_call_and_calls_beside_answered_ones_show_nothing() {
+        let journal = Journal::new("app:1");
+        let registry = Registry::default();
+        let dependency = registry.dependency("rpc");
+        dependency.up();
+        let start = Instant::now();
+        sleep(Duration::from_secs(60)).await;
+        journal.call_unanswered(start, &dependency);
+        assert!(registry.dependencies()[0].is_up(), "a single call");
+        for _ in 0..100 {
+            let start = Instant::now();
+            sleep(Duration::from_secs(2)).await;
+            journal.attempt_ended(None, &dependency);
+            sleep(Duration::from_secs(1)).await;
+            journal.call_unanswered(start, &dependency);
+        }
+        assert!(registry.dependencies()[0].is_up(), "others are answered");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_counts_again_when_there_are_no_calls() {
+        let journal = Journal::new("app:1");
+        let registry = Registry::default();
+        let dependency = registry.dependency("rpc");
+        dependency.up();
+        down_after(&journal, &dependency, &registry, 3).await;
+        sleep(SILENCE_COUNTS - QUIET).await;
+        journal.connected(&dependency);
+        assert!(!registry.dependencies()[0].is_up());
+        sleep(QUIET).await;
+        journal.connected(&dependency);
+        assert!(registry.dependencies()[0].is_up());
     }
 }

@@ -1,24 +1,27 @@
-//! How many calls may be under way at the same time.
+//! How many calls may be under way at the same time, and who gets the next free turn.
 
 mod gradient;
+mod line;
 #[cfg(test)]
 mod simulation;
 
 use std::{
     num::NonZeroUsize,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
+use smallvec::SmallVec;
 use tokio::{
-    sync::{Semaphore, SemaphorePermit},
+    sync::oneshot,
     time::{Instant, timeout},
 };
 
-use self::gradient::Gradient;
+pub(crate) use self::line::Rank;
+use self::{gradient::Gradient, line::Line};
 use crate::proto::Method;
 
 /// How many calls an application gets at the same time.
@@ -41,13 +44,20 @@ pub struct Bounds {
     pub max: NonZeroUsize,
 }
 
-/// Hands out turns: first come, first served.
-pub(crate) struct Limiter {
-    permits: Semaphore,
-    /// Permits that are out although the limit no longer allows them; they end when they come back.
-    n_surplus: AtomicUsize,
+/// Hands out turns, in the order of [`Line`].
+pub(crate) struct Limiter(Arc<Shared>);
+
+struct Shared {
+    /// Calls that wait and have not given up.
     n_waiting: AtomicUsize,
-    limit: Mutex<Limit>,
+    state: Mutex<State>,
+}
+
+struct State {
+    limit: Limit,
+    /// Turns that are out. More than the limit, for a while after it was lowered.
+    n_under_way: usize,
+    line: Line<oneshot::Sender<Turn>>,
 }
 
 enum Limit {
@@ -56,13 +66,17 @@ enum Limit {
 }
 
 /// The right to one attempt. Dropping it gives it back, and says nothing about the application.
-pub(crate) struct Turn<'a> {
-    limiter: &'a Limiter,
-    permit: Option<SemaphorePermit<'a>>,
+pub(crate) struct Turn {
+    shared: Arc<Shared>,
     started: Instant,
-    /// Nobody else could have had a turn at that time.
+    /// No other call could have had a turn at that time.
     was_last: bool,
+    /// What it taught.
+    lesson: Option<(Method, Load)>,
 }
+
+/// Turns on their way to those who wait for them; there is one at a time, unless the limit has grown.
+type Granted = SmallVec<[(oneshot::Sender<Turn>, Turn); 1]>;
 
 /// What an attempt said about the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,54 +111,102 @@ impl Limiter {
             Concurrency::Fixed(limit) => Limit::Fixed(limit.get()),
             Concurrency::Adaptive(bounds) => Limit::Adaptive(Gradient::new(bounds, Instant::now())),
         };
-        Self {
-            permits: Semaphore::new(limit.get()),
-            n_surplus: AtomicUsize::new(0),
+        Self(Arc::new(Shared {
             n_waiting: AtomicUsize::new(0),
-            limit: Mutex::new(limit),
-        }
+            state: Mutex::new(State {
+                limit,
+                n_under_way: 0,
+                line: Line::new(),
+            }),
+        }))
     }
 
     /// Waits for a turn, for `patience` at the most; `None`: for ever.
-    pub(crate) async fn turn(&self, patience: Option<Duration>) -> Result<Turn<'_>, NoTurn> {
-        let permit = match self.permits.try_acquire() {
-            Ok(permit) => permit,
-            Err(_) => self.wait(patience).await?,
+    pub(crate) async fn turn(&self, rank: Rank, patience: Option<Duration>) -> Result<Turn, NoTurn> {
+        let Self(shared) = self;
+        let (waiting, granted) = {
+            let mut state = shared.lock();
+            // The line is empty then: free turns are handed out at once.
+            if state.has_room() {
+                return Ok(state.grant(shared));
+            }
+            let (sender, receiver) = oneshot::channel();
+            let waiting = Waiting::new(shared);
+            state.forget_those_who_gave_up(waiting.n_before);
+            state.line.push(rank, sender);
+            (waiting, receiver)
         };
-        Ok(Turn {
-            limiter: self,
-            permit: Some(permit),
-            started: Instant::now(),
-            was_last: self.permits.available_permits() == 0,
-        })
-    }
-
-    async fn wait(&self, patience: Option<Duration>) -> Result<SemaphorePermit<'_>, NoTurn> {
-        let _counted = Waiting::new(&self.n_waiting);
-        let acquiring = self.permits.acquire();
-        let permit = match patience {
-            Some(patience) => timeout(patience, acquiring).await.map_err(|_| NoTurn)?,
-            None => acquiring.await,
+        let turn = match patience {
+            Some(patience) => timeout(patience, granted).await.map_err(|_| NoTurn)?,
+            None => granted.await,
         };
-        Ok(permit.expect("the semaphore is never closed"))
+        drop(waiting);
+        let mut turn = turn.expect("the line lives as long as the limiter, and drops no one who waits");
+        turn.started = Instant::now();
+        Ok(turn)
     }
 
     /// Calls that may be under way now.
     pub(crate) fn limit(&self) -> usize {
-        self.lock().get()
+        self.0.lock().limit.get()
     }
 
     /// Calls that wait for their turn now.
     pub(crate) fn n_waiting(&self) -> usize {
-        self.n_waiting.load(Ordering::Relaxed)
+        self.0.n_waiting.load(Ordering::Relaxed)
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // What is inside is valid after each of its methods.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn has_room(&self) -> bool {
+        self.n_under_way < self.limit.get()
     }
 
-    fn learn(&self, method: Method, started: Instant, was_last: bool, load: Load) {
-        let mut limit = self.lock();
-        let Limit::Adaptive(gradient) = &mut *limit else {
+    fn grant(&mut self, shared: &Arc<Shared>) -> Turn {
+        self.n_under_way += 1;
+        Turn {
+            shared: Arc::clone(shared),
+            started: Instant::now(),
+            was_last: !self.has_room(),
+            lesson: None,
+        }
+    }
+
+    /// Hands the free turns to those who are first in line. They are sent when the lock is open again: one that finds
+    /// its receiver gone comes back at once.
+    fn hand_out(&mut self, shared: &Arc<Shared>) -> Granted {
+        let mut granted = Granted::new();
+        while self.has_room()
+            && let Some(waiting) = self.line.pop()
+        {
+            if !waiting.is_closed() {
+                let turn = self.grant(shared);
+                granted.push((waiting, turn));
+            }
+        }
+        granted
+    }
+
+    /// Those who gave up stay in line until it is their turn, which may be never; so the line is cleared when most of it
+    /// is theirs.
+    fn forget_those_who_gave_up(&mut self, n_waiting: usize) {
+        const MANY: usize = 64;
+        if self.line.len() > 2 * n_waiting + MANY {
+            self.line.retain(|waiting| !waiting.is_closed());
+        }
+    }
+
+    fn learn(&mut self, method: Method, started: Instant, was_last: bool, load: Load) {
+        let Limit::Adaptive(gradient) = &mut self.limit else {
             return;
         };
-        let before = gradient.limit();
         let now = Instant::now();
         match load {
             Load::Answered if was_last => gradient.answered(method, started, now),
@@ -152,29 +214,6 @@ impl Limiter {
             Load::Overdue => gradient.overdue(started, now),
             Load::Answered | Load::Unknown => {}
         }
-        let after = gradient.limit();
-        if after > before {
-            self.add(after - before);
-        } else {
-            self.remove(before - after);
-        }
-    }
-
-    fn add(&self, n_permits: usize) {
-        let n_owed = self.n_surplus.load(Ordering::Relaxed).min(n_permits);
-        self.n_surplus.fetch_sub(n_owed, Ordering::Relaxed);
-        self.permits.add_permits(n_permits - n_owed);
-    }
-
-    fn remove(&self, n_permits: usize) {
-        let n_forgotten = self.permits.forget_permits(n_permits);
-        self.n_surplus
-            .fetch_add(n_permits - n_forgotten, Ordering::Relaxed);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Limit> {
-        // What is inside is valid after each of its methods.
-        self.limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -187,41 +226,45 @@ impl Limit {
     }
 }
 
-impl Turn<'_> {
+impl Turn {
     /// Gives the turn back with what it taught.
-    pub(crate) fn end(self, method: Method, load: Load) {
-        self.limiter.learn(method, self.started, self.was_last, load);
+    pub(crate) fn end(mut self, method: Method, load: Load) {
+        self.lesson = Some((method, load));
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
-        let Some(permit) = self.permit.take() else {
-            return;
+        let granted = {
+            let mut state = self.shared.lock();
+            state.n_under_way -= 1;
+            if let Some((method, load)) = self.lesson {
+                state.learn(method, self.started, self.was_last, load);
+            }
+            state.hand_out(&self.shared)
         };
-        let surplus = &self.limiter.n_surplus;
-        let one_less = |n: usize| n.checked_sub(1);
-        if surplus
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
-            .is_ok()
-        {
-            permit.forget();
+        for (waiting, turn) in granted {
+            // Given back if it was given up in this moment.
+            drop(waiting.send(turn));
         }
     }
 }
 
-/// Counts itself while it lives.
-struct Waiting<'a>(&'a AtomicUsize);
+/// A call that waits; counts itself while it lives.
+struct Waiting<'a> {
+    shared: &'a Shared,
+    n_before: usize,
+}
 
 impl<'a> Waiting<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
+    fn new(shared: &'a Shared) -> Self {
+        let n_before = shared.n_waiting.fetch_add(1, Ordering::Relaxed);
+        Self { shared, n_before }
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.shared.n_waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) async fn watch(calls: Arc<Calls>) {
         if !calls.journal.knows_since(FRESH) {
             let probed = timeout(PATIENCE, calls.transport.probe()).await;
             match probed.unwrap_or_else(|_| Err(format!("no connection within {} s", PATIENCE.as_secs()))) {
-                Ok(()) => calls.rules.meter.dependency.up(),
+                Ok(()) => calls.journal.connected(&calls.rules.meter.dependency),
                 Err(reason) => {
                     calls.rules.meter.dependency.down(reason);
                     pause = RETRY;

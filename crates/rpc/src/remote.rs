@@ -138,29 +138,30 @@ impl Remote {
         })
     }
 
-    /// Makes a call that a client waits for. `None`: it failed, which is logged.
+    /// Makes a call for a session of the shard with this number.
+    ///
+    /// # Errors
+    /// Why it failed; it is logged already.
     async fn call<R: Reply, T: Send + 'static>(
         &self,
         shard: usize,
         sid: &str,
+        patience: Patience,
         message: Bytes,
         translate: fn(R) -> Result<T, String>,
-    ) -> Option<T> {
+    ) -> Result<T, Box<str>> {
         if !self.calls.transport.shares_connections() {
             let origin = Origin::new(shard, sid);
-            return self
-                .calls
-                .call(origin, Patience::Limited, message, translate)
-                .await;
+            return self.calls.call(origin, patience, message, translate).await;
         }
         let (calls, sid) = (Arc::clone(&self.calls), sid.to_owned());
         let call = async move {
             let origin = Origin::background(&sid);
-            calls.call(origin, Patience::Limited, message, translate).await
+            calls.call(origin, patience, message, translate).await
         };
         self.background.spawn(call).await.unwrap_or_else(|error| {
             tracing::error!("A call to the application was given up: {error}.");
-            None
+            Err("the call was given up".into())
         })
     }
 }
@@ -219,7 +220,14 @@ impl Application for Remote {
         Box::pin(async move {
             let message = translation::connection_request(request);
             let message = self.calls.transport.encode(&message);
-            let reply = self.call(request.shard, &request.sid, message, translation::connect_reply);
+            let patience = Patience::Limited;
+            let reply = self.call(
+                request.shard,
+                &request.sid,
+                patience,
+                message,
+                translation::connect_reply,
+            );
             reply.await.unwrap_or(ConnectReply::Failed)
         })
     }
@@ -228,9 +236,20 @@ impl Application for Remote {
         Box::pin(async move {
             let message = translation::command_message(request);
             let message = self.calls.transport.encode(&message);
-            let reply = self.call(request.shard, request.sid, message, translation::command_reply);
-            reply.await.unwrap_or_else(|| CommandReply {
+            let patience = match request.is_repetition {
+                true => Patience::Unlimited,
+                false => Patience::Limited,
+            };
+            let reply = self.call(
+                request.shard,
+                request.sid,
+                patience,
+                message,
+                translation::command_reply,
+            );
+            reply.await.unwrap_or_else(|failure| CommandReply {
                 status: Status::Failed,
+                failure,
                 ..CommandReply::default()
             })
         })

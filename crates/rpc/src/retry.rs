@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::{
     cause,
-    limiter::{Limiter, Load, NoTurn},
+    limiter::{Limiter, Load, NoTurn, Rank},
     meter::Meter,
     proto::Method,
     status::{Code, Status},
@@ -14,6 +14,8 @@ use crate::{
 
 /// The application has no free worker: one will be free in a moment (spec §3.3).
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(10);
+/// Longer pauses are of no use: the limiter takes turns away instead, and a worker may idle meanwhile.
+const MAX_EXHAUSTED_PAUSE: Duration = Duration::from_millis(160);
 /// The application is not there: it needs longer to come back (spec §3.3).
 const UNAVAILABLE_PAUSE: Duration = Duration::from_millis(100);
 /// The application has closed the connection, as gRPC servers do from time to time; the next one is made at once.
@@ -22,13 +24,14 @@ const RENEWAL_PAUSE: Duration = Duration::from_millis(10);
 /// How long to wait after the failure number `n_failures` (from 0) before the next attempt; `None` when another
 /// attempt is of no use, or could do twice what the application has done once.
 fn pause(status: &Status, n_failures: u32) -> Option<Duration> {
-    let first = match status.code() {
-        Code::ResourceExhausted => EXHAUSTED_PAUSE,
-        Code::Unavailable => UNAVAILABLE_PAUSE,
-        _ if status.is_untouched() => RENEWAL_PAUSE,
+    let (first, longest) = match status.code() {
+        Code::ResourceExhausted => (EXHAUSTED_PAUSE, MAX_EXHAUSTED_PAUSE),
+        Code::Unavailable => (UNAVAILABLE_PAUSE, Duration::MAX),
+        _ if status.is_untouched() => (RENEWAL_PAUSE, Duration::MAX),
         _ => return None,
     };
-    Some(first.saturating_mul(2_u32.saturating_pow(n_failures)))
+    let doubled = first.saturating_mul(2_u32.saturating_pow(n_failures));
+    Some(doubled.min(longest))
 }
 
 /// The rules that all calls follow.
@@ -50,7 +53,7 @@ pub(crate) struct Rules {
 pub(crate) enum Patience {
     /// As long as the call itself may take: a client waits for it.
     Limited,
-    /// For ever: nobody waits, and the call must not get lost.
+    /// For ever: the call must not get lost, or its session gives it up.
     Unlimited,
 }
 
@@ -66,13 +69,14 @@ impl Rules {
     where
         F: Future<Output = Result<R, Status>>,
     {
+        let rank = rank(method, patience);
         let patience = match patience {
             Patience::Limited => Some(self.timeout),
             Patience::Unlimited => None,
         };
         let mut first_turn = Some(
             self.limiter
-                .turn(patience)
+                .turn(rank, patience)
                 .await
                 .map_err(|NoTurn| self.too_busy())?,
         );
@@ -81,7 +85,10 @@ impl Rules {
         for n_failures in 0.. {
             let turn = match first_turn.take() {
                 Some(turn) => Ok(turn),
-                None => self.limiter.turn(Some(deadline - Instant::now())).await,
+                None => {
+                    let time_left = deadline - Instant::now();
+                    self.limiter.turn(Rank::Again, Some(time_left)).await
+                }
             };
             let Ok(turn) = turn else { break };
             self.meter.attempt(n_failures);
@@ -98,7 +105,10 @@ impl Rules {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
-            let Some(pause) = pause(&failure, n_failures) else {
+            // Whoever repeats a command makes longer pauses, and the next attempt, too.
+            let is_final = rank == Rank::Repeat && failure.code() != Code::ResourceExhausted;
+            let pause = pause(&failure, n_failures).filter(|_| !is_final);
+            let Some(pause) = pause else {
                 return Err(failure);
             };
             last_failure = Some(failure);
@@ -118,6 +128,15 @@ impl Rules {
             self.limiter.limit(),
             self.limiter.n_waiting(),
         ))
+    }
+}
+
+/// Only sessions that have ended and repeated commands wait for ever.
+fn rank(method: Method, patience: Patience) -> Rank {
+    match (method, patience) {
+        (Method::Connect, _) => Rank::Connect,
+        (Method::Command, Patience::Unlimited) => Rank::Repeat,
+        (Method::Command | Method::Disconnect, _) => Rank::Command,
     }
 }
 
@@ -183,9 +202,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn pauses_double_until_the_deadline() {
+    async fn pauses_double_up_to_their_limit_until_the_deadline() {
         let (times, error) = attempts(Status::new(Code::ResourceExhausted, "busy")).await;
-        assert_eq!(times, [0, 10, 30, 70, 150, 310, 630, 1270, 2550]);
+        let expected = [0, 10, 30, 70, 150].into_iter().chain((310..3000).step_by(160));
+        assert_eq!(times, expected.collect::<Vec<_>>());
         assert_eq!(error.code(), Code::DeadlineExceeded);
         assert_eq!(
             error.message(),
@@ -258,7 +278,11 @@ mod tests {
     async fn a_call_that_a_client_waits_for_gives_up_without_a_turn_and_another_one_does_not() {
         let rules = rules(1);
         let start = Instant::now();
-        let hog = rules.limiter.turn(None).await.expect("there is one");
+        let hog = rules
+            .limiter
+            .turn(Rank::Command, None)
+            .await
+            .expect("there is one");
         let answer = |_| std::future::ready(Ok(start.elapsed().as_secs()));
         let release = async {
             tokio::time::sleep(Duration::from_secs(60)).await;

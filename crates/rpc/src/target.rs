@@ -1,6 +1,6 @@
 //! Where the application is, as `--rpc_host` says it, and with that the kind of RPC.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use http::Uri;
 
@@ -28,7 +28,7 @@ pub enum TargetError {
     /// An `http(s)` URL that cannot be used.
     #[error("{text:?} {reason}; an example is http://localhost:3000/_anycable")]
     Url {
-        /// The URL.
+        /// The URL without its user and password.
         text: String,
         /// What is wrong with it.
         reason: &'static str,
@@ -70,18 +70,17 @@ impl fmt::Display for Target {
 
 fn base_url(text: &str) -> Result<BaseUrl, TargetError> {
     let wrong = |reason| TargetError::Url {
-        text: text.to_owned(),
+        text: plimsoll_redacted::url(text).into_owned(),
         reason,
     };
-    let url: Uri = text.parse().map_err(|_| wrong("is no URL"))?;
-    let authority = url.authority().map_or("", |authority| authority.as_str());
-    if url.host().is_none_or(str::is_empty) {
-        return Err(wrong("has no host"));
-    }
-    if authority.contains('@') {
+    if matches!(plimsoll_redacted::url(text), Cow::Owned(_)) {
         return Err(wrong(
             "has a user name, which is not sent; a secret is given with --http_rpc_secret",
         ));
+    }
+    let url: Uri = text.parse().map_err(|_| wrong("is no URL"))?;
+    if url.host().is_none_or(str::is_empty) {
+        return Err(wrong("has no host"));
     }
     if url.query().is_some() {
         return Err(wrong("has a query, but the calls' names are put at its end"));
@@ -128,7 +127,11 @@ mod tests {
             ("http://", r#""http://" is no URL"#),
             (
                 "http://me:pass@host/",
-                r#""http://me:pass@host/" has a user name, which is not sent; a secret is given with --http_rpc_secret"#,
+                r#""http://***@host/" has a user name, which is not sent; a secret is given with --http_rpc_secret"#,
+            ),
+            (
+                "http://me:pa/ss@host:x/",
+                r#""http://***@host:x/" has a user name, which is not sent; a secret is given with --http_rpc_secret"#,
             ),
             (
                 "https://host/?a=1",

@@ -67,6 +67,7 @@ pub(crate) fn command_reply(response: proto::CommandResponse) -> Result<CommandR
         transmissions: response.transmissions,
         disconnects: response.disconnect,
         hears_of_end: true,
+        failure: Box::default(),
     })
 }
 

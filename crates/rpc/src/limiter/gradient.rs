@@ -10,8 +10,12 @@
 //! application that is merely slow, or has become slower, keeps its limit. Means are geometric, so that single slow
 //! calls do not speak for all, and each kind of call is compared with itself.
 //!
-//! Two more signals lower the limit at once: the application refuses calls because it has no free worker, or does
-//! not answer within the time of a call. Decision 5 has the reasons and what else was looked at.
+//! A refusal says more: an application that answers "no free worker" has about as many workers as it has calls at that
+//! moment. So each refusal takes one off the limit, and some answers in a row add one: the limit stays near N. No
+//! period with half of the limit is needed then, because nothing queues inside of such an application.
+//!
+//! A call that was not answered in time lowers the limit by a whole step. Decision 5 has the reasons and what else was
+//! looked at.
 
 use std::time::Duration;
 
@@ -40,18 +44,45 @@ const FULL_PER_HALF: usize = 20;
 /// A full period lasts at least so long, however fast the application is.
 const FULL_PERIOD: Duration = Duration::from_secs(1);
 
+/// Answers without a refusal between them that raise the limit by one where calls beyond the workers are refused. Each
+/// refusal takes one off. With N calls for N workers one in five was refused, with N - 1 one in thirty, with N + 1 two in
+/// three: so the limit changes between N - 1 and N, and few calls are refused.
+const ANSWERS_PER_STEP: usize = 6;
+
+/// Answers at the limit without any refusal after which the application may have become one that queues: what refuses does
+/// so after a dozen.
+const ANSWERS_TO_FORGET: usize = 1000;
+
+/// The first comparison takes seconds. Until then the limit grows by one for each time that all of it was answered, up to
+/// this many times its first value: an application with more workers than that value would idle meanwhile.
+const MAX_EARLY_GROWTH: usize = 2;
+
 /// See the module's text.
 #[derive(Debug)]
 pub(super) struct Gradient {
     bounds: Bounds,
     /// Between the bounds; its whole part is what counts.
     limit: f64,
-    /// The limit at which the application last refused a call: from near there on, growth is one at a time.
-    ceiling: Option<f64>,
+    workers: Workers,
+    /// Answers since the limit last changed by one.
+    n_answers: usize,
+    /// When a refusal last counted: calls that had started by then say the same.
+    refused: Instant,
     /// Calls that started before this say nothing about the limit of now.
     since: Instant,
     period: Period,
     latencies: Latencies,
+}
+
+/// What is known of the application's workers.
+#[derive(Debug, Clone, Copy)]
+enum Workers {
+    /// Nothing: no comparison was made, and no call was refused.
+    Unknown,
+    /// Calls beyond them wait inside of the application.
+    Queueing,
+    /// Calls beyond them are refused; the answers since the last refusal.
+    Refusing { n_answers: usize },
 }
 
 #[derive(Debug)]
@@ -78,7 +109,9 @@ impl Gradient {
         Self {
             bounds,
             limit: as_f64(bounds.initial.get()),
-            ceiling: None,
+            workers: Workers::Unknown,
+            n_answers: 0,
+            refused: now,
             since: now,
             period: Period::Full,
             latencies: Latencies::default(),
@@ -96,10 +129,30 @@ impl Gradient {
 
     /// The application answered a call that started at `started`, when the limit was reached.
     pub(super) fn answered(&mut self, method: Method, started: Instant, now: Instant) {
-        if started < self.since {
-            return;
+        match self.workers {
+            Workers::Refusing { n_answers } if n_answers < ANSWERS_TO_FORGET => {
+                self.workers = Workers::Refusing {
+                    n_answers: n_answers + 1,
+                };
+                self.grow_after(ANSWERS_PER_STEP);
+                return;
+            }
+            Workers::Unknown if self.limit() < MAX_EARLY_GROWTH * self.bounds.initial.get() => {
+                self.grow_after(self.limit());
+            }
+            Workers::Refusing { .. } => {
+                self.workers = Workers::Queueing;
+                self.begin(Period::Full, now);
+            }
+            Workers::Unknown | Workers::Queueing => {}
         }
-        self.latencies.add(method, now - started);
+        if started >= self.since {
+            self.compare(method, now - started, now);
+        }
+    }
+
+    fn compare(&mut self, method: Method, latency: Duration, now: Instant) {
+        self.latencies.add(method, latency);
         let n = self.latencies.n();
         let half = (HALF_ANSWERS * whole(self.limit) / 2).max(MIN_ANSWERS);
         match self.period {
@@ -112,47 +165,43 @@ impl Gradient {
             Period::Half { full } => {
                 if n >= half {
                     let gradient = full.relative_to(&self.latencies);
-                    self.limit = self.next_limit(gradient);
+                    let step = (HEADROOM / gradient).clamp(1.0 / MAX_STEP, MAX_STEP);
+                    self.limit = self.bounded(self.limit * step);
+                    self.workers = Workers::Queueing;
                     self.begin(Period::Full, now);
                 }
             }
         }
     }
 
-    /// The application had no worker for a call that started at `started`.
+    /// The application had no worker for a call that started at `started`. Of calls that started together only the first
+    /// one counts: fewer turns are tried before the next one.
     pub(super) fn refused(&mut self, started: Instant, now: Instant) {
-        if started > self.since {
-            self.ceiling = Some(self.limit);
-            self.back_off(now);
+        if started <= self.refused {
+            return;
         }
-    }
-
-    /// The application did not answer a call that started at `started` in time.
-    pub(super) fn overdue(&mut self, started: Instant, now: Instant) {
-        if started > self.since {
-            self.back_off(now);
-        }
-    }
-
-    /// Once for all the calls that were under way together.
-    fn back_off(&mut self, now: Instant) {
-        self.limit = self.bounded(self.limit / MAX_STEP);
+        self.refused = now;
+        self.n_answers = 0;
+        self.limit = self.bounded(self.limit - 1.0);
+        self.workers = Workers::Refusing { n_answers: 0 };
         self.begin(Period::Full, now);
     }
 
-    fn next_limit(&mut self, gradient: f64) -> f64 {
-        let step = (HEADROOM / gradient).clamp(1.0 / MAX_STEP, MAX_STEP);
-        let mut next = self.limit * step;
-        if let Some(ceiling) = self.ceiling
-            && step > 1.0
-        {
-            let near = ceiling / MAX_STEP.sqrt();
-            next = next.min(near.max(self.limit + 1.0));
-            if next > ceiling {
-                self.ceiling = None;
-            }
+    /// The application did not answer a call that started at `started` in time. Counts once for all the calls that were
+    /// under way together.
+    pub(super) fn overdue(&mut self, started: Instant, now: Instant) {
+        if started > self.since {
+            self.limit = self.bounded(self.limit / MAX_STEP);
+            self.begin(Period::Full, now);
         }
-        self.bounded(next)
+    }
+
+    fn grow_after(&mut self, n_answers: usize) {
+        self.n_answers += 1;
+        if self.n_answers >= n_answers {
+            self.n_answers = 0;
+            self.limit = self.bounded(self.limit + 1.0);
+        }
     }
 
     fn bounded(&self, limit: f64) -> f64 {
