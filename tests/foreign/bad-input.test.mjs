@@ -380,7 +380,7 @@ describe("POST /_broadcast", () => {
   }
 
   test("without a key the main port does not broadcast", async (t) => {
-    const keyless = await Server.start("--app", "benchmark");
+    const keyless = await Server.start("--norpc");
     t.after(() => keyless.stop());
     const response = await keyless.broadcast({ stream: "all", data: "1" });
     assert.equal(response.status, 404);

@@ -70,7 +70,7 @@ describe("--max_conn_per_ip", () => {
   });
 
   test("broadcasts on their own port are not counted", async (t) => {
-    const server = await Server.start("--max_conn_per_ip", "1");
+    const server = await Server.start("--max_conn_per_ip", "1", "--app", "benchmark", "--http_broadcast_port", "0");
     t.after(() => server.stop());
     assert.equal((await openEcho(t, server)).status, 101);
     const [url] = await server.logged(/http:\/\/[^ ]+\/_broadcast/);

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
+import { GrpcApp } from "./support/grpc-app.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
@@ -180,12 +181,12 @@ describe("StatsD", () => {
   }
 
   for (const [format, line] of [
-    [[], /^anycable_go\.clients_num:1\|g$/m],
+    [[], /^anycable_go\.clients_num:1\|g\|#env:prod$/m],
     [["--statsd_tags_format", "datadog"], /^anycable_go\.clients_num:1\|g\|#env:prod$/m],
     [["--statsd_tags_format", "influxdb"], /^anycable_go\.clients_num,env=prod:1\|g$/m],
     [["--statsd_tags_format", "graphite"], /^anycable_go\.clients_num;env=prod:1\|g$/m],
   ]) {
-    test(`gets gauges, and counters as increases; ${format.join(" ") || "without tags"}`, async (t) => {
+    test(`gets gauges, and counters as increases; ${format.join(" ") || "without a format"}`, async (t) => {
       const { packets, host } = await listen(t);
       const flags = ["--statsd_host", host, "--metrics_rotate_interval", "1", "--statsd_max_packet_size", "200"];
       const server = await start(t, "--app", "chat", "--metrics_tags", "env:prod", ...flags, ...format);
@@ -256,6 +257,29 @@ describe("health", () => {
     assert.equal((await scrape(server.http("/metrics")))['dependency_up{dependency="redis"}'], 0);
     assert.equal((await fetch(server.http("/health"))).status, 200);
     await redis.resume();
+    await eventually(is(200), "the server to be ready again");
+  });
+
+  test("an application that takes calls and answers none makes the server not ready until its next answer", async (t) => {
+    let hangs = false;
+    const app = await GrpcApp.start({ Command: () => (hangs ? new Promise(() => {}) : { status: "SUCCESS" }) });
+    t.after(() => app.kill());
+    const server = await start(t, "--rpc_host", app.host, "--rpc_command_timeout", "500");
+    const client = await CableClient.connect(server.ws("/cable"));
+    t.after(() => client.close());
+    await client.frames.next();
+    const is = (status) => async () => {
+      client.send({ command: "subscribe", identifier: `{"channel":"C","n":${Math.random()}}` });
+      const response = await fetch(server.http("/ready"));
+      return response.status === status && (await response.json()).dependencies.find(({ name }) => name === "rpc");
+    };
+    assert.equal((await eventually(is(200), "the server to be ready")).up, true);
+    hangs = true;
+    const { up, reason } = await eventually(is(503), "the server to miss the application");
+    assert.equal(up, false);
+    assert.match(reason, /^no call was answered for \d+ s$/);
+    assert.equal((await fetch(server.http("/health"))).status, 200);
+    hangs = false;
     await eventually(is(200), "the server to be ready again");
   });
 

@@ -275,6 +275,59 @@ describe("adapter redisx with several servers", () => {
   });
 });
 
+describe("adapter redisx and a server that is killed", () => {
+  /** The next server on the same port, and its clients, as they come back. */
+  async function comeBack(t, server) {
+    await server.startAgain();
+    return Promise.all([1, 2, 3].map(() => subscribe(t, server)));
+  }
+
+  test("--redisx_hold keeps the backlog until clients are back: they get all of it, in order", async (t) => {
+    const redis = await RedisServer.start(t);
+    const backend = redis.client(t);
+    const server = await startServer(t, redis, "redisx", "--redisx_hold", "3");
+    const before = await subscribe(t, server);
+    await publishers.redisx(backend, message("first"));
+    assert.equal(payloadOf(await before.frames.next()), "first");
+    // In the middle: some messages are delivered, some are in the server's hands, the others wait. The server is frozen
+    // before the others come: it could be done with all of them before a slow machine gets round to the kill.
+    const publish = (from, to) =>
+      Promise.all(Array.from({ length: to - from }, (_, n) => publishers.redisx(backend, message(from + n))));
+    const published = publish(0, 3000);
+    await before.frames.take(500);
+    process.kill(server.pid, "SIGSTOP");
+    await published;
+    await publish(3000, 6000);
+    process.kill(server.pid, "SIGKILL");
+    const waiting = (await backend.xrange(KEY, "-", "+")).map(([, [, payload]]) => JSON.parse(JSON.parse(payload).data));
+    assert.ok(waiting.length >= 3000, `${waiting.length} messages wait for the next server`);
+    const clients = await comeBack(t, server);
+    await server.logged(/Messages of the Redis stream wait [0-9] s/);
+    assert.equal((await fetch(server.http("/ready"))).status, 200, "clients may come");
+    for (const client of clients) {
+      assert.deepEqual((await client.frames.take(waiting.length)).map(payloadOf), waiting);
+    }
+    await within(nothingLeft(backend), "the acknowledgements");
+    assert.equal(times(server.stderr, READY.redisx), 2);
+  });
+
+  test("a server that is stopped while it holds the backlog leaves it to the next one", async (t) => {
+    const redis = await RedisServer.start(t);
+    const backend = redis.client(t);
+    const first = await startServer(t, redis, "redisx");
+    assert.equal((await first.stop()).code, 0);
+    await publishers.redisx(backend, message("kept"));
+    const holding = await Server.start("--broadcast_adapter", "redisx", "--redis_url", redis.url, "--redisx_hold", "3600");
+    t.after(() => holding.isRunning && holding.stop());
+    await holding.logged(/Messages of the Redis stream wait \d+ s/);
+    const { code, tookMs } = await holding.stop();
+    assert.equal(code, 0, holding.stderr);
+    assert.ok(tookMs < 1500, `stopping took ${Math.round(tookMs)} ms`);
+    assert.equal(await backend.xlen(KEY), 1);
+    assert.deepEqual(await consumers(backend), []);
+  });
+});
+
 describe("adapter redisx and a Redis that is killed", () => {
   test("nothing that Redis has acknowledged is lost, doubled or out of order", async (t) => {
     const redis = await RedisServer.start(t, { options: ["--appendonly", "yes", "--appendfsync", "always"] });

@@ -77,7 +77,6 @@ describe("wrong use", () => {
     [["--port", "0", "--http_broadcast_port", "0", "--rpc_host", "localhost:1", "--rpc_concurrency_min", "30"], /25 is not between .* 30 and .* 100/],
     [["--port", "0", "--http_broadcast_port", "0", "--rpc_host", "localhost:1", "--rpc_impl", "http"], /needs a URL/],
     [["--rpc_host", "localhost:1", "--app", "chat"], /cannot be used with/],
-    [["--rpc_concurrency", "5"], /--rpc-host/],
   ]) {
     test(`serve ${flags.join(" ")}`, async () => {
       const { code, stderr } = await plimsoll("serve", ...flags);

@@ -8,7 +8,7 @@ import { CableClient } from "./support/cable.mjs";
 import { ExampleApp, buildNode } from "./support/example-app.mjs";
 import { Server } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
-import { confirm, reject, transmission } from "./support/rpc-app.mjs";
+import { confirm, transmission } from "./support/rpc-app.mjs";
 
 const KEY = "secret";
 const CHAT = '{"channel":"ChatChannel","id":"demo"}';
@@ -61,7 +61,9 @@ test("live sessions keep receiving, new ones are turned away, recovery is by its
   await startApp();
   const url = server.ws("/cable");
   const listener = () => CableClient.subscribed(url, CHAT, { headers: { cookie: "uid=kay/1" } });
-  const listeners = await Promise.all(Array.from({ length: N_LISTENERS }, listener));
+  // One after the other: calls have half a second each, and a busy machine may need that for 200 at once.
+  const listeners = [];
+  while (listeners.length < N_LISTENERS) listeners.push(await listener());
   const [kay] = listeners;
 
   /** Everybody gets the next message, and none before it. */
@@ -79,15 +81,14 @@ test("live sessions keep receiving, new ones are turned away, recovery is by its
       published.push(publish());
       return met[AUTH_ERROR] >= N_TURNED_AWAY;
     });
-    // An action is lost; a subscription is rejected.
+    // An action is lost; a subscription waits for the application.
     kay.perform(CHAT, { action: "speak", message: "lost" });
     kay.send({ command: "subscribe", identifier: OTHER });
     assert.deepEqual(Object.keys(await met), [AUTH_ERROR]);
     await Promise.all(published);
     const first = n_published - published.length + 1;
     for (const { frames } of listeners) {
-      const heard = await frames.take(published.length + (frames === kay.frames ? 1 : 0));
-      const messages = heard.filter((frame) => frame !== reject(OTHER)).map((frame) => JSON.parse(frame).message);
+      const messages = (await frames.take(published.length)).map((frame) => JSON.parse(frame).message);
       // They were published all at once, in no order.
       messages.sort((a, b) => a - b);
       assert.deepEqual(messages, published.map((_, n) => first + n));
@@ -96,6 +97,8 @@ test("live sessions keep receiving, new ones are turned away, recovery is by its
     const recovered = visits(url, ({ welcome }) => welcome >= N_VISITORS);
     await startApp();
     const outcomes = Object.keys(await recovered);
+    assert.equal(await kay.frames.next(), confirm(OTHER));
+    kay.send({ command: "unsubscribe", identifier: OTHER });
     assert.deepEqual(outcomes.filter((outcome) => outcome !== AUTH_ERROR), ["welcome"]);
     kay.perform(CHAT, { action: "speak", message: "Hello again" });
     await hearAll({ action: "newMessage", author_id: "1", author: "kay", message: "Hello again" });

@@ -176,11 +176,24 @@ describe("before the head", () => {
     assert.equal(app.calls.Command.size, 0);
   });
 
-  test("an application that cannot be asked: 400, and nothing of it is kept", async (t) => {
+  test("an application that cannot be asked: 503, and nothing of it is kept", async (t) => {
     const { server } = await startWithApp(t, { Connect: () => ({ status: "ERROR", error_msg: "no such table" }) });
     const response = await fetch(server.http(BENCHMARK_EVENTS));
-    assert.equal(response.status, 400);
+    assert.equal(response.status, 503);
     assert.match(await response.text(), /could not be asked/);
+  });
+
+  test("a subscription that cannot be decided: the answer waits until it is", async (t) => {
+    let n_failures = 2;
+    const { server } = await startWithApp(t, {
+      Command: ({ identifier }) =>
+        n_failures-- > 0
+          ? { status: "ERROR", error_msg: "no such table" }
+          : { status: "SUCCESS", transmissions: [confirm(identifier)] },
+    });
+    const response = await fetch(server.http(BENCHMARK_EVENTS));
+    assert.equal(response.status, 200);
+    await response.body.cancel();
   });
 
   test("a rejected subscription: 400 for all, and a Disconnect call with those that were granted", async (t) => {
@@ -241,7 +254,7 @@ describe("requests", () => {
     ["an empty channel", "GET", "/events?channel=", undefined, 400, /no channel/],
     ["an unknown channel", "GET", events({ channel: "Nope" }), undefined, 400, /"Nope".* was rejected/],
     ["no time", "GET", `${BENCHMARK_EVENTS}&history_since=today`, undefined, 400, /history_since=1700000000/],
-    ["no JSON", "POST", "/events", `${subscribe(BENCHMARK)}{`, 400, /line 2 of the body: decode command/],
+    ["no JSON", "POST", "/events", `${subscribe(BENCHMARK)}{`, 400, /line 2 of the body: the command is not JSON/],
     ["another command", "POST", "/events", '{"command":"unsubscribe","identifier":"x"}', 400, /only subscribe/],
     ["a large body", "POST", "/events", " ".repeat(65_537), 413, /65536 bytes/],
     ["PUT", "PUT", BENCHMARK_EVENTS, "", 405, /GET and POST/],

@@ -158,7 +158,7 @@ describe("HTTP over TLS", () => {
   });
 
   test("the port for broadcasts speaks TLS, too", async (t) => {
-    const { server, trust } = await start(t);
+    const { server, trust } = await start(t, "--http_broadcast_port", "0");
     const [url] = await server.logged(/https:\/\/[^ ]+\/_broadcast/);
     const body = JSON.stringify({ stream: "all", data: "7" });
     assert.equal((await request(url, { ...trust, method: "POST", body })).status, 201);

@@ -208,7 +208,7 @@ describe("subscriptions", () => {
     const client = await subscribed(t, seven);
     await publish([
       { stream: "all", data: '"for others"' },
-      { stream: "all_7", data: '"for seven"' },
+      { stream: "all7", data: '"for seven"' },
     ]);
     assert.equal(await client.frames.next(), carrying('"for seven"', seven));
   });

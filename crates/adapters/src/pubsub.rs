@@ -28,7 +28,8 @@ pub struct Channel {
 
 impl Channel {
     /// Subscribes and hands every message to `sink`, until `stop` becomes true; `status` is kept up to date.
-    /// Messages that are published while the connection is down are lost; that is how publish/subscribe works.
+    /// Messages that are published while the connection is down are lost; that is how publish/subscribe works. Every
+    /// message that Redis has sent when it confirms the end of the subscription is handed over.
     pub async fn run(self, sink: impl Sink, status: Dependency, stop: watch::Receiver<bool>) {
         let session = Subscription { channel: self, sink };
         supervisor::keep(Link::new("Redis publish/subscribe", status), session, stop).await;
@@ -42,52 +43,86 @@ struct Subscription<S> {
 
 impl<S: Sink> Session for Subscription<S> {
     async fn run(&mut self, link: &mut Link, stop: &mut Stop) -> Result<(), ConnectionError> {
-        tokio::select! {
-            ended = self.listen(link) => ended,
-            () = stopped(stop) => Ok(()),
-        }
+        let mut connection = tokio::select! {
+            subscribed = self.subscribe() => subscribed?,
+            () = stopped(stop) => return Ok(()),
+        };
+        link.is_up();
+        self.listen(&mut connection, stop).await
     }
 }
 
 impl<S: Sink> Subscription<S> {
-    async fn listen(&self, link: &mut Link) -> Result<(), ConnectionError> {
+    async fn subscribe(&self) -> Result<Connection, ConnectionError> {
         let mut connection = Connection::open(&self.channel.server).await?;
         let subscribe = cmd("SUBSCRIBE").arg(&self.channel.name).to_owned();
         connection.request(&subscribe, PATIENCE).await?;
-        link.is_up();
+        Ok(connection)
+    }
+
+    /// Hands over messages until the subscription ends.
+    async fn listen(&self, connection: &mut Connection, stop: &mut Stop) -> Result<(), ConnectionError> {
+        let mut is_leaving = false;
         loop {
-            match message(next(&mut connection, self.channel.keepalive).await?) {
-                Some(Reply::Text(payload)) => self.sink.accept(&payload).await,
-                Some(Reply::TooLong(n_bytes)) => tracing::warn!(
+            match Push::from(self.next(connection, stop, &mut is_leaving).await?) {
+                Push::Message(Reply::Text(payload)) => self.sink.accept(&payload).await,
+                Push::Message(Reply::TooLong(n_bytes)) => tracing::warn!(
                     n_bytes,
                     "A broadcast from Redis is dropped: it is longer than {} bytes.",
                     self.channel.server.max_payload_bytes
                 ),
+                Push::Unsubscribed if is_leaving => return Ok(()),
                 _ => {}
             }
         }
     }
-}
 
-/// The next thing that the server says. After a long silence it is asked to say something.
-async fn next(connection: &mut Connection, keepalive: Duration) -> Result<Reply, ConnectionError> {
-    let Connection { reader, writer } = connection;
-    let mut said = pin!(reader.receive());
-    tokio::select! {
-        said = &mut said => return said,
-        () = tokio::time::sleep(keepalive) => {}
+    /// The next thing that the server says. After a long silence it is asked to say something. When the adapter has to
+    /// stop, the subscription is ended, and `is_leaving` becomes true.
+    async fn next(
+        &self,
+        connection: &mut Connection,
+        stop: &mut Stop,
+        is_leaving: &mut bool,
+    ) -> Result<Reply, ConnectionError> {
+        let Connection { reader, writer } = connection;
+        let mut said = pin!(reader.receive());
+        if !*is_leaving {
+            let command = tokio::select! {
+                said = &mut said => return said,
+                () = stopped(stop) => {
+                    *is_leaving = true;
+                    cmd("UNSUBSCRIBE").arg(&self.channel.name).get_packed_command()
+                }
+                () = tokio::time::sleep(self.channel.keepalive) => cmd("PING").get_packed_command(),
+            };
+            writer.send(&command).await?;
+        }
+        tokio::time::timeout(PATIENCE, said)
+            .await
+            .unwrap_or(Err(ConnectionError::Silent(PATIENCE)))
     }
-    writer.send(&cmd("PING").get_packed_command()).await?;
-    tokio::time::timeout(PATIENCE, said)
-        .await
-        .unwrap_or(Err(ConnectionError::Silent(PATIENCE)))
 }
 
-/// The last part of `["message", channel, payload]`; other pushes (the answer to a ping) are no messages.
-fn message(push: Reply) -> Option<Reply> {
-    match <[Reply; 3]>::try_from(push.into_elements()) {
-        Ok([Reply::Text(kind), _, payload]) if kind == b"message" => Some(payload),
-        _ => None,
+/// What the server says without being asked.
+#[derive(Debug, PartialEq, Eq)]
+enum Push {
+    /// Somebody published this.
+    Message(Reply),
+    /// The subscription is over.
+    Unsubscribed,
+    /// Something else, such as the answer to a ping.
+    Other,
+}
+
+impl From<Reply> for Push {
+    /// `["message", channel, payload]`, `["unsubscribe", channel, number]`.
+    fn from(reply: Reply) -> Self {
+        match <[Reply; 3]>::try_from(reply.into_elements()) {
+            Ok([Reply::Text(kind), _, payload]) if kind == b"message" => Self::Message(payload),
+            Ok([Reply::Text(kind), ..]) if kind == b"unsubscribe" => Self::Unsubscribed,
+            _ => Self::Other,
+        }
     }
 }
 
@@ -96,18 +131,19 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(parts: &[&str], expected: Option<&str>) {
+    fn check(parts: &[&str], expected: &Push) {
         let parts = parts.iter().map(|part| Reply::Text(part.as_bytes().to_vec()));
-        let expected = expected.map(|payload| Reply::Text(payload.into()));
-        assert_eq!(message(Reply::Array(parts.collect())), expected);
+        assert_eq!(Push::from(Reply::Array(parts.collect())), *expected);
     }
 
     #[test]
     fn only_messages_have_a_payload() {
-        check(&["message", "__anycable__", "{}"], Some("{}"));
-        check(&["message", "__anycable__", ""], Some(""));
-        check(&["pong", ""], None);
-        check(&["subscribe", "__anycable__", "1"], None);
-        assert_eq!(message(Reply::Text("PONG".into())), None);
+        let message = |payload: &str| Push::Message(Reply::Text(payload.into()));
+        check(&["message", "__anycable__", "{}"], &message("{}"));
+        check(&["message", "__anycable__", ""], &message(""));
+        check(&["unsubscribe", "__anycable__", "0"], &Push::Unsubscribed);
+        check(&["pong", ""], &Push::Other);
+        check(&["subscribe", "__anycable__", "1"], &Push::Other);
+        assert_eq!(Push::from(Reply::Text("PONG".into())), Push::Other);
     }
 }

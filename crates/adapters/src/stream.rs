@@ -46,6 +46,9 @@ pub struct Stream {
     /// How long a read waits for something to come, and how long a message may be in the hands of a node that says
     /// nothing before another node takes it over.
     pub block: Duration,
+    /// How long no message is taken after the start. What is in the stream by then would otherwise be published, and
+    /// deleted, before the clients of a server that died are back.
+    pub hold: Duration,
 }
 
 impl Stream {
@@ -55,14 +58,19 @@ impl Stream {
     /// Where there is no group yet it begins with what comes next, as with AnyCable. From then on every message
     /// is taken at least once, in order as long as no node fails: what a node had when it died is taken over.
     pub async fn run(self, sink: impl Sink, status: Dependency, stop: watch::Receiver<bool>) {
-        let member = Member::new(self);
-        let session = Consumer { member, sink };
+        let session = Consumer {
+            held_until: Instant::now() + self.hold,
+            member: Member::new(self),
+            sink,
+        };
         supervisor::keep(Link::new("the Redis stream", status), session, stop).await;
     }
 }
 
 struct Consumer<S> {
     member: Member,
+    /// When the first message may be taken.
+    held_until: Instant,
     sink: S,
 }
 
@@ -74,6 +82,9 @@ impl<S: Sink> Session for Consumer<S> {
         };
         let client = connection.request(cmd("CLIENT").arg("ID"), PATIENCE).await?;
         self.member.create_group(&mut connection).await?;
+        if !self.hold(&mut connection, link, stop).await? {
+            return self.member.leave(&mut connection).await;
+        }
         self.member.acknowledge(&mut connection).await?;
         self.take_own(&mut connection).await?;
         self.take_over(&mut connection).await?;
@@ -95,6 +106,29 @@ impl<S: Sink> Session for Consumer<S> {
 }
 
 impl<S: Sink> Consumer<S> {
+    /// Waits until messages may be taken; false when the adapter has to stop. The server counts as ready meanwhile, for it
+    /// is its clients that are waited for.
+    async fn hold(
+        &self,
+        connection: &mut Connection,
+        link: &mut Link,
+        stop: &mut Stop,
+    ) -> Result<bool, ConnectionError> {
+        let wait = || self.held_until.saturating_duration_since(Instant::now());
+        if !wait().is_zero() {
+            link.is_holding(wait());
+        }
+        while !wait().is_zero() {
+            tokio::select! {
+                () = tokio::time::sleep(wait().min(PATIENCE)) => {}
+                () = stopped(stop) => return Ok(false),
+            }
+            // A Redis that goes meanwhile is found out.
+            connection.request(&cmd("PING"), PATIENCE).await?;
+        }
+        Ok(true)
+    }
+
     /// Takes what Redis gave to this node when the connection broke.
     async fn take_own(&mut self, connection: &mut Connection) -> Result<(), ConnectionError> {
         loop {
@@ -155,7 +189,7 @@ impl<S: Sink> Consumer<S> {
         connection: &mut Connection,
         entries: &[Entry],
     ) -> Result<(), ConnectionError> {
-        let Self { member, sink } = self;
+        let Self { member, sink, .. } = self;
         let max_payload_bytes = member.stream.server.max_payload_bytes;
         let period = member.stream.block / 2;
         let mut renewal = interval_at(Instant::now() + period, period);

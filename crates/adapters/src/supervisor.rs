@@ -59,6 +59,16 @@ impl Link {
         self.up_since = Some(Instant::now());
     }
 
+    /// The session is connected and lets everything wait for this long.
+    pub(crate) fn is_holding(&mut self, wait: Duration) {
+        tracing::info!(
+            "Messages of {} wait {:.0} s, so that clients can come back first.",
+            self.name,
+            wait.as_secs_f64()
+        );
+        self.status.up();
+    }
+
     /// The session ended; returns how long to wait.
     fn is_down(&mut self, error: &ConnectionError, jitter: f64) -> Duration {
         self.status.down(error.to_string());

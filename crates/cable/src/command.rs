@@ -1,9 +1,9 @@
 //! What a client says (spec §2.3): subscribe, unsubscribe, message, whisper, and AnyCable's other extensions.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{error::Category, value::RawValue};
 
 mod encode;
 
@@ -38,7 +38,8 @@ pub enum Command<'a> {
     Whisper {
         /// The identifier that was subscribed.
         identifier: Cow<'a, str>,
-        /// The message: any JSON but `null`, not looked into here.
+        /// The message: any JSON, not looked into here. `null` and no data at all are the string `"null"`, as from
+        /// AnyCable: clients ignore a message that is `null`.
         data: &'a str,
     },
     /// Asks for what was published on a subscribed channel before.
@@ -64,10 +65,15 @@ pub enum Command<'a> {
 /// Why a frame is not a command.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The frame is not a JSON object of the right shape. The connection cannot go on: the two sides do not
-    /// speak the same language.
-    #[error("decode command as JSON: {0}")]
-    NotJson(#[from] serde_json::Error),
+    /// The frame is not JSON. The connection cannot go on: the two sides do not speak the same language.
+    #[error("the command is not JSON: {0}")]
+    NotJson(serde_json::Error),
+    /// The frame is JSON, but not an object. The connection cannot go on.
+    #[error("the command is {0}, not a JSON object")]
+    NotAnObject(JsonKind),
+    /// A field of the envelope is there twice, or `command` is not a string. The connection cannot go on.
+    #[error("the command has a field twice or of a wrong type: {0}")]
+    WrongFields(serde_json::Error),
     /// A command that this server does not know. It is counted and ignored; the connection goes on.
     #[error("unknown command {0:?}")]
     Unknown(String),
@@ -86,7 +92,51 @@ pub enum CommandError {
 impl CommandError {
     /// Whether the connection must be closed.
     pub fn is_fatal(&self) -> bool {
-        matches!(self, Self::NotJson(_))
+        matches!(
+            self,
+            Self::NotJson(_) | Self::NotAnObject(_) | Self::WrongFields(_)
+        )
+    }
+}
+
+/// What a JSON text is instead of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonKind {
+    /// `[…]`
+    List,
+    /// `"…"`
+    String,
+    /// `-1.5`
+    Number,
+    /// `true` or `false`
+    Boolean,
+    /// `null`
+    Null,
+}
+
+impl JsonKind {
+    /// The kind of a valid JSON text; `None` for an object.
+    fn of(json: &[u8]) -> Option<Self> {
+        match json.trim_ascii_start().first()? {
+            b'{' => None,
+            b'[' => Some(Self::List),
+            b'"' => Some(Self::String),
+            b't' | b'f' => Some(Self::Boolean),
+            b'n' => Some(Self::Null),
+            _ => Some(Self::Number),
+        }
+    }
+}
+
+impl fmt::Display for JsonKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::List => "a list",
+            Self::String => "a string",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+        })
     }
 }
 
@@ -122,7 +172,7 @@ impl<'a> Command<'a> {
     /// # Errors
     /// See [`CommandError`]; [`CommandError::is_fatal`] tells whether the connection can go on.
     pub fn parse(frame: &'a [u8]) -> Result<Self, CommandError> {
-        let envelope: Envelope<'a> = serde_json::from_slice(frame)?;
+        let envelope = Envelope::parse(frame)?;
         match envelope.command.as_deref().unwrap_or_default() {
             "subscribe" => Ok(Self::Subscribe {
                 identifier: envelope.identifier("subscribe")?,
@@ -137,10 +187,7 @@ impl<'a> Command<'a> {
             }),
             "whisper" => Ok(Self::Whisper {
                 identifier: envelope.identifier("whisper")?,
-                data: envelope
-                    .data
-                    .ok_or(missing("whisper", "data", "JSON other than null"))?
-                    .get(),
+                data: envelope.data.map_or(r#""null""#, RawValue::get),
             }),
             "history" if !envelope.asks_for_history() => Err(missing(
                 "history",
@@ -163,6 +210,20 @@ impl<'a> Command<'a> {
 }
 
 impl<'a> Envelope<'a> {
+    fn parse(frame: &'a [u8]) -> Result<Self, CommandError> {
+        if let Some(kind) = JsonKind::of(frame) {
+            // Serde would take a list for the fields in their order.
+            return Err(match serde_json::from_slice::<IgnoredAny>(frame) {
+                Ok(IgnoredAny) => CommandError::NotAnObject(kind),
+                Err(error) => CommandError::NotJson(error),
+            });
+        }
+        serde_json::from_slice(frame).map_err(|error| match error.classify() {
+            Category::Data => CommandError::WrongFields(error),
+            Category::Syntax | Category::Eof | Category::Io => CommandError::NotJson(error),
+        })
+    }
+
     fn identifier(&self, command: &'static str) -> Result<Cow<'a, str>, CommandError> {
         text_field(self.identifier, command, "identifier")
     }
@@ -249,6 +310,7 @@ mod tests {
             (r#" "text""#, r#""text""#),
             ("[]", "[]"),
             ("false", "false"),
+            ("null", r#""null""#),
         ] {
             check(
                 &format!(r#"{{"command":"whisper","identifier":"i","data":{data}}}"#),
@@ -258,6 +320,13 @@ mod tests {
                 }),
             );
         }
+        check(
+            r#"{"command":"whisper","identifier":"i"}"#,
+            Ok(Command::Whisper {
+                identifier: identifier.clone(),
+                data: r#""null""#,
+            }),
+        );
         check(
             r#"{"command":"presence","identifier":"i","data":{"return_records":false}}"#,
             Ok(Command::Presence {
@@ -311,9 +380,34 @@ mod tests {
 
     #[test]
     fn names_what_is_wrong() {
-        check("", Err("decode command"));
-        check("[]", Err("decode command"));
-        check(r#"{"command":"subscribe""#, Err("decode command"));
+        for frame in [
+            "",
+            " ",
+            r#"{"command":"subscribe""#,
+            "[1",
+            "nul",
+            "subscribe",
+            "{}}",
+        ] {
+            check(frame, Err("the command is not JSON: "));
+        }
+        for (frame, kind) in [
+            ("[]", "a list"),
+            (r#"["pong",null,null,null]"#, "a list"),
+            (r#" "subscribe""#, "a string"),
+            ("-1", "a number"),
+            ("true", "a boolean"),
+            ("null", "null"),
+        ] {
+            check(frame, Err(&format!("the command is {kind}, not a JSON object")));
+        }
+        for frame in [
+            r#"{"command":5}"#,
+            r#"{"command":"pong","command":"pong"}"#,
+            r#"{"command":"pong","data":1,"data":1}"#,
+        ] {
+            check(frame, Err("the command has a field twice or of a wrong type: "));
+        }
         check("{}", Err(r#"unknown command """#));
         check(
             r#"{"command":"dance","identifier":"x"}"#,
@@ -328,18 +422,18 @@ mod tests {
             r#"{"command":"message","identifier":"i","data":{"a":1}}"#,
             Err(r#"needs "data" to be a string"#),
         );
-        for data in ["", r#","data":null"#] {
-            check(
-                &format!(r#"{{"command":"whisper","identifier":"i"{data}}}"#),
-                Err(r#"needs "data" to be JSON other than null"#),
-            );
-        }
         check(r#"{"command":"presence"}"#, Err(r#"needs "identifier""#));
     }
 
     #[test]
-    fn only_a_frame_that_is_not_json_ends_the_connection() {
-        for (frame, fatal) in [("{", true), ("{}", false), (r#"{"command":"message"}"#, false)] {
+    fn only_a_frame_that_is_not_an_object_of_commands_ends_the_connection() {
+        for (frame, fatal) in [
+            ("{", true),
+            ("[]", true),
+            (r#"{"command":5}"#, true),
+            ("{}", false),
+            (r#"{"command":"message"}"#, false),
+        ] {
             let error = Command::parse(frame.as_bytes()).expect_err(frame);
             assert_eq!(error.is_fatal(), fatal, "{frame}");
         }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::{SessionId, streams::StreamId};
+use crate::{SessionId, shrink, streams::StreamId};
 
 /// All sweeps of a hub. `T` is the ticket that a publication leaves until all its listeners were visited. The
 /// number of tickets is bounded by the caller, which takes no new publications while too many are under way.
@@ -80,6 +80,19 @@ impl<T> Fanouts<T> {
             .tickets
             .push_back((sweep.n_visited + sweep.waiting.len() as u64, ticket));
         self.n_tickets += 1;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.sweeps.capacity().max(self.turns.capacity())
+    }
+
+    /// Gives back what a flood of streams took.
+    pub(crate) fn shrink(&mut self) {
+        shrink::map(&mut self.sweeps);
+        if self.turns.is_empty() {
+            self.turns = VecDeque::new();
+        }
     }
 
     pub(crate) fn n_tickets(&self) -> usize {

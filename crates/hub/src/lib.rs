@@ -8,20 +8,33 @@
 //!
 //! It does no I/O and reads no clock: what a "connection" is, is the caller's business (the type parameter).
 
+mod budget;
+#[cfg(test)]
+mod collisions;
+mod encoded_frames;
 mod fanout;
+mod frame;
 mod identifiers;
 mod outbox;
 mod session;
+mod shrink;
 mod streams;
+
+use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::{fanout::Fanouts, identifiers::Identifiers, session::Session, streams::Streams};
 pub use crate::{
+    budget::Budget,
     fanout::Portion,
-    outbox::{Flush, Frame, Outbox, PushError},
+    frame::Frame,
+    outbox::{Flush, Outbox, PushError},
     session::SessionId,
     streams::Format,
+};
+use crate::{
+    encoded_frames::EncodedFrames, fanout::Fanouts, identifiers::Identifiers, session::Session,
+    streams::Streams,
 };
 
 /// The sessions of one shard, their subscriptions and their outgoing frames.
@@ -34,7 +47,8 @@ pub struct Hub<C, T = ()> {
     identifiers: Identifiers,
     fanouts: Fanouts<T>,
     next_serial: u32,
-    max_pending_bytes: usize,
+    max_held_bytes: usize,
+    budget: Rc<Budget>,
 }
 
 /// What one publication led to.
@@ -42,21 +56,23 @@ pub struct Hub<C, T = ()> {
 pub struct Published {
     /// Frames put into outboxes: one per session and identifier.
     pub n_deliveries: usize,
-    /// Sessions whose pending bytes passed the cap; they got nothing, and the caller must end them.
+    /// Sessions that would have passed the cap, or for which the budget had no room; they got nothing, and the caller
+    /// must end them.
     pub overflowed: Vec<SessionId>,
 }
 
 impl<C, T> Hub<C, T> {
-    /// An empty hub. `max_pending_bytes` caps what waits in one session's outbox while its connection takes
-    /// no bytes; see [`Outbox::push`] for the exact rule.
-    pub fn new(max_pending_bytes: usize) -> Self {
+    /// An empty hub. `max_held_bytes` caps what one session occupies while its connection takes no bytes, see
+    /// [`Outbox::push`] for the exact rule; `budget` is what all sessions may occupy together.
+    pub fn new(max_held_bytes: usize, budget: Rc<Budget>) -> Self {
         Self {
             sessions: Slab::new(),
             streams: Streams::default(),
             identifiers: Identifiers::default(),
             fanouts: Fanouts::default(),
             next_serial: 0,
-            max_pending_bytes,
+            max_held_bytes,
+            budget,
         }
     }
 
@@ -64,7 +80,9 @@ impl<C, T> Hub<C, T> {
     pub fn insert(&mut self, connection: C, format: Format) -> SessionId {
         self.next_serial = self.next_serial.wrapping_add(1);
         let serial = self.next_serial;
-        let index = self.sessions.insert(Session::new(connection, format, serial));
+        let index = self
+            .sessions
+            .insert(Session::new(connection, format, serial, &self.budget));
         SessionId::new(index, serial)
     }
 
@@ -73,6 +91,41 @@ impl<C, T> Hub<C, T> {
         self.get(id)?;
         self.leave_where(id, |_| true);
         Some(self.sessions.remove(id.index()).into_connection())
+    }
+
+    /// What the sessions may occupy together.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Makes a frame of encoded bytes, which counts in the budget while it waits anywhere.
+    pub fn frame(&self, bytes: Vec<u8>) -> Frame {
+        Frame::new(bytes, &self.budget)
+    }
+
+    /// Sessions whose end would free memory, with the bytes that each occupies, in no particular order: their connection
+    /// takes no more, or something is reserved for them. Those that are about to end anyway or occupy less than
+    /// `min_bytes` are left out.
+    pub fn holders(&self, min_bytes: usize) -> Vec<(usize, SessionId)> {
+        self.sessions
+            .iter()
+            .filter(|(_, session)| {
+                session.outbox().is_holding() && session.outbox().held_bytes() >= min_bytes
+            })
+            .map(|(index, session)| {
+                let id = SessionId::new(index, session.serial());
+                (session.outbox().held_bytes(), id)
+            })
+            .collect()
+    }
+
+    /// Gives back the memory of tables that were much fuller once. Quick when there is nothing to give back; to be
+    /// called every now and then.
+    pub fn shrink(&mut self) {
+        shrink::slab(&mut self.sessions);
+        self.streams.shrink();
+        self.identifiers.shrink();
+        self.fanouts.shrink();
     }
 
     /// How many sessions there are.
@@ -166,32 +219,36 @@ impl<C, T> Hub<C, T> {
     /// Puts a frame for every subscriber of `stream` but the `excluded` one into its outbox and queues those
     /// sessions to be flushed.
     ///
-    /// `encode` is called once per distinct identifier (`None`: bare) and format among the subscribers.
+    /// `encode` is called once per distinct identifier (`None`: bare) and format among the subscribers, as long as the
+    /// budget has room for another frame.
     pub fn publish(
         &mut self,
         stream: &str,
         excluded: Option<SessionId>,
         ticket: T,
-        mut encode: impl FnMut(Option<&str>, Format) -> Frame,
+        mut encode: impl FnMut(Option<&str>, Format) -> Vec<u8>,
     ) -> Published {
         let mut published = Published::default();
         let Some(stream) = self.streams.find(stream) else {
             return published;
         };
-        let mut frames = streams::EncodedFrames::default();
+        let mut frames = EncodedFrames::default();
         let mut to_visit = Vec::new();
         for member in self.streams.members(stream) {
             if excluded == Some(member.session) {
                 continue;
             }
             let frame = frames.get_or_encode(member.identifier, member.format, || {
-                encode(
-                    member.identifier.map(|id| self.identifiers.text(id)),
-                    member.format,
-                )
+                let identifier = member.identifier.map(|id| self.identifiers.text(id));
+                (!self.budget.is_exhausted())
+                    .then(|| Frame::new(encode(identifier, member.format), &self.budget))
             });
+            let Some(frame) = frame else {
+                published.overflowed.push(member.session);
+                continue;
+            };
             let session = &mut self.sessions[member.session.index()];
-            match session.push(frame, self.max_pending_bytes) {
+            match session.push(frame, self.max_held_bytes) {
                 Ok(()) => {
                     published.n_deliveries += 1;
                     if session.joins_sweep(stream) {
@@ -212,7 +269,7 @@ impl<C, T> Hub<C, T> {
     /// As [`Outbox::push`]; a session that is gone counts as sealed.
     pub fn push(&mut self, id: SessionId, frame: Frame) -> Result<(), PushError> {
         match self.sessions.get_mut(id.index()) {
-            Some(session) if session.serial() == id.serial() => session.push(frame, self.max_pending_bytes),
+            Some(session) if session.serial() == id.serial() => session.push(frame, self.max_held_bytes),
             _ => Err(PushError::Sealed),
         }
     }
@@ -279,6 +336,7 @@ impl<C, T> Hub<C, T> {
     fn leave(&mut self, id: SessionId, slot: usize) {
         let memberships = &mut self.sessions[id.index()].memberships;
         let left = memberships.swap_remove(slot);
+        shrink::list(memberships);
         if let Some(moved) = memberships.get(slot) {
             self.streams.set_slot(moved.stream, moved.position, slot);
         }

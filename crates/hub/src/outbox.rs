@@ -4,30 +4,35 @@ use std::{collections::VecDeque, io::IoSlice, rc::Rc};
 
 use smallvec::SmallVec;
 
-/// One encoded frame, shared by every outbox of the shard that it waits in.
-///
-/// `Rc`, not `Arc`: a shard encodes its own copy, because a reference count that two cores change costs more
-/// than the encoding.
-pub type Frame = Rc<[u8]>;
+use crate::{Budget, Frame};
 
 /// Slices handed to one vectored write. Linux takes up to 1,024; beyond a few dozen the copy dominates.
 const MAX_SLICES: usize = 64;
 
-/// Room that an empty outbox keeps (in frames of 16 bytes): enough for steady traffic, too little to matter
+/// Room that an empty outbox keeps (in slots of 8 bytes): enough for steady traffic, too little to matter
 /// for an idle connection.
 const KEPT_CAPACITY: usize = 16;
+
+/// What one place in the queue costs.
+const SLOT: usize = size_of::<Frame>();
+
+/// The most that may wait for one session in any case, so that its counters fit: one gigabyte.
+const MAX_PENDING_BYTES: usize = 1 << 30;
 
 /// Bytes on their way to one connection, in order.
 ///
 /// Capacity: while the connection takes bytes there is no limit but what the shard stages between two
 /// flushes (the frames are shared, so that is small). Once a write found it full ([`Outbox::is_blocked`]),
-/// pending bytes are capped; the overflow rule is that the push fails, and the session must end.
-#[derive(Debug, Default)]
+/// [`Outbox::held_bytes`] is capped; the overflow rule is that the push fails, and the session must end.
+#[derive(Debug)]
 pub struct Outbox {
     frames: VecDeque<Frame>,
+    budget: Rc<Budget>,
+    pending_bytes: u32,
     /// How much of the first frame went out already.
-    n_written_of_first: usize,
-    pending_bytes: usize,
+    n_written_of_first: u32,
+    /// Bytes that the session occupies elsewhere.
+    n_reserved: u32,
     is_blocked: bool,
     is_sealed: bool,
 }
@@ -51,22 +56,92 @@ pub enum Flush {
 }
 
 impl Outbox {
+    pub(crate) fn new(budget: &Rc<Budget>) -> Self {
+        Self {
+            frames: VecDeque::new(),
+            budget: Rc::clone(budget),
+            pending_bytes: 0,
+            n_written_of_first: 0,
+            n_reserved: 0,
+            is_blocked: false,
+            is_sealed: false,
+        }
+    }
+
     /// Appends a frame.
     ///
     /// # Errors
     /// [`PushError::Sealed`] after [`Outbox::seal`]; [`PushError::Full`] when the connection is known to be
-    /// blocked and `max_pending_bytes` would be passed (a single frame is always taken into an empty outbox).
-    pub fn push(&mut self, frame: Frame, max_pending_bytes: usize) -> Result<(), PushError> {
+    /// blocked and the session would occupy more than `max_held_bytes` (a single frame is always taken into an
+    /// empty outbox), or more than a gigabyte would wait.
+    pub fn push(&mut self, frame: Frame, max_held_bytes: usize) -> Result<(), PushError> {
         if self.is_sealed {
             return Err(PushError::Sealed);
         }
-        let pending_bytes = self.pending_bytes + frame.len();
-        if self.is_blocked && pending_bytes > max_pending_bytes && self.pending_bytes > 0 {
+        let pending_bytes = self.pending_bytes() + frame.len();
+        if pending_bytes > MAX_PENDING_BYTES || self.would_pass(max_held_bytes, &frame) {
             return Err(PushError::Full);
         }
-        self.pending_bytes = pending_bytes;
+        self.pending_bytes = small(pending_bytes);
+        let capacity = self.frames.capacity();
         self.frames.push_back(frame);
+        self.count_slots_since(capacity);
         Ok(())
+    }
+
+    fn would_pass(&self, max_held_bytes: usize, frame: &Frame) -> bool {
+        self.is_blocked
+            && self.pending_bytes > 0
+            && self.held_bytes() + frame.len() + Frame::OVERHEAD + self.growth() > max_held_bytes
+    }
+
+    /// Bytes by which another frame would enlarge the queue: a full one doubles.
+    fn growth(&self) -> usize {
+        match self.frames.capacity() {
+            full if full == self.frames.len() => full * SLOT,
+            _ => 0,
+        }
+    }
+
+    /// The memory that the session occupies: what waits with the queue that it stands in, as if no frame were shared,
+    /// and what is [reserved](Self::reserve) for it.
+    pub fn held_bytes(&self) -> usize {
+        self.pending_bytes()
+            + self.n_written_of_first as usize
+            + self.frames.len() * Frame::OVERHEAD
+            + self.frames.capacity() * SLOT
+            + self.n_reserved as usize
+    }
+
+    /// Counts memory that the session occupies elsewhere: a message that has not arrived completely, say.
+    pub fn reserve(&mut self, n_bytes: usize) {
+        self.n_reserved += small(n_bytes);
+        self.budget.add(n_bytes);
+    }
+
+    /// Takes back [`reserve`](Self::reserve), as far as [`abandon`](Self::abandon) has not done it.
+    pub fn unreserve(&mut self, n_bytes: usize) {
+        let n_bytes = small(n_bytes).min(self.n_reserved);
+        self.n_reserved -= n_bytes;
+        self.budget.sub(n_bytes as usize);
+    }
+
+    /// The queue's capacity has changed: counts the difference.
+    fn count_slots_since(&self, capacity: usize) {
+        if self.frames.capacity() != capacity {
+            self.budget.sub(counted_slots(capacity) * SLOT);
+            self.budget.add(counted_slots(self.frames.capacity()) * SLOT);
+        }
+    }
+
+    /// Appends a session's last frame, whatever the cap, and seals. Without bytes it only seals.
+    pub fn seal_with(&mut self, last_words: Vec<u8>) {
+        if !last_words.is_empty() {
+            let frame = Frame::new(last_words, &self.budget);
+            // An outbox in which a gigabyte waits does not take it: that client reads nothing anyway.
+            let _fits = self.push(frame, usize::MAX);
+        }
+        self.seal();
     }
 
     /// Nothing may follow what is in the outbox now.
@@ -87,7 +162,24 @@ impl Outbox {
         self.pending_bytes = self
             .frames
             .front()
-            .map_or(0, |frame| frame.len() - self.n_written_of_first);
+            .map_or(0, |frame| small(frame.len()) - self.n_written_of_first);
+        let capacity = self.frames.capacity();
+        self.frames.shrink_to_fit();
+        self.count_slots_since(capacity);
+    }
+
+    /// Whether ending the session would free memory for others: its connection takes no more, or something is
+    /// reserved for it.
+    pub(crate) fn is_holding(&self) -> bool {
+        !self.is_sealed && (self.is_blocked || self.n_reserved > 0)
+    }
+
+    /// Drops everything at once, gives back what is reserved, and seals: for a connection that is about to be cut.
+    pub fn abandon(&mut self) {
+        self.n_written_of_first = 0;
+        self.drop_unsent();
+        self.unreserve(self.n_reserved as usize);
+        self.seal();
     }
 
     /// Lets everything that is pushed wait until [`Outbox::release`], capped as behind a full connection. For an
@@ -99,14 +191,16 @@ impl Outbox {
     /// Ends a [`hold`](Self::hold): `first` goes out before everything that was held, and even when the outbox was
     /// sealed meanwhile. The caller flushes.
     pub fn release(&mut self, first: Frame) {
-        self.pending_bytes += first.len();
+        self.pending_bytes += small(first.len());
+        let capacity = self.frames.capacity();
         self.frames.push_front(first);
+        self.count_slots_since(capacity);
         self.is_blocked = false;
     }
 
     /// Bytes not yet taken by the connection.
     pub fn pending_bytes(&self) -> usize {
-        self.pending_bytes
+        self.pending_bytes as usize
     }
 
     /// Frames not yet taken by the connection, one of which may be partly.
@@ -148,8 +242,10 @@ impl Outbox {
             }
         }
         self.is_blocked = false;
-        if self.frames.capacity() > KEPT_CAPACITY {
+        let capacity = self.frames.capacity();
+        if capacity > KEPT_CAPACITY {
             self.frames = VecDeque::new();
+            self.count_slots_since(capacity);
         }
         Ok(Flush::Complete)
     }
@@ -161,7 +257,7 @@ impl Outbox {
         let Some(first) = self.frames.front() else {
             return write(&[]);
         };
-        let first = &first[self.n_written_of_first..];
+        let first = &first[self.n_written_of_first as usize..];
         if self.frames.len() == 1 {
             return write(&[IoSlice::new(first)]);
         }
@@ -178,15 +274,32 @@ impl Outbox {
     }
 
     fn advance(&mut self, n_written: usize) {
-        self.pending_bytes -= n_written;
-        self.n_written_of_first += n_written;
+        self.pending_bytes -= small(n_written);
+        self.n_written_of_first += small(n_written);
         while let Some(first) = self.frames.front()
-            && self.n_written_of_first >= first.len()
+            && self.n_written_of_first as usize >= first.len()
         {
-            self.n_written_of_first -= first.len();
+            self.n_written_of_first -= small(first.len());
             self.frames.pop_front();
         }
     }
+}
+
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        self.budget
+            .sub(counted_slots(self.frames.capacity()) * SLOT + self.n_reserved as usize);
+    }
+}
+
+/// Slots that count in the budget: what an empty outbox keeps is the idle session's, not waiting data.
+fn counted_slots(capacity: usize) -> usize {
+    capacity.saturating_sub(KEPT_CAPACITY)
+}
+
+/// Counters are narrow, because every idle session has them.
+fn small(n_bytes: usize) -> u32 {
+    u32::try_from(n_bytes).expect("no more waits than MAX_PENDING_BYTES and one frame")
 }
 
 #[cfg(test)]

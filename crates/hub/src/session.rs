@@ -1,8 +1,10 @@
 //! One session as the hub sees it.
 
+use std::rc::Rc;
+
 use smallvec::SmallVec;
 
-use crate::{Format, Frame, Outbox, PushError, identifiers::IdentifierId, streams::StreamId};
+use crate::{Budget, Format, Frame, Outbox, PushError, identifiers::IdentifierId, streams::StreamId};
 
 /// Names a session of one hub. A number that was used by an earlier session does not match a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,10 +48,10 @@ pub(crate) struct Session<C> {
 }
 
 impl<C> Session<C> {
-    pub(crate) fn new(connection: C, format: Format, serial: u32) -> Self {
+    pub(crate) fn new(connection: C, format: Format, serial: u32, budget: &Rc<Budget>) -> Self {
         Self {
             connection,
-            outbox: Outbox::default(),
+            outbox: Outbox::new(budget),
             memberships: SmallVec::new(),
             serial,
             format,
@@ -86,6 +88,10 @@ impl<C> Session<C> {
 
     pub(crate) fn parts_mut(&mut self) -> (&C, &mut Outbox) {
         (&self.connection, &mut self.outbox)
+    }
+
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 
     pub(crate) fn connection(&self) -> &C {

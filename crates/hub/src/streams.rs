@@ -1,12 +1,11 @@
 //! Streams by name, and who listens to each.
 
-use std::rc::Rc;
+use std::{collections::HashMap, rc::Rc};
 
-use rustc_hash::FxHashMap;
 use slab::Slab;
 use smallvec::SmallVec;
 
-use crate::{Frame, SessionId, identifiers::IdentifierId};
+use crate::{SessionId, identifiers::IdentifierId, shrink};
 
 /// How a session wants its broadcasts encoded; the number's meaning is the caller's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -36,7 +35,8 @@ pub(crate) struct Member {
 #[derive(Default)]
 pub(crate) struct Streams {
     entries: Slab<Stream>,
-    by_name: FxHashMap<Rc<str>, StreamId>,
+    /// Clients choose names, so this map's hashes have a random key (ARCHITECTURE, "Hash tables").
+    by_name: HashMap<Rc<str>, StreamId>,
 }
 
 struct Stream {
@@ -106,6 +106,17 @@ impl Streams {
         self.entries[id.0 as usize].members[position as usize].slot = number(slot);
     }
 
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.capacity().max(self.by_name.capacity())
+    }
+
+    /// Gives back what a flood of streams took.
+    pub(crate) fn shrink(&mut self) {
+        shrink::slab(&mut self.entries);
+        shrink::map(&mut self.by_name);
+    }
+
     fn create(&mut self, name: &str) -> StreamId {
         let name: Rc<str> = name.into();
         let id = StreamId(number(self.entries.insert(Stream {
@@ -117,36 +128,17 @@ impl Streams {
     }
 }
 
-/// Frames of one publication, one per identifier and format.
-///
-/// Most streams have one identifier, so the last answer is tried before the map.
-#[derive(Default)]
-pub(crate) struct EncodedFrames {
-    last: Option<(Key, Frame)>,
-    others: FxHashMap<Key, Frame>,
-}
-
-type Key = (Option<IdentifierId>, Format);
-
-impl EncodedFrames {
-    pub(crate) fn get_or_encode(
-        &mut self,
-        identifier: Option<IdentifierId>,
-        format: Format,
-        encode: impl FnOnce() -> Frame,
-    ) -> Frame {
-        let key = (identifier, format);
-        if let Some((last, frame)) = &self.last
-            && *last == key
-        {
-            return Frame::clone(frame);
-        }
-        let frame = Frame::clone(self.others.entry(key).or_insert_with(encode));
-        self.last = Some((key, Frame::clone(&frame)));
-        frame
-    }
-}
-
 fn number(count: usize) -> u32 {
     u32::try_from(count).expect("fewer entries than bytes of memory / 16")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collisions;
+
+    #[test]
+    fn nobody_can_choose_names_that_collide() {
+        collisions::check(&collisions::names("room-"), Streams::default().by_name.hasher());
+    }
 }

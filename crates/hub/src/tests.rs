@@ -8,10 +8,12 @@ use super::*;
 
 const CAP: usize = 1 << 20;
 
-fn envelope(identifier: Option<&str>, message: &str) -> Frame {
-    format!("{}:{message};", identifier.unwrap_or("-"))
-        .into_bytes()
-        .into()
+fn unlimited() -> Rc<Budget> {
+    Budget::new(usize::MAX)
+}
+
+fn envelope(identifier: Option<&str>, message: &str) -> Vec<u8> {
+    format!("{}:{message};", identifier.unwrap_or("-")).into_bytes()
 }
 
 fn publish(hub: &mut Hub<&'static str>, stream: &str, message: &str) -> Published {
@@ -46,7 +48,7 @@ fn drain(hub: &mut Hub<&'static str>, id: SessionId) -> String {
 
 #[test]
 fn one_copy_per_identifier_and_none_after_unsubscribing() {
-    let mut hub = Hub::new(CAP);
+    let mut hub = Hub::new(CAP, unlimited());
     let (a, b) = (hub.insert("a", Format(0)), hub.insert("b", Format(0)));
     assert!(hub.subscribe(a, Some("x"), "all"));
     assert!(hub.subscribe(a, Some("y"), "all"));
@@ -79,7 +81,7 @@ fn one_copy_per_identifier_and_none_after_unsubscribing() {
 
 #[test]
 fn each_identifier_and_format_is_encoded_once() {
-    let mut hub: Hub<_> = Hub::new(CAP);
+    let mut hub: Hub<_> = Hub::new(CAP, unlimited());
     for n in 0..100 {
         let id = hub.insert("c", Format(n % 2));
         hub.subscribe(id, Some(if n < 50 { "x" } else { "y" }), "all");
@@ -94,7 +96,7 @@ fn each_identifier_and_format_is_encoded_once() {
 
 #[test]
 fn an_excluded_session_gets_nothing_under_any_identifier_and_is_not_visited() {
-    let mut hub = Hub::new(CAP);
+    let mut hub = Hub::new(CAP, unlimited());
     let ids = ["a", "b", "c"].map(|name| hub.insert(name, Format(0)));
     for id in &ids {
         hub.subscribe(*id, Some("x"), "all");
@@ -122,7 +124,7 @@ fn an_excluded_session_gets_nothing_under_any_identifier_and_is_not_visited() {
 
 #[test]
 fn a_publication_for_nobody_but_the_excluded_one_is_complete_at_once() {
-    let mut hub = Hub::new(CAP);
+    let mut hub = Hub::new(CAP, unlimited());
     let only = hub.insert("only", Format(0));
     hub.subscribe(only, None, "all");
     assert_eq!(
@@ -134,7 +136,7 @@ fn a_publication_for_nobody_but_the_excluded_one_is_complete_at_once() {
 
 #[test]
 fn a_reused_number_is_another_session() {
-    let mut hub: Hub<_> = Hub::new(CAP);
+    let mut hub: Hub<_> = Hub::new(CAP, unlimited());
     let old = hub.insert("old", Format(0));
     hub.remove(old);
     let new = hub.insert("new", Format(0));
@@ -142,13 +144,16 @@ fn a_reused_number_is_another_session() {
     assert!(hub.get_mut(old).is_none());
     assert!(!hub.subscribe(old, None, "all"));
     assert_eq!(hub.remove(old), None);
-    assert_eq!(hub.push(old, envelope(None, "late")), Err(PushError::Sealed));
+    assert_eq!(
+        hub.push(old, hub.frame(envelope(None, "late"))),
+        Err(PushError::Sealed)
+    );
     assert_eq!(hub.remove(new), Some("new"));
 }
 
 #[test]
 fn a_session_that_does_not_read_is_reported_and_left_out() {
-    let mut hub = Hub::new(10);
+    let mut hub = Hub::new(100, unlimited());
     let (slow, quick) = (hub.insert("slow", Format(0)), hub.insert("quick", Format(0)));
     hub.subscribe(slow, None, "all");
     hub.subscribe(quick, None, "all");
@@ -172,11 +177,11 @@ fn a_session_that_does_not_read_is_reported_and_left_out() {
 
 #[test]
 fn only_sessions_that_take_bytes_are_visited() {
-    let mut hub = Hub::new(CAP);
+    let mut hub = Hub::new(CAP, unlimited());
     let (blocked, free) = (hub.insert("blocked", Format(0)), hub.insert("free", Format(0)));
     hub.subscribe(blocked, None, "all");
     hub.subscribe(free, None, "all");
-    hub.push(blocked, envelope(None, "0")).expect("room");
+    hub.push(blocked, hub.frame(envelope(None, "0"))).expect("room");
     let (_, outbox) = hub.get_mut(blocked).expect("exists");
     outbox
         .flush(|_| Err(std::io::ErrorKind::WouldBlock.into()))
@@ -189,7 +194,7 @@ fn only_sessions_that_take_bytes_are_visited() {
 
 #[test]
 fn a_session_is_visited_once_for_what_one_stream_published_meanwhile() {
-    let mut hub = Hub::new(CAP);
+    let mut hub = Hub::new(CAP, unlimited());
     let ids: Vec<_> = (0..3).map(|_| hub.insert("c", Format(0))).collect();
     for id in &ids {
         hub.subscribe(*id, None, "all");
@@ -220,6 +225,107 @@ fn a_session_is_visited_once_for_what_one_stream_published_meanwhile() {
             (ids[2], String::new(), 2),
         ]
     );
+}
+
+/// The hub and its budget, with sessions that all hear `all`, under an identifier of their own or under a common one.
+fn listeners(n_sessions: usize, limit: usize, have_own: bool) -> (Hub<&'static str>, Vec<SessionId>) {
+    let mut hub = Hub::new(CAP, Budget::new(limit));
+    let ids: Vec<_> = (0..n_sessions).map(|_| hub.insert("c", Format(0))).collect();
+    for (n, id) in ids.iter().enumerate() {
+        let own = format!("{n:04}");
+        hub.subscribe(*id, Some(if have_own { &own } else { "same" }), "all");
+    }
+    (hub, ids)
+}
+
+#[test]
+fn a_message_that_a_thousand_share_counts_once() {
+    let (mut hub, ids) = listeners(1000, usize::MAX, false);
+    let message = "x".repeat(10_000);
+    publish(&mut hub, "all", &message);
+    let frame = "same:;".len() + 10_000 + Frame::OVERHEAD;
+    let used = hub.budget().used();
+    assert!((frame..frame + 20).contains(&used), "{used} bytes");
+    for id in &ids[..999] {
+        drain(&mut hub, *id);
+    }
+    assert_eq!(hub.budget().used(), used, "the last one still has it");
+    drain(&mut hub, ids[999]);
+    assert_eq!(hub.budget().used(), 0);
+}
+
+#[test]
+fn who_needs_a_frame_of_their_own_gets_none_beyond_the_limit() {
+    let (mut hub, ids) = listeners(10, 5000, true);
+    let published = publish(&mut hub, "all", &"x".repeat(1000));
+    assert_eq!(published.n_deliveries, 5, "the fifth passes the limit");
+    assert_eq!(published.overflowed, ids[5..]);
+    ids.iter().for_each(|id| drop(drain(&mut hub, *id)));
+    assert_eq!(publish(&mut hub, "all", "short").n_deliveries, 10);
+}
+
+#[test]
+fn holders_are_those_that_occupy_much_and_are_not_about_to_end() {
+    let mut hub: Hub<_> = Hub::new(CAP, unlimited());
+    let [quiet, sends, reads, reads_nothing, ends] =
+        ["a", "b", "c", "d", "e"].map(|name| hub.insert(name, Format(0)));
+    for (id, n_bytes) in [(quiet, 10), (reads, 2000), (reads_nothing, 2000), (ends, 3000)] {
+        let frame = hub.frame(vec![0; n_bytes]);
+        hub.push(id, frame).expect("room");
+    }
+    for id in [quiet, reads_nothing, ends] {
+        let (_, outbox) = hub.get_mut(id).expect("exists");
+        let _blocked = outbox.flush(|_| Err(std::io::ErrorKind::WouldBlock.into()));
+    }
+    hub.get_mut(sends).expect("exists").1.reserve(1500);
+    hub.get_mut(ends).expect("exists").1.seal();
+    let mut holders: Vec<_> = hub.holders(1000).into_iter().map(|(_, id)| id).collect();
+    holders.sort();
+    assert_eq!(holders, [sends, reads_nothing]);
+}
+
+#[test]
+fn tables_shrink_after_a_flood() {
+    let mut hub: Hub<_> = Hub::new(CAP, unlimited());
+    let stays = hub.insert("stays", Format(0));
+    hub.subscribe(stays, Some("x"), "all");
+    let flood: Vec<_> = (0..1000).map(|_| hub.insert("goes", Format(0))).collect();
+    for (n, id) in flood.iter().enumerate() {
+        let own = n.to_string();
+        hub.subscribe(*id, Some(&own), &own);
+        hub.subscribe(stays, Some(&own), &own);
+        publish(&mut hub, &own, "m");
+    }
+    let mut portion = Portion::default();
+    while hub.n_under_way() > 0 {
+        hub.next_portion(100, &mut portion);
+    }
+    for id in flood {
+        hub.remove(id);
+    }
+    for n in 0..1000 {
+        hub.unsubscribe_all(stays, Some(&n.to_string()));
+    }
+    hub.shrink();
+    assert!(
+        hub.sessions.capacity() <= 256,
+        "{} sessions",
+        hub.sessions.capacity()
+    );
+    assert!(
+        hub.streams.capacity() <= 256,
+        "{} streams",
+        hub.streams.capacity()
+    );
+    assert!(
+        hub.identifiers.capacity() <= 256,
+        "{} identifiers",
+        hub.identifiers.capacity()
+    );
+    assert!(hub.fanouts.capacity() <= 256, "{} sweeps", hub.fanouts.capacity());
+    let memberships = hub.sessions[stays.index()].memberships.capacity();
+    assert!(memberships <= 4, "{memberships} memberships");
+    assert_eq!(publish(&mut hub, "all", "m").n_deliveries, 1);
 }
 
 #[derive(Debug, Clone)]
@@ -269,7 +375,7 @@ proptest! {
     /// The hub against the simplest model: a set of (stream, session, identifier).
     #[test]
     fn agrees_with_a_plain_set(steps in prop::collection::vec(step(), 0..200)) {
-        let mut hub = Hub::new(CAP);
+        let mut hub = Hub::new(CAP, unlimited());
         let mut ids: Vec<_> = (0..N_SESSIONS).map(|_| hub.insert("c", Format(0))).collect();
         let mut model = BTreeSet::new();
         for (n, step) in steps.into_iter().enumerate() {
@@ -318,5 +424,6 @@ proptest! {
             hub.remove(id);
         }
         prop_assert_eq!((hub.len(), hub.n_streams(), hub.identifiers.len()), (0, 0, 0));
+        prop_assert_eq!(hub.budget().used(), 0);
     }
 }

@@ -1,9 +1,41 @@
 //! The server's log: lines on stderr.
+//!
+//! Nothing that becomes of these lines affects the server: they go through a queue to a thread of their own,
+//! which survives every error of the output.
 
-use std::io::{self, IsTerminal};
+mod queue;
+mod writing;
+
+use std::{
+    backtrace::{Backtrace, BacktraceStatus},
+    fs::File,
+    io::{self, IsTerminal, Write},
+    mem,
+    os::fd::AsFd,
+    panic::{self, PanicHookInfo},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
 
 use clap::ValueEnum;
-use tracing::level_filters::LevelFilter;
+use plimsoll_telemetry::Registry;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::{Dispatch, dispatcher, level_filters::LevelFilter};
+use tracing_subscriber::fmt::MakeWriter;
+
+use self::{queue::Queue, writing::Pauses};
+
+/// Lines that may wait. Reason: 10,000 usual ones, which is a second of `--debug` under load, or a day of the usual log.
+const CAPACITY_BYTES: usize = 1 << 20;
+
+const PAUSES: Pauses = Pauses {
+    full_pipe: Duration::from_millis(10),
+    error: Duration::from_millis(250),
+};
+
+/// The longest that the process waits at its end for an output that takes nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How much the server says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,16 +73,182 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Starts the log of this process.
-pub(crate) fn start(level: LogLevel, format: LogFormat) {
-    let has_colour =
-        io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let log = tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::from(level))
-        .with_writer(io::stderr)
-        .with_target(false);
-    match format {
-        LogFormat::Text => log.with_ansi(has_colour).init(),
-        LogFormat::Json => log.json().flatten_event(true).init(),
+/// The log of this process. Dropped, it waits until what was logged is written, but not for ever.
+#[derive(Debug)]
+pub(crate) struct Log(Arc<Queue>);
+
+impl Log {
+    /// Starts the log, on standard error. Panics are logged, too: the usual text of one is written by the thread that
+    /// panicked, which would wait for an output that takes nothing.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub(crate) fn start(level: LogLevel, format: LogFormat, registry: &Registry) -> io::Result<Self> {
+        survive_limit_of_file_size()?;
+        let n_dropped = registry.counter(
+            "log_lines_dropped_total",
+            "Log lines that were dropped because the output was full or failed",
+        );
+        let queue = Arc::new(Queue::new(CAPACITY_BYTES, n_dropped));
+        let style = Style::of_process(level, format);
+        start_writing(Arc::clone(&queue), style)?;
+        dispatcher::set_global_default(style.dispatch(Arc::clone(&queue)))
+            .expect("a process runs one command, and that starts its log once");
+        panic::set_hook(Box::new(log_panic));
+        Ok(Self(queue))
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.0.finish(PATIENCE);
+    }
+}
+
+/// A log file that reaches the limit of `ulimit -f` is one that is full: without a handler the signal ends the process.
+fn survive_limit_of_file_size() -> io::Result<()> {
+    let exceeded = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // Handled from now on for the life of the process, although nobody listens.
+    signal(exceeded).map(drop)
+}
+
+/// The thread has a handle of its own: whoever writes to standard error otherwise does not wait for it.
+fn start_writing(queue: Arc<Queue>, style: Style) -> io::Result<()> {
+    let mut output = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+    let notice = style.notices();
+    let thread = thread::Builder::new().name("log".to_owned());
+    thread.spawn(move || writing::write_all(&queue, &mut output, PAUSES, notice))?;
+    Ok(())
+}
+
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let thread = thread::current();
+    let name = thread.name().unwrap_or("<unnamed>");
+    let backtrace = Backtrace::capture();
+    let backtrace = match backtrace.status() {
+        BacktraceStatus::Captured => format!("\n{backtrace}"),
+        _ => String::new(),
+    };
+    tracing::error!("A defect of this program, in thread {name}: {panic}{backtrace}");
+}
+
+/// What lines look like.
+#[derive(Debug, Clone, Copy)]
+struct Style {
+    level: LevelFilter,
+    format: LogFormat,
+    has_colour: bool,
+}
+
+impl Style {
+    fn of_process(level: LogLevel, format: LogFormat) -> Self {
+        let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self {
+            level: level.into(),
+            format,
+            has_colour: io::stderr().is_terminal() && !wants_none,
+        }
+    }
+
+    fn dispatch(self, writer: impl for<'a> MakeWriter<'a> + Send + Sync + 'static) -> Dispatch {
+        let log = tracing_subscriber::fmt()
+            .with_max_level(self.level)
+            .with_writer(writer)
+            .with_target(false);
+        match self.format {
+            LogFormat::Text => log.with_ansi(self.has_colour).into(),
+            LogFormat::Json => log.json().flatten_event(true).into(),
+        }
+    }
+
+    /// Makes lines that say how many are missing. They do not go through the queue, where they could be dropped in turn.
+    fn notices(self) -> impl Fn(u64) -> Vec<u8> {
+        let buffer = Arc::new(Buffer::default());
+        let dispatch = self.dispatch(Arc::clone(&buffer));
+        move |n_lines| {
+            dispatcher::with_default(&dispatch, || match n_lines {
+                1 => tracing::error!("1 log line was dropped: the output of the log was full or failed."),
+                n => tracing::error!("{n} log lines were dropped: the output of the log was full or failed."),
+            });
+            buffer.take()
+        }
+    }
+}
+
+/// Collects what is written.
+#[derive(Debug, Default)]
+struct Buffer(Mutex<Vec<u8>>);
+
+impl Buffer {
+    fn take(&self) -> Vec<u8> {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for &Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_look_like_other_lines() {
+        for (format, n_lines, expected) in [
+            (
+                LogFormat::Text,
+                2,
+                "ERROR 2 log lines were dropped: the output of the log was full or failed.\n",
+            ),
+            (
+                LogFormat::Text,
+                1,
+                "ERROR 1 log line was dropped: the output of the log was full or failed.\n",
+            ),
+            (
+                LogFormat::Json,
+                3,
+                "\"level\":\"ERROR\",\"message\":\"3 log lines were dropped: the output of the log was full or failed.\"}\n",
+            ),
+        ] {
+            let style = Style {
+                level: LogLevel::Error.into(),
+                format,
+                has_colour: false,
+            };
+            let line = String::from_utf8(style.notices()(n_lines)).unwrap();
+            assert!(line.ends_with(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn panics_are_logged() {
+        let style = Style {
+            level: LogLevel::Error.into(),
+            format: LogFormat::Text,
+            has_colour: false,
+        };
+        let buffer = Arc::new(Buffer::default());
+        let dispatch = style.dispatch(Arc::clone(&buffer));
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(log_panic));
+        let outcome = dispatcher::with_default(&dispatch, || panic::catch_unwind(|| panic!("no way")));
+        panic::set_hook(usual);
+        assert!(outcome.is_err());
+        let text = String::from_utf8(buffer.take()).unwrap();
+        for part in [
+            "ERROR A defect of this program, in thread ",
+            "logging.rs:",
+            "no way",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! This is the only crate that knows arguments, signals, standard streams and exit codes.
 
+mod allocator;
 mod arguments;
 mod bench;
 mod check;

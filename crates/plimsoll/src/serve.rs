@@ -1,11 +1,14 @@
 //! `plimsoll serve`: the cable server.
 
+mod broadcasting;
 mod certificate;
 mod events;
+mod hangup;
 mod identification;
 mod ingest;
 mod key_pair;
 mod listener;
+mod memory;
 mod monitoring;
 mod redis;
 mod remote;
@@ -28,35 +31,42 @@ use std::{
 use clap::{Parser, ValueEnum};
 use plimsoll_load::preflight::{self, OpenFileLimit};
 use plimsoll_server::{
-    AdminPage, BroadcastAccess, Config, Listeners, PathPattern, Ports, Publisher,
+    AdminPage, Broadcasts, Config, Listeners, PathPattern, Ports, Publisher,
     application::{Application, Benchmark, Chat, NoApplication},
 };
 use plimsoll_telemetry::Registry;
 
 use self::{
+    broadcasting::{Circumstances, HttpBroadcastOptions},
+    hangup::Rereadable,
     identification::IdentificationOptions,
     ingest::{Ingest, IngestOptions},
     listener::ListenerOptions,
+    memory::MemoryOptions,
     monitoring::MonitoringOptions,
     secrets::Secrets,
     stopping::{Orders, StoppingOptions},
 };
 use crate::{
     exit::{Failure, Status},
-    logging::{self, LogFormat, LogLevel},
+    logging::{Log, LogFormat, LogLevel},
 };
 
 /// Open files that are not clients: listeners, event queues, standard streams, refusals under way.
 const RESERVED_FILES: u64 = 64;
 
-/// AnyCable's port for broadcasts without a key.
-const OPEN_BROADCAST_PORT: u16 = 8090;
+/// The longest name of a server, as host names have it (RFC 1035 §2.3.4).
+const MAX_NODE_NAME_BYTES: usize = 255;
+
+/// The largest --max_message_size, in bytes: what is held for one client is counted in 32 bits.
+const MAX_MESSAGE_SIZE: i64 = 256 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll serve                                   a benchmark application on ws://localhost:8080/cable
+  plimsoll serve                                   for a Rails application with AnyCable's RPC on localhost:50051
+  plimsoll serve --rpc_host app:50051              the same on another host
+  plimsoll serve --app benchmark                   an application for load tests on ws://localhost:8080/cable
   plimsoll serve --app chat --port 3334            a chat room for everybody with a cookie uid=<name>/<id>
-  plimsoll serve --rpc_host localhost:50051        a Rails application with AnyCable's RPC server
   plimsoll serve --rpc_host http://app/_anycable   an application with AnyCable's RPC over HTTP
   plimsoll serve --broadcast_key secret            backends broadcast with POST /_broadcast on the same port
   plimsoll serve --broadcast_adapter http,redisx   backends broadcast through a Redis stream, too
@@ -87,18 +97,13 @@ pub(crate) struct Options {
     /// Path that answers 200 while the server lives.
     #[arg(long, default_value = "/health", value_parser = absolute_path)]
     health_path: String,
-    /// The embedded application that decides about connections and channels. Default: benchmark.
-    #[arg(long, value_enum)]
+    /// Name of this server in the first line of its log, and the beginning of its name in the group of --redisx_group.
+    /// Default: plimsoll and the number of the process.
+    #[arg(long, value_name = "NAME", value_parser = node_name)]
+    node_id: Option<String>,
+    /// An embedded application that decides about connections and channels, instead of one over RPC.
+    #[arg(long, value_enum, conflicts_with = "norpc")]
     app: Option<App>,
-    /// Path that takes broadcasts.
-    #[arg(long, default_value = "/_broadcast", value_parser = absolute_path, help_heading = BROADCASTING)]
-    http_broadcast_path: String,
-    /// Let web pages broadcast over HTTP: those of --allowed_origins, or all when there is no such list.
-    #[arg(long, help_heading = BROADCASTING)]
-    http_broadcast_cors: bool,
-    /// Port for broadcasts; 0 takes a free one when there is no key. Default: the main port with a key, 8090 without.
-    #[arg(long, value_name = "PORT", help_heading = BROADCASTING)]
-    http_broadcast_port: Option<u16>,
     /// Most connections at the same time; more are answered 503. 0: as many as the open-file limit allows.
     #[arg(long, default_value_t = 0)]
     max_conn: u64,
@@ -106,11 +111,13 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
     ping_interval: u64,
     /// Largest message that a client may send, in bytes.
-    #[arg(long, default_value_t = 65_536)]
-    max_message_size: usize,
-    /// Bytes that may wait for one client that does not read; beyond it the client is disconnected (too_slow).
+    #[arg(long, default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=MAX_MESSAGE_SIZE))]
+    max_message_size: u32,
+    /// Bytes of memory that one client may occupy while it does not read; beyond it the client is disconnected (too_slow).
     #[arg(long, default_value_t = 1_048_576)]
     ws_max_pending_size: usize,
+    #[command(flatten)]
+    memory: MemoryOptions,
     /// Milliseconds that a client has to send its request.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     handshake_timeout_ms: u64,
@@ -155,6 +162,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     secrets: Secrets,
     #[command(flatten)]
+    http_broadcasts: HttpBroadcastOptions,
+    #[command(flatten)]
     ingest: IngestOptions,
     #[command(flatten)]
     events: events::Options,
@@ -180,14 +189,22 @@ enum App {
 impl Options {
     /// `warnings` are what was found while the settings were read.
     pub(crate) fn execute(self, warnings: &[String]) -> Result<Status, Failure> {
-        logging::start(self.log_level(), self.log_format);
-        for warning in warnings {
-            tracing::warn!("{warning}");
-        }
+        let registry = Registry::default();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        runtime.block_on(self.serve())
+        let log = {
+            let _runtime_of_signals = runtime.enter();
+            Log::start(self.log_level(), self.log_format, &registry)?
+        };
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        let outcome = runtime.block_on(self.serve(registry));
+        // Before the log ends, so that what tasks log when they are dropped is written, too.
+        drop(runtime);
+        drop(log);
+        outcome
     }
 
     fn log_level(&self) -> LogLevel {
@@ -197,34 +214,39 @@ impl Options {
         }
     }
 
-    async fn serve(self) -> Result<Status, Failure> {
+    async fn serve(self, registry: Registry) -> Result<Status, Failure> {
         let open_files = preflight::raise_open_file_limit();
-        let registry = Registry::default();
         let front = self.identification.prepare(&self.secrets, &registry).await?;
         let redis = self.ingest.redis_server()?;
-        let config = self.config(&open_files, registry.clone())?;
-        if let Some(tls) = config.tls.clone() {
-            certificate::keep_fresh(tls)?;
-        }
-        let ports = self.bind(&config)?;
+        let clients = Listeners::bind(&self.host, self.port, self.n_shards())?;
+        let config = self.config(&open_files, clients.addresses(), registry.clone())?;
+        let tls = config.tls.clone();
+        tls.clone().into_iter().for_each(certificate::keep_fresh);
+        let jwks = front.jwks();
+        Rereadable { tls, jwks }.listen()?;
+        let ports = self.bind(clients, &config)?;
         let Orders { stop, end } = self.stopping.listen()?;
-        log_start(&config, &open_files, &ports);
+        log_start(&config, &open_files, &ports, self.node_id.as_deref());
         let server = registry.dependency("server");
         server.up();
         if self.announce {
             announce(ports.clients.addresses())?;
         }
         self.monitoring.start(&registry);
-        let remote = match self.identification.norpc || self.remote.is_none() {
-            true => Some(Arc::new(NoApplication) as Arc<dyn Application>),
-            false => self
-                .remote
-                .start(self.secrets.rpc_secret(), config.n_shards, &registry)?,
-        };
+        let remote = self.remote_application(&config)?;
         let ingest: Cell<Option<Ingest>> = Cell::default();
         let application = |publisher: Publisher| {
-            ingest.set(Some(self.ingest.start(redis, &publisher, &registry)));
-            front.place_before(remote.unwrap_or_else(|| App::start(self.app, publisher)))
+            ingest.set(Some(self.ingest.start(
+                redis,
+                self.node_id.as_deref(),
+                &publisher,
+                &registry,
+            )));
+            let application = match self.embedded() {
+                Some(app) => app.start(publisher),
+                None => remote,
+            };
+            front.place_before(application)
         };
         let shutdown = async {
             self.stopping.wait(stop, &server).await;
@@ -241,14 +263,34 @@ impl Options {
         Ok(Status::Success)
     }
 
-    fn config(&self, open_files: &OpenFileLimit, registry: Registry) -> Result<Config, Failure> {
+    /// What decides when there is no embedded application.
+    fn remote_application(&self, config: &Config) -> Result<Arc<dyn Application>, Failure> {
+        if self.has_no_application() || self.embedded().is_some() {
+            return Ok(Arc::new(NoApplication));
+        }
+        if self.remote.gets_cookies() && config.allowed_origins.is_empty() {
+            tracing::warn!(
+                "The application gets the cookies of browsers, and pages of every site may connect with them (cross-site \
+                 WebSocket hijacking). Name the hosts of your own pages with --allowed_origins."
+            );
+        }
+        self.remote
+            .start(self.secrets.rpc_secret(), config.n_shards, &config.registry)
+    }
+
+    fn config(
+        &self,
+        open_files: &OpenFileLimit,
+        addresses: &[SocketAddr],
+        registry: Registry,
+    ) -> Result<Config, Failure> {
         let allowed = open_files.soft.saturating_sub(RESERVED_FILES).max(1);
         let wanted = if self.max_conn == 0 {
             allowed
         } else {
             self.max_conn.min(allowed)
         };
-        let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let totals = self.memory.totals(&preflight::Memory::read());
         Ok(Config {
             paths: self.path.clone(),
             events_path: self.events.path(),
@@ -256,10 +298,10 @@ impl Options {
             ready_path: self.monitoring.ready_path.clone(),
             metrics_page: self.monitoring.metrics_page(&self.host, self.port),
             admin_page: self.admin_page(),
-            broadcast_path: self.http_broadcast_path.clone(),
-            broadcast_access: self.broadcast_access(),
-            broadcast_cors: self.http_broadcast_cors,
-            max_message_bytes: self.max_message_size,
+            broadcasts: self.broadcasts(addresses)?,
+            max_message_bytes: self.max_message_size as usize,
+            max_pending_total: totals.pending,
+            max_body_total: totals.bodies,
             max_pending_bytes: self.ws_max_pending_size,
             max_connections: usize::try_from(wanted).unwrap_or(usize::MAX),
             max_connections_per_address: self.listener.max_connections_per_address(),
@@ -273,13 +315,13 @@ impl Options {
                 .with_token(self.remote.proxied_headers(), &self.secrets),
             drain_timeout: self.stopping.drain_timeout(),
             shutdown_timeout: self.stopping.shutdown_timeout(),
-            serves_load_tests: self.is_embedded(),
+            serves_load_tests: self.embedded().is_some(),
             echoes_everywhere: self.echoes(),
             serves_demo_page: self.demo_page,
             greets_echo: !self.no_welcome && !self.echoes(),
             compresses: self.enable_ws_compression,
             stats_interval: self.monitoring.stats_interval(),
-            n_shards: self.shards.unwrap_or(n_cores).get(),
+            n_shards: self.n_shards(),
             registry,
         })
     }
@@ -293,66 +335,67 @@ impl Options {
         })
     }
 
-    /// Whether an embedded application decides.
-    fn is_embedded(&self) -> bool {
-        !self.identification.norpc && !self.remote.replaces_embedded()
+    fn n_shards(&self) -> usize {
+        let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.shards.unwrap_or(n_cores).get()
+    }
+
+    /// Whether nobody is asked about clients.
+    fn has_no_application(&self) -> bool {
+        self.identification.norpc || self.remote.is_none()
+    }
+
+    /// The embedded application, if that decides.
+    fn embedded(&self) -> Option<App> {
+        self.app.filter(|_| !self.has_no_application())
     }
 
     /// Whether there is nothing but an echo.
     fn echoes(&self) -> bool {
-        self.is_embedded() && matches!(self.app, Some(App::Echo))
+        matches!(self.embedded(), Some(App::Echo))
     }
 
-    fn broadcast_access(&self) -> BroadcastAccess {
-        let key = self.secrets.broadcast_key();
-        let wants_own_port = self
-            .http_broadcast_port
-            .is_some_and(|port| port != 0 && port != self.port);
-        match key {
-            _ if !self.ingest.takes_http() => BroadcastAccess::SeparateListener(None),
-            _ if self.identification.is_public() => BroadcastAccess::Everybody,
-            Some(key) if !wants_own_port => BroadcastAccess::Key(key),
-            key => BroadcastAccess::SeparateListener(key),
+    /// How broadcasts are taken over HTTP. An embedded application has no backend, so they are only taken when a flag says
+    /// so; otherwise a second one on this machine could not have its port.
+    fn broadcasts(&self, addresses: &[SocketAddr]) -> Result<Option<Broadcasts>, Failure> {
+        let is_public = self.identification.is_public();
+        let key = self.secrets.broadcast_key(is_public);
+        let by_default = self.embedded().is_none() || key.is_some() || self.http_broadcasts.has_port();
+        if !self.ingest.takes_http(by_default) {
+            return Ok(None);
         }
+        let circumstances = Circumstances {
+            host: &self.host,
+            main_port: self.port,
+            addresses,
+            key,
+            is_public,
+        };
+        self.http_broadcasts.broadcasts(circumstances).map(Some)
     }
 
-    fn bind(&self, config: &Config) -> Result<Ports, Failure> {
-        let have_own_port = matches!(config.broadcast_access, BroadcastAccess::SeparateListener(_));
+    fn bind(&self, clients: Listeners, config: &Config) -> Result<Ports, Failure> {
+        let n_shards = config.n_shards;
+        let broadcasts = match &config.broadcasts {
+            Some(broadcasts) => self
+                .http_broadcasts
+                .bind(broadcasts, &self.host, self.port, n_shards)?,
+            None => None,
+        };
         Ok(Ports {
-            clients: Listeners::bind(&self.host, self.port, config.n_shards)?,
-            broadcasts: (have_own_port && self.ingest.takes_http())
-                .then(|| self.bind_broadcasts(config.n_shards))
-                .transpose()?,
-            metrics: self.monitoring.bind(&self.host, self.port, config.n_shards)?,
-        })
-    }
-
-    fn bind_broadcasts(&self, n_shards: usize) -> Result<Listeners, Failure> {
-        let port = self.http_broadcast_port.unwrap_or(OPEN_BROADCAST_PORT);
-        Listeners::bind(&self.host, port, n_shards).map_err(|error| {
-            Failure::Runtime(
-                format!(
-                    "{error}. This is the port for broadcasts: choose another one with --http_broadcast_port, or \
-                     set --broadcast_key without it to take broadcasts on the main port"
-                )
-                .into(),
-            )
+            clients,
+            broadcasts,
+            metrics: self.monitoring.bind(&self.host, self.port, n_shards)?,
         })
     }
 }
 
 impl App {
-    fn start(app: Option<Self>, publisher: Publisher) -> Arc<dyn Application> {
-        if app.is_none() {
-            tracing::warn!(
-                "No application is named: the embedded one for load tests lets everybody connect (--app benchmark). \
-                 AnyCable asks one on this machine then, which is --rpc_host localhost:50051."
-            );
-        }
-        match app {
-            None | Some(Self::Benchmark) => Arc::new(Benchmark::new(publisher)),
-            Some(Self::Chat) => Arc::new(Chat::new(publisher)),
-            Some(Self::Echo) => Arc::new(NoApplication),
+    fn start(self, publisher: Publisher) -> Arc<dyn Application> {
+        match self {
+            Self::Benchmark => Arc::new(Benchmark::new(publisher)),
+            Self::Chat => Arc::new(Chat::new(publisher)),
+            Self::Echo => Arc::new(NoApplication),
         }
     }
 }
@@ -364,14 +407,26 @@ fn absolute_path(text: &str) -> Result<String, String> {
     }
 }
 
+/// It becomes a part of names and of lines, so it is one word.
+fn node_name(text: &str) -> Result<String, String> {
+    let is_word = text.len() <= MAX_NODE_NAME_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
+    match is_word {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "expected up to {MAX_NODE_NAME_BYTES} characters of ASCII without spaces, for example web-1"
+        )),
+    }
+}
+
 fn hurried(reason: &str) -> Failure {
     Failure::Runtime(
         format!("ended at once because of a second signal, {reason}, before everything had stopped").into(),
     )
 }
 
-fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
+fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports, node_id: Option<&str>) {
     tracing::info!(
+        node_id,
         shards = config.n_shards,
         pid = std::process::id(),
         "Plimsoll {} starts; the open-file limit of {} allows about {} connections.",
@@ -388,13 +443,9 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
             tracing::info!("Server-Sent Events are served on http{secure}://{address}{path}.");
         }
     }
-    for address in ports.broadcasts.iter().flat_map(Listeners::addresses) {
-        let with = match config.broadcast_access {
-            BroadcastAccess::SeparateListener(Some(_)) => "with",
-            _ => "without",
-        };
-        let path = &config.broadcast_path;
-        tracing::info!("Broadcasts are taken {with} a key on http{secure}://{address}{path}.");
+    if let Some(broadcasts) = &config.broadcasts {
+        let scheme = format!("http{secure}");
+        broadcasting::log_start(broadcasts, &scheme, ports.broadcasts.as_ref());
     }
     if let Some(page) = &config.metrics_page {
         let own = ports.metrics.iter().flat_map(Listeners::addresses);
@@ -414,14 +465,20 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports) {
     }
 }
 
-/// One line for programs that started this one.
+/// One line for programs that started this one. A program that does not take it does not stop the server: the line is
+/// written by a thread of its own, which a full pipe may block, and an error is a warning.
 fn announce(addresses: &[SocketAddr]) -> io::Result<()> {
     let line = serde_json::json!({
         "event": "listening",
         "address": addresses.first().map(ToString::to_string),
         "pid": std::process::id(),
     });
-    let mut stdout = io::stdout();
-    writeln!(stdout, "{line}")?;
-    stdout.flush()
+    let thread = thread::Builder::new().name("announcement".to_owned());
+    thread.spawn(move || {
+        let mut stdout = io::stdout();
+        if let Err(error) = writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
+            tracing::warn!(%error, "The announcement cannot be written to stdout; the server serves without it.");
+        }
+    })?;
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::{io, rc::Rc, time::Duration};
 
 use tokio::{net::TcpListener, sync::watch, time::Instant};
 
-use crate::{shard::Shard, upgrade};
+use crate::{drain::Stage, shard::Shard, upgrade};
 
 /// Pause after a failed `accept`. The usual cause is the open-file limit: the connection stays in the
 /// kernel's queue, and trying again at once would spin.
@@ -24,18 +24,19 @@ pub(crate) enum Purpose {
     Metrics,
 }
 
-/// Accepts until `stop` changes, and then closes the listener.
+/// Accepts until the server is over, and then closes the listener. While the sessions end, connections are still taken, so
+/// that whoever comes is told to go elsewhere.
 pub(crate) async fn run(
     shard: Rc<Shard>,
     listener: TcpListener,
     purpose: Purpose,
-    mut stop: watch::Receiver<bool>,
+    mut stage: watch::Receiver<Stage>,
 ) {
     let mut last_log: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             biased;
-            _ = stop.changed() => return,
+            _ = stage.wait_for(|stage| matches!(stage, Stage::Over)) => return,
             accepted = listener.accept() => accepted,
         };
         match accepted {

@@ -111,6 +111,8 @@ pub struct CommandRequest<'a> {
     pub identifier: &'a str,
     /// What the client wants.
     pub action: Action<'a>,
+    /// Whether the same command failed before, and the server repeats it by itself. Others go first.
+    pub is_repetition: bool,
     /// Where the client came from, which is empty unless [`Application::keeps_state_in_sessions`], and the
     /// connection's state.
     pub environment: &'a Environment,
@@ -150,6 +152,8 @@ pub struct CommandReply {
     pub disconnects: bool,
     /// Whether the application wants to hear of the session's end from now on; there is no way back.
     pub hears_of_end: bool,
+    /// Why the application did not decide, for people; empty unless the status is [`Status::Failed`].
+    pub failure: Box<str>,
 }
 
 /// What an application decided about a command.
@@ -160,8 +164,8 @@ pub enum Status {
     /// The subscription is not granted; of no meaning for other actions.
     #[default]
     Refused,
-    /// The application did not decide and has logged why; the rest of the reply is empty. A subscription is
-    /// rejected then, so that its client need not wait for its own timeout.
+    /// The application did not decide and has logged why; the rest of the reply is empty. The session repeats a
+    /// subscription by itself then, and nothing else.
     Failed,
 }
 

@@ -21,16 +21,18 @@ pub struct Config {
     pub metrics_page: Option<MetricsPage>,
     /// The page for operators, if there is one.
     pub admin_page: Option<AdminPage>,
-    /// The path that takes broadcasts.
-    pub broadcast_path: String,
-    /// Who may broadcast over HTTP, and where.
-    pub broadcast_access: BroadcastAccess,
-    /// Whether pages of the allowed origins may broadcast over HTTP.
-    pub broadcast_cors: bool,
+    /// Broadcasts over HTTP, if any are taken.
+    pub broadcasts: Option<Broadcasts>,
     /// Largest client message in bytes, after reassembly; a larger one ends the connection with code 1009.
     pub max_message_bytes: usize,
     /// Cap on the bytes that wait for one connection that does not take them.
     pub max_pending_bytes: usize,
+    /// What all clients together may occupy, in bytes: unsent frames and what has not arrived completely. Each shard has
+    /// an equal part of it.
+    pub max_pending_total: usize,
+    /// What all request bodies that are being read may occupy together, in bytes, with what is made of them; and as much
+    /// again for published messages that the shards have yet to take.
+    pub max_body_total: usize,
     /// Connections beyond this number are answered 503.
     pub max_connections: usize,
     /// Connections beyond this number from one IPv4 address, or one IPv6 network of 64 bits, are answered 429.
@@ -110,14 +112,30 @@ impl Config {
     }
 }
 
+/// How the server takes broadcasts over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broadcasts {
+    /// The path that takes them.
+    pub path: String,
+    /// Whether they are taken on the clients' listeners. Otherwise they are on the listeners for broadcasts only.
+    pub on_main_port: bool,
+    /// Who may broadcast.
+    pub access: BroadcastAccess,
+    /// Whether pages of the allowed origins may broadcast.
+    pub cors: bool,
+}
+
 /// Who may publish through `POST /_broadcast`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BroadcastAccess {
     /// Whoever sends `Authorization: Bearer <key>`.
     Key(String),
-    /// Anybody, on every listener.
+    /// Programs that ask under a name of this machine, or under `host`; no web pages but those of the allowed origins. For
+    /// listeners on loopback addresses.
+    Local {
+        /// The name that the operator has for this machine.
+        host: String,
+    },
+    /// Everybody but web pages of other origins than the allowed ones.
     Everybody,
-    /// Whoever reaches the separate broadcast listener, and sends the key if there is one; the main listener has no
-    /// such path. Nobody, when there is no such listener.
-    SeparateListener(Option<String>),
 }

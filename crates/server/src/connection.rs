@@ -66,6 +66,11 @@ impl Connection {
         self.stream.try_write(slices)
     }
 
+    /// Bytes that the connection itself holds while its socket is full.
+    pub(crate) fn unsent_bytes(&self) -> usize {
+        self.stream.unsent_bytes()
+    }
+
     /// Says that nothing more will be written, as the end of an event stream does. The peer hangs up then.
     pub(crate) fn finish(&self) {
         self.stream.finish();

@@ -30,13 +30,13 @@ impl Deadlines {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_hub::{Format, Hub};
+    use plimsoll_hub::{Budget, Format, Hub};
 
     use super::*;
 
     #[test]
     fn sessions_are_due_in_order_and_not_before_their_time() {
-        let mut hub = Hub::<()>::new(0);
+        let mut hub = Hub::<()>::new(0, Budget::new(0));
         let (first, second) = (hub.insert((), Format(0)), hub.insert((), Format(0)));
         let start = Instant::now();
         let later = start + Duration::from_secs(1);

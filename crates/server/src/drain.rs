@@ -1,21 +1,98 @@
-//! The end of a shard: every session hears that the server restarts, and gets a moment to leave.
+//! The end of a shard: what was taken is delivered, every session hears that the server restarts, and gets a moment to
+//! leave.
 
-use std::rc::Rc;
+use std::{rc::Rc, time::Duration};
 
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::{
+    sync::watch,
+    time::{Instant, timeout_at},
+};
 
-use crate::{outgoing::Ending, server::MIN_FINISH, shard::Shard};
+use crate::{Config, outgoing::Ending, shard::Shard};
+
+/// What the application gets at least to finish when the sessions took all the time: enough for a few calls, and
+/// short enough for process supervisors that wait three seconds.
+pub(crate) const MIN_FINISH: Duration = Duration::from_millis(500);
 
 /// Sessions that are told before other tasks get their turn.
 const PORTION: usize = 256;
 
-/// Says goodbye to all sessions and returns when they are gone or the time is up, and no call to the application is
-/// under way. Sessions that are left then end with their shard.
-pub(crate) async fn run(shard: &Rc<Shard>) {
-    let calls_end_by = Instant::now() + shard.config.shutdown_timeout.saturating_sub(MIN_FINISH);
-    shard.is_draining.set(true);
-    let ids: Vec<_> = shard.hub.borrow().ids().collect();
+/// How far a server is with stopping. All shards follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Clients and backends are served.
+    Serving,
+    /// No more work is taken; what was taken is delivered, and then the sessions end.
+    Draining {
+        /// When the server was told to stop.
+        since: Instant,
+    },
+    /// No shard has a session any more; the listeners close.
+    Over,
+}
+
+/// By when the parts of a stop have to be done.
+#[derive(Debug, PartialEq, Eq)]
+struct Schedule {
+    /// What was taken is in the outboxes of the sessions. Usually within a millisecond; a server with full mailboxes may
+    /// use what the sessions and the application do not need.
+    delivery: Instant,
+    /// Everything: whoever has not left is cut off.
+    goodbye: Instant,
+    /// The calls to the application have returned.
+    calls: Instant,
+}
+
+impl Schedule {
+    fn new(config: &Config, since: Instant) -> Self {
+        Self::of(config.shutdown_timeout, config.drain_timeout, since)
+    }
+
+    /// Of `whole`, the sessions get `goodbyes` when there is enough; delivery gets half of it at the least.
+    fn of(whole: Duration, goodbyes: Duration, since: Instant) -> Self {
+        let others = goodbyes + MIN_FINISH;
+        Self {
+            delivery: since + whole.saturating_sub(others).max(whole / 2),
+            goodbye: since + whole,
+            calls: since + whole.saturating_sub(MIN_FINISH),
+        }
+    }
+}
+
+/// By when a server that was told to stop at `since` must have handed on what it took.
+pub(crate) fn delivery_deadline(config: &Config, since: Instant) -> Instant {
+    Schedule::new(config, since).delivery
+}
+
+/// Waits for the stop. Then waits until what was published before is in the outboxes, says goodbye to all sessions, and
+/// returns when they are gone or the time is up, and no call to the application is under way. Sessions that are left then
+/// end with their shard.
+pub(crate) async fn run(shard: &Rc<Shard>, stage: &mut watch::Receiver<Stage>) {
+    let schedule = Schedule::new(&shard.config, stopped(stage).await);
+    let _or_time_is_up = timeout_at(schedule.delivery, shard.may_drain.notified()).await;
     let emptied = shard.emptied.notified();
+    say_goodbye(shard).await;
+    if !shard.hub.borrow().is_empty() {
+        let goodbye = Instant::now() + shard.config.drain_timeout;
+        // Time is up: those who have not answered are cut off.
+        let _all_left = timeout_at(goodbye.min(schedule.goodbye), emptied).await;
+    }
+    // What a call still grants, the application wants to hear of when its session ends.
+    let _all_returned = timeout_at(schedule.calls, shard.calls.ended()).await;
+}
+
+/// Completes when the server is told to stop, with the time of that.
+async fn stopped(stage: &mut watch::Receiver<Stage>) -> Instant {
+    let draining = stage.wait_for(|stage| *stage != Stage::Serving).await;
+    match draining.as_deref() {
+        Ok(Stage::Draining { since }) => *since,
+        // The server is gone without a word: there is no time left.
+        _ => Instant::now(),
+    }
+}
+
+async fn say_goodbye(shard: &Rc<Shard>) {
+    let ids: Vec<_> = shard.hub.borrow().ids().collect();
     for portion in ids.chunks(PORTION) {
         for id in portion {
             shard.end(*id, Ending::ServerRestart);
@@ -23,10 +100,28 @@ pub(crate) async fn run(shard: &Rc<Shard>) {
         }
         tokio::task::yield_now().await;
     }
-    if !shard.hub.borrow().is_empty() {
-        // Time is up: those who have not answered are cut off.
-        let _all_left = timeout(shard.config.drain_timeout, emptied).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(whole_ms: u64, goodbyes_ms: u64, expected_ms: [u64; 3]) {
+        let since = Instant::now();
+        let whole = Duration::from_millis(whole_ms);
+        let schedule = Schedule::of(whole, Duration::from_millis(goodbyes_ms), since);
+        let found = [schedule.delivery, schedule.goodbye, schedule.calls];
+        let expected = expected_ms.map(|ms| since + Duration::from_millis(ms));
+        assert_eq!(found, expected, "{whole_ms} {goodbyes_ms}");
     }
-    // What a call still grants, the application wants to hear of when its session ends.
-    let _all_returned = timeout_at(calls_end_by, shard.calls.ended()).await;
+
+    #[test]
+    fn each_part_of_a_stop_leaves_time_for_the_others() {
+        check(30_000, 2000, [27_500, 30_000, 29_500]);
+        check(5000, 2000, [2500, 5000, 4500]);
+        check(2000, 2000, [1000, 2000, 1500]);
+        check(1000, 1000, [500, 1000, 500]);
+        check(200, 200, [100, 200, 0]);
+    }
 }

@@ -6,7 +6,7 @@ use plimsoll_cable::{
     event_stream::{self, EventStream},
     reply,
 };
-use plimsoll_hub::{Format, Frame};
+use plimsoll_hub::Format;
 use plimsoll_websocket::{self as websocket, CloseFrame, Opcode, deflate, encode_close, encode_frame};
 
 use crate::mailbox::Payload;
@@ -64,31 +64,28 @@ pub(crate) fn event_stream(format: Format) -> Option<EventStream> {
 }
 
 /// A message for one session, which is not worth compressing.
-pub(crate) fn text(text: &str, format: Format) -> Frame {
+pub(crate) fn text(text: &str, format: Format) -> Vec<u8> {
     match event_stream(format) {
-        Some(stream) => stream.encode(text).into_bytes().into(),
+        Some(stream) => stream.encode(text).into_bytes(),
         None => frame(Opcode::Text, text.as_bytes()),
     }
 }
 
 /// The end of a conversation: the last message, if there is one, and the Close frame. An event stream just ends.
-pub(crate) fn last_words(message: Option<&str>, close: CloseFrame<'_>, format: Format) -> Frame {
-    let mut bytes = message.map_or_else(Vec::new, |message| text(message, format).to_vec());
+pub(crate) fn last_words(message: Option<&str>, close: CloseFrame<'_>, format: Format) -> Vec<u8> {
+    let mut bytes = message.map_or_else(Vec::new, |message| text(message, format));
     if event_stream(format).is_none() {
         encode_close(Some(close), None, &mut bytes);
     }
-    bytes.into()
+    bytes
 }
 
 /// Makes a plain WebSocket frame.
-pub(crate) fn frame(opcode: Opcode, payload: &[u8]) -> Frame {
-    let mut bytes = Vec::with_capacity(payload.len() + MAX_HEADER_BYTES);
+pub(crate) fn frame(opcode: Opcode, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
     encode_frame(opcode, payload, None, &mut bytes);
-    bytes.into()
+    bytes
 }
-
-/// A server's frame header: two bytes and a length of up to eight (RFC 6455 §5.2).
-const MAX_HEADER_BYTES: usize = 10;
 
 /// Encodes a publication for listeners that know it as `identifier` (`None`: bare).
 pub(crate) fn publication(
@@ -96,10 +93,10 @@ pub(crate) fn publication(
     identifier: Option<&str>,
     format: Format,
     deflater: &mut deflate::Deflater,
-) -> Frame {
+) -> Vec<u8> {
     match (payload, identifier) {
         (Payload::Binary(_), _) if event_stream(format).is_some() => {
-            event_stream::comment("binary").into_bytes().into()
+            event_stream::comment("binary").into_bytes()
         }
         (Payload::Binary(bytes), _) => message(Opcode::Binary, bytes, format, deflater),
         (Payload::Json(json) | Payload::Typed { text: json, .. }, None) => {
@@ -115,7 +112,7 @@ pub(crate) fn publication(
     }
 }
 
-fn published_text(json: &str, format: Format, deflater: &mut deflate::Deflater) -> Frame {
+fn published_text(json: &str, format: Format, deflater: &mut deflate::Deflater) -> Vec<u8> {
     match event_stream(format) {
         Some(_) => text(json, format),
         None => message(Opcode::Text, json.as_bytes(), format, deflater),
@@ -128,7 +125,7 @@ pub(crate) fn message(
     payload: &[u8],
     format: Format,
     deflater: &mut deflate::Deflater,
-) -> Frame {
+) -> Vec<u8> {
     if format != DEFLATED {
         return frame(opcode, payload);
     }
@@ -137,7 +134,7 @@ pub(crate) fn message(
     if compressed.len() >= payload.len() {
         return frame(opcode, payload);
     }
-    let mut bytes = Vec::with_capacity(compressed.len() + MAX_HEADER_BYTES);
+    let mut bytes = Vec::new();
     websocket::Frame {
         fin: true,
         compressed: true,
@@ -145,7 +142,7 @@ pub(crate) fn message(
         payload: &compressed,
     }
     .encode(None, &mut bytes);
-    bytes.into()
+    bytes
 }
 
 #[cfg(test)]
@@ -168,7 +165,7 @@ mod tests {
             code: websocket::CloseCode::GOING_AWAY,
             reason: "x",
         };
-        assert_eq!(&*last_words(message, close, format), expected);
+        assert_eq!(last_words(message, close, format), expected);
     }
 
     #[test]

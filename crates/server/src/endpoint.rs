@@ -1,6 +1,6 @@
 //! What is spoken on a connection, chosen by the request's path.
 
-use std::rc::Rc;
+use std::{future::pending, rc::Rc};
 
 use plimsoll_hub::SessionId;
 use plimsoll_websocket::Opcode;
@@ -63,6 +63,17 @@ pub(crate) enum Task {
     Broadcast(shootout::Broadcast),
 }
 
+impl Task {
+    /// Bytes of memory that it occupies while it waits for its turn.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let heap = match self {
+            Self::Cable(request) => request.heap_bytes(),
+            Self::Broadcast(broadcast) => broadcast.heap_bytes(),
+        };
+        size_of::<Self>() + heap
+    }
+}
+
 impl Endpoint {
     /// Takes one message. What can be answered at once is queued at once; the rest goes to `tasks`.
     pub(crate) fn receive(
@@ -81,7 +92,7 @@ impl Endpoint {
                 }
                 Err(error) => {
                     tracing::debug!(%error, "A client sent something that is no command.");
-                    shard.end(id, Ending::NotACommand);
+                    shard.end(id, Ending::NotACommand((&error).into()));
                 }
             },
             Self::Echo => {
@@ -107,6 +118,26 @@ impl Endpoint {
             (Self::Cable(session), Task::Cable(request)) => session.perform(shard, id, request).await,
             (_, Task::Broadcast(broadcast)) => broadcast.publish(shard, id).await,
             (_, Task::Cable(_)) => {}
+        }
+    }
+
+    /// Waits until something is to be done besides reading; for ever when there is nothing. Giving it up loses nothing.
+    pub(crate) async fn next_due(&mut self) -> cable::Due {
+        match self {
+            Self::Cable(session) => session.next_due().await,
+            Self::Echo | Self::Shootout(_) => pending().await,
+        }
+    }
+
+    /// Whether [`Endpoint::next_due`] may ever complete.
+    pub(crate) fn has_pending(&self) -> bool {
+        matches!(self, Self::Cable(session) if session.has_pending())
+    }
+
+    /// Does what was due.
+    pub(crate) fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: cable::Due) {
+        if let Self::Cable(session) = self {
+            session.settle(shard, id, due);
         }
     }
 

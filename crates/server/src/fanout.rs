@@ -58,6 +58,8 @@ impl Shard {
             Letter::Disconnect(command) => {
                 self.disconnect(&command);
             }
+            // All that came before is in the outboxes, in front of the sessions' last words.
+            Letter::Drain => self.may_drain.notify_one(),
         }
     }
 
@@ -116,5 +118,6 @@ impl Shard {
         for id in published.overflowed {
             self.end(id, Ending::TooSlow);
         }
+        self.make_room();
     }
 }

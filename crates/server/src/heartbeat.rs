@@ -104,7 +104,7 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_hub::{Format, Hub};
+    use plimsoll_hub::{Budget, Format, Hub};
 
     use super::*;
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn session() -> SessionId {
-        Hub::<()>::new(0).insert((), Format(0))
+        Hub::<()>::new(0, Budget::new(0)).insert((), Format(0))
     }
 
     fn ticks_with_ping(url: &str, spread: f64, n_ticks: u64) -> Vec<u64> {

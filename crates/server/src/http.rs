@@ -16,9 +16,9 @@ use tokio::{
     sync::mpsc,
 };
 
+use self::request_stream::{Refusal, RequestStream};
 use crate::{
     accept::Purpose,
-    config::BroadcastAccess,
     endpoint::{
         Kind,
         events::{self, Opening},
@@ -35,6 +35,7 @@ mod demo_page;
 mod event_stream;
 mod observation;
 mod pages;
+mod request_stream;
 
 pub(crate) use observation::Readiness;
 
@@ -70,17 +71,24 @@ pub(crate) async fn serve(
     from: Source,
     counted: OpenConnection,
 ) {
-    let io = TokioIo::new(Replayed {
-        already_read: already_read.into(),
+    let mut requests = RequestStream::default();
+    requests.feed(&already_read);
+    let refusal = requests.refusal();
+    let io = TokioIo::new(Checked {
+        requests,
+        scratch: Rc::clone(&shard),
         stream,
         is_full: false,
     });
     let (open, mut opened) = mpsc::channel(1);
     let service = service_fn(|request| {
-        let (shard, open) = (Rc::clone(&shard), open.clone());
+        let (shard, open, refusal) = (Rc::clone(&shard), open.clone(), Rc::clone(&refusal));
         async move {
+            if let Some(answer) = refused(&shard, &request, &refusal) {
+                return Ok(answer);
+            }
             match receive(&shard, request, from).await {
-                Outcome::Answer(answer) => Ok::<_, Infallible>(answer),
+                Outcome::Answer(answer) => Ok::<_, Infallible>(parting(&shard, answer)),
                 Outcome::Events(opening) => {
                     let _the_receiver_outlives_this = open.send(opening).await;
                     pending().await
@@ -105,7 +113,7 @@ pub(crate) async fn serve(
             return;
         }
     };
-    let Replayed { stream, is_full, .. } = connection.into_parts().io.into_inner();
+    let Checked { stream, is_full, .. } = connection.into_parts().io.into_inner();
     // A client that sends requests without reading the answers has one of them half.
     if !is_full {
         // Boxed: every connection begins with this future, and few become event streams.
@@ -119,38 +127,42 @@ async fn receive(shard: &Shard, request: Request<Incoming>, from: Source) -> Out
         if from.finds_no_room {
             return Outcome::Answer(no_room(shard));
         }
-        return match event_stream::receive(shard, request, from.peer).await {
-            Ok(opening) => Outcome::Events(Box::new(opening)),
-            Err(answer) => Outcome::Answer(answer),
+        return tokio::select! {
+            biased;
+            () = shard.publisher.closed() => Outcome::Answer(stopping(shard)),
+            received = event_stream::receive(shard, request, from.peer) => match received {
+                Ok(opening) => Outcome::Events(Box::new(opening)),
+                Err(answer) => Outcome::Answer(answer),
+            },
         };
     }
-    Outcome::Answer(answer(shard, request, from.purpose).await)
+    Outcome::Answer(answer(shard, request, from).await)
 }
 
-async fn answer(shard: &Shard, request: Request<Incoming>, purpose: Purpose) -> Answer {
+async fn answer(shard: &Shard, request: Request<Incoming>, from: Source) -> Answer {
+    let purpose = from.purpose;
     let config = &shard.config;
     let path = request.uri().path();
     if let Some(answer) = observation::answer(shard, &request, purpose) {
         return answer;
     }
     if let Some(admin) = admin::of_request(shard, &request, purpose) {
-        return admin::answer(shard, admin, request).await;
+        return admin::answer(shard, admin, request, from.peer.ip()).await;
     }
     if purpose == Purpose::Metrics {
         return text(StatusCode::NOT_FOUND, "Nothing is served on this path.");
     }
-    if path == config.broadcast_path {
-        match (&config.broadcast_access, purpose) {
-            (BroadcastAccess::Key(key), _) => return broadcast::answer(shard, request, Some(key)).await,
-            (BroadcastAccess::Everybody, _) => return broadcast::answer(shard, request, None).await,
-            (BroadcastAccess::SeparateListener(key), Purpose::Broadcasts) => {
-                return broadcast::answer(shard, request, key.as_ref()).await;
-            }
-            (BroadcastAccess::SeparateListener(_), Purpose::Clients | Purpose::Metrics) => {}
-        }
+    if let Some(broadcasts) = &config.broadcasts
+        && path == broadcasts.path
+        && (purpose == Purpose::Broadcasts || broadcasts.on_main_port)
+    {
+        return broadcast::answer(shard, request, broadcasts).await;
     }
     if Kind::of_path(path, config).is_some() {
-        return upgrade_required();
+        return match shard.publisher.is_closed() {
+            true => stopping(shard),
+            false => upgrade_required(),
+        };
     }
     if let Some(answer) = demo_page::answer(config, &request) {
         return answer;
@@ -179,11 +191,27 @@ fn hello(config: &crate::Config) -> String {
     )
 }
 
+/// Who is told to go elsewhere should not come back on the same connection.
+fn parting(shard: &Shard, answer: Answer) -> Answer {
+    match shard.publisher.is_closed() {
+        true => with_header(answer, header::CONNECTION, "close"),
+        false => answer,
+    }
+}
+
+/// The answer to every request for work once the server stops.
+fn stopping(shard: &Shard) -> Answer {
+    try_again(shard, "The server is stopping.")
+}
+
 fn no_room(shard: &Shard) -> Answer {
+    try_again(shard, "The server takes no more connections.")
+}
+
+fn try_again(shard: &Shard, reason: &str) -> Answer {
     let status = StatusCode::SERVICE_UNAVAILABLE;
     shard.metrics.count_refusal(status);
-    let answer = text(status, "The server takes no more connections.");
-    with_header(answer, header::RETRY_AFTER, "1")
+    with_header(text(status, reason), header::RETRY_AFTER, "1")
 }
 
 fn upgrade_required() -> Answer {
@@ -209,30 +237,62 @@ fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str
     answer
 }
 
-/// A stream that first gives back what was read from it.
-struct Replayed {
-    already_read: Bytes,
+/// The answer to a request that was refused before hyper saw it.
+fn refused<B>(shard: &Shard, request: &Request<B>, refusal: &Refusal) -> Option<Answer> {
+    let error = refusal
+        .get()
+        .filter(|_| request.method().as_str() == request_stream::REFUSED)?;
+    let (status, reason) = error.response();
+    let status = StatusCode::from_u16(status).expect("the codec knows its HTTP statuses");
+    shard.metrics.count_refusal(status);
+    Some(text(status, &reason))
+}
+
+/// A stream that gives hyper requests whose heads are in order, what was read before first.
+struct Checked {
+    requests: RequestStream,
+    /// Has the buffer that is read into.
+    scratch: Rc<Shard>,
     stream: Stream,
     /// Whether the last write found no room, so that a part of an answer still waits.
     is_full: bool,
 }
 
-impl AsyncRead for Replayed {
+impl AsyncRead for Checked {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut task::Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> task::Poll<io::Result<()>> {
-        if self.already_read.is_empty() {
-            return Pin::new(&mut self.stream).poll_read(cx, buffer);
+        let Self {
+            requests,
+            scratch,
+            stream,
+            ..
+        } = &mut *self;
+        loop {
+            let checked = requests.take(buffer.remaining());
+            if !checked.is_empty() {
+                buffer.put_slice(&checked);
+                return task::Poll::Ready(Ok(()));
+            }
+            if requests.is_over() {
+                // hyper answers what it has, and closes.
+                return task::Poll::Pending;
+            }
+            let mut scratch = scratch.scratch.borrow_mut();
+            let n_wanted = scratch.len().min(buffer.remaining());
+            let mut read = ReadBuf::new(&mut scratch[..n_wanted]);
+            task::ready!(Pin::new(&mut *stream).poll_read(cx, &mut read))?;
+            match read.filled() {
+                [] => return task::Poll::Ready(Ok(())),
+                bytes => requests.feed(bytes),
+            }
         }
-        let length = self.already_read.len().min(buffer.remaining());
-        buffer.put_slice(&self.already_read.split_to(length));
-        task::Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Replayed {
+impl AsyncWrite for Checked {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut task::Context<'_>,

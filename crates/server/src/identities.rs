@@ -97,13 +97,13 @@ impl fmt::Debug for Identity {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_hub::{Format, Hub};
+    use plimsoll_hub::{Budget, Format, Hub};
 
     use super::*;
 
     #[test]
     fn finds_all_sessions_with_exactly_these_identifiers() {
-        let mut hub = Hub::<()>::new(0);
+        let mut hub = Hub::<()>::new(0, Budget::new(0));
         let mut identities = Identities::default();
         let mut add = |identifiers: &str| {
             let id = hub.insert((), Format(0));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_walk_visits_each_identifiers_once_whatever_the_steps() {
-        let mut hub = Hub::<()>::new(0);
+        let mut hub = Hub::<()>::new(0, Budget::new(0));
         let mut identities = Identities::default();
         for identifiers in ["a", "b", "b", "b", "c", "d", "d"] {
             identities.0.insert(Entry {

@@ -37,11 +37,16 @@ pub struct Jwks {
     requests: mpsc::Sender<Request>,
 }
 
-/// Somebody wants what is newer than this.
+/// Somebody wants the keys to be read.
 #[derive(Debug)]
-struct Request {
-    reading: u64,
-    answer: oneshot::Sender<()>,
+enum Request {
+    /// If the last reading is this one.
+    Newer {
+        reading: u64,
+        answer: oneshot::Sender<()>,
+    },
+    /// In any case: the operator asks.
+    Now,
 }
 
 /// The keys at one moment, and which reading brought them.
@@ -149,7 +154,7 @@ impl Jwks {
     /// moment ago. Whether the last reading brought what is known now; if not, it failed.
     pub async fn renew(&self, seen: &Snapshot) -> bool {
         let (answer, answered) = oneshot::channel();
-        let request = Request {
+        let request = Request::Newer {
             reading: seen.reading,
             answer,
         };
@@ -158,6 +163,11 @@ impl Jwks {
             let _answered_or_gone = answered.await;
         }
         self.known.borrow().is_current
+    }
+
+    /// Has the keys read at the next opportunity. A queue that is full of requests leads to a reading by itself.
+    pub fn read_again(&self) {
+        let _full_or_gone = self.requests.try_send(Request::Now);
     }
 }
 
@@ -176,15 +186,18 @@ impl Renewal {
             tokio::select! {
                 biased;
                 () = sleep_until(next) => next = self.renew().await,
-                request = self.requests.recv() => {
-                    let Some(Request { reading, answer }) = request else { return };
-                    let nothing_read_since = self.known.borrow().reading == reading;
-                    if nothing_read_since && next_requested <= Instant::now() {
-                        next = self.renew().await;
-                        next_requested = Instant::now() + MIN_TIME_BETWEEN_REQUESTED;
+                request = self.requests.recv() => match request {
+                    None => return,
+                    Some(Request::Now) => next = self.renew().await,
+                    Some(Request::Newer { reading, answer }) => {
+                        let nothing_read_since = self.known.borrow().reading == reading;
+                        if nothing_read_since && next_requested <= Instant::now() {
+                            next = self.renew().await;
+                            next_requested = Instant::now() + MIN_TIME_BETWEEN_REQUESTED;
+                        }
+                        let _the_client_may_be_gone = answer.send(());
                     }
-                    let _the_client_may_be_gone = answer.send(());
-                }
+                },
             }
         }
     }

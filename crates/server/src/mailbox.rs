@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use plimsoll_cable::broadcast::{Publication, RemoteDisconnect};
 use plimsoll_hub::SessionId;
 use plimsoll_telemetry::Histogram;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 /// Something that all listeners of a stream get. Every shard holds it until its listeners are served, so its
 /// drop tells that all are.
@@ -15,6 +15,8 @@ pub(crate) struct Outgoing {
     pub(crate) payload: Payload,
     /// A listener who gets nothing.
     pub(crate) excluded: Option<Excluded>,
+    /// What it takes of the room for publications on their way; none before it was posted.
+    pub(crate) room: Option<OwnedSemaphorePermit>,
     /// Dropped with the publication.
     pub(crate) _completion: Completion,
 }
@@ -28,6 +30,16 @@ pub(crate) enum Payload {
     Typed { kind: Box<str>, text: String },
     /// Bytes for a binary frame.
     Binary(Vec<u8>),
+}
+
+impl Payload {
+    /// Bytes of the body.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Json(text) | Self::Typed { text, .. } => text.len(),
+            Self::Binary(bytes) => bytes.len(),
+        }
+    }
 }
 
 /// Which session does not get a publication.
@@ -48,6 +60,8 @@ pub(crate) enum Letter {
     Direct(SessionId, Payload),
     /// For every session of this shard with these identifiers, after everything that was published before it.
     Disconnect(Arc<RemoteDisconnect>),
+    /// The server stops: every broadcast that it took is in front of this letter, so the sessions may end.
+    Drain,
 }
 
 /// What happens when all listeners of a publication were served.
@@ -90,6 +104,7 @@ impl Outgoing {
                 None => Payload::Json(text),
             },
             excluded: options.exclude_socket.map(Excluded::Sid),
+            room: None,
             _completion: completion,
         }
     }

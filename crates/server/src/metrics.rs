@@ -27,6 +27,8 @@ pub(crate) struct Metrics {
     pub(crate) sent_bytes: Counter,
     failed_auths: Counter,
     slow_clients: Counter,
+    pub(crate) given_up_clients: Counter,
+    pub(crate) pending_memory: Gauge,
     pub(crate) accepted_connections: Counter,
     refused: Refused,
     pub(crate) blocked_clients: Gauge,
@@ -78,6 +80,14 @@ impl Metrics {
                 "disconnected_slow_clients_total",
                 "Sessions that ended because too much waited for them",
             ),
+            given_up_clients: registry.counter(
+                "disconnected_for_memory_total",
+                "Slow sessions that ended because what waits for all clients took too much memory",
+            ),
+            pending_memory: registry.gauge(
+                "pending_memory_bytes",
+                "Memory of all that waits for clients and of what they have sent in part",
+            ),
             accepted_connections: registry.counter("connections_total", "Connections that were accepted"),
             refused: Refused::new(registry),
             blocked_clients: registry.gauge(
@@ -102,7 +112,7 @@ impl Metrics {
         match ending {
             Ending::AuthFailed => self.failed_auths.increment(),
             Ending::TooSlow => self.slow_clients.increment(),
-            Ending::Violation(_) | Ending::NotACommand | Ending::NotInContract => {
+            Ending::Violation(_) | Ending::NotACommand(_) | Ending::NotInContract => {
                 self.failed_client_messages.increment();
             }
             _ => {}

@@ -11,6 +11,8 @@ use std::{
     },
 };
 
+use crate::network::Network;
+
 /// Connections beyond a limit that are still told so; more than that are just dropped.
 const MAX_REFUSALS: usize = 32;
 
@@ -88,23 +90,6 @@ impl OpenConnections {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.n_open.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// What counts as one address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Network {
-    V4(u32),
-    /// The first 64 bits: one customer usually has all the others (RFC 6177).
-    V6(u64),
-}
-
-impl Network {
-    fn of(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(address) => Self::V4(address.to_bits()),
-            IpAddr::V6(address) => Self::V6((address.to_bits() >> 64) as u64),
-        }
     }
 }
 

@@ -44,6 +44,11 @@ impl AllowedOrigins {
         self.hosts.is_empty() || origin.is_some_and(|origin| self.lists(origin))
     }
 
+    /// Whether there is no list, so that everybody may connect.
+    pub fn is_empty(&self) -> bool {
+        self.hosts.is_empty()
+    }
+
     /// The headers of an HTTP answer, also to a preflight request, that let pages of allowed origins read it. With a
     /// list, allowed pages may also send cookies; without one any page may read, but not with somebody's cookies.
     pub fn cors_headers(&self, origin: Option<&str>) -> HeaderMap {
@@ -68,7 +73,8 @@ impl AllowedOrigins {
         headers
     }
 
-    fn lists(&self, origin: &str) -> bool {
+    /// Whether the list names this origin. An empty one names none.
+    pub(crate) fn lists(&self, origin: &str) -> bool {
         // `null`, the origin of sandboxed pages and files, has no host (RFC 6454 §7).
         let Some((_scheme, host)) = origin.split_once("://") else {
             return false;

@@ -2,7 +2,11 @@
 
 use std::{borrow::Cow, rc::Rc};
 
-use plimsoll_cable::{disconnect::DisconnectReason, reply};
+use plimsoll_cable::{
+    command::{CommandError, JsonKind},
+    disconnect::DisconnectReason,
+    reply,
+};
 use plimsoll_hub::{Flush, Format, Frame, PushError, SessionId};
 use plimsoll_websocket::{CloseCode, CloseFrame, DecodeError, Opcode};
 use tokio::time::Instant;
@@ -12,6 +16,17 @@ use crate::{
     encoding,
     shard::{Sessions, Shard},
 };
+
+/// What a frame is instead of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotACommand {
+    /// Not JSON.
+    NotJson,
+    /// JSON, but not an object.
+    Json(JsonKind),
+    /// An object with a field twice or of a wrong type.
+    WrongFields,
+}
 
 /// Why the server ends a session. All close codes of this server follow from here (they are documented in
 /// `docs/reference/serve.md`).
@@ -29,12 +44,34 @@ pub(crate) enum Ending {
     AuthError,
     /// The application ends the connection in reply to a command.
     ClosedByApplication,
-    /// A frame on a cable connection is no JSON command.
-    NotACommand,
+    /// A frame on a cable connection is not a command.
+    NotACommand(NotACommand),
     /// A message on `/json` or `/binary` that their contract does not know.
     NotInContract,
     /// The client broke the WebSocket protocol.
     Violation(DecodeError),
+}
+
+impl NotACommand {
+    fn reason(self) -> Cow<'static, str> {
+        match self {
+            Self::NotJson => "Command is not JSON".into(),
+            Self::Json(kind) => format!("Command is {kind}, not a JSON object").into(),
+            Self::WrongFields => "Command has a field twice or of a wrong type".into(),
+        }
+    }
+}
+
+impl From<&CommandError> for NotACommand {
+    fn from(error: &CommandError) -> Self {
+        match error {
+            CommandError::NotJson(_) => Self::NotJson,
+            CommandError::NotAnObject(kind) => Self::Json(*kind),
+            CommandError::WrongFields(_) | CommandError::Unknown(_) | CommandError::Missing { .. } => {
+                Self::WrongFields
+            }
+        }
+    }
 }
 
 impl Ending {
@@ -47,7 +84,7 @@ impl Ending {
             Self::AuthFailed
             | Self::AuthError
             | Self::ClosedByApplication
-            | Self::NotACommand
+            | Self::NotACommand(_)
             | Self::NotInContract
             | Self::Violation(_) => return None,
         };
@@ -65,13 +102,13 @@ impl Ending {
             Self::AuthError => (CloseCode::INTERNAL_ERROR, "Auth Error".into()),
             // AnyCable says 1006 here, which must not be sent (RFC 6455 §7.4.1).
             Self::ClosedByApplication => (CloseCode::NORMAL, "Closed by the application".into()),
-            Self::NotACommand => (CloseCode::UNSUPPORTED_DATA, "Command is not JSON".into()),
+            Self::NotACommand(what) => (CloseCode::UNSUPPORTED_DATA, what.reason()),
             Self::NotInContract => (CloseCode::UNSUPPORTED_DATA, "Unknown message".into()),
             Self::Violation(error) => (error.close_code(), error.to_string().into()),
         }
     }
 
-    fn last_words(self, speaks_cable: bool, format: Format) -> Frame {
+    fn last_words(self, speaks_cable: bool, format: Format) -> Vec<u8> {
         let message = self
             .disconnect()
             .filter(|_| speaks_cable)
@@ -95,7 +132,8 @@ impl Shard {
     }
 
     /// Queues one message for one session; the caller flushes. A session that does not keep up is ended.
-    pub(crate) fn send(&self, id: SessionId, frame: Frame) {
+    pub(crate) fn send(&self, id: SessionId, bytes: Vec<u8>) {
+        let frame = self.hub.borrow().frame(bytes);
         if self.queue(id, frame) {
             self.metrics.server_messages.increment();
         }
@@ -110,8 +148,24 @@ impl Shard {
         }
     }
 
-    /// As [`Shard::send`], for what is no message and not counted: pings, pongs, the answer to the upgrade.
-    pub(crate) fn send_aside(&self, id: SessionId, frame: Frame) {
+    /// As [`Shard::send`], for what is no message and not counted: pongs, the answer to the upgrade.
+    pub(crate) fn send_aside(&self, id: SessionId, bytes: Vec<u8>) {
+        let frame = self.hub.borrow().frame(bytes);
+        self.send_shared(id, frame);
+    }
+
+    /// As [`Shard::send_aside`], for the answer to the peer's Close: it goes out whatever waits before it.
+    pub(crate) fn answer_close(&self, id: SessionId, bytes: Vec<u8>) {
+        let mut hub = self.hub.borrow_mut();
+        let frame = hub.frame(bytes);
+        if let Some((_, outbox)) = hub.get_mut(id) {
+            // A sealed one holds our own Close already.
+            let _pushed = outbox.push(frame, usize::MAX);
+        }
+    }
+
+    /// As [`Shard::send_aside`], for a frame that others get, too: pings.
+    pub(crate) fn send_shared(&self, id: SessionId, frame: Frame) {
         let _is_not_counted = self.queue(id, frame);
     }
 
@@ -121,6 +175,7 @@ impl Shard {
         if pushed == Err(PushError::Full) {
             self.end(id, Ending::TooSlow);
         }
+        self.make_room();
         pushed.is_ok()
     }
 
@@ -134,6 +189,7 @@ impl Shard {
         if outbox.is_sealed() {
             return;
         }
+        let last_words = ending.last_words(connection.speaks_cable, format);
         connection.ending.set(Some(ending));
         connection.hangs_up.set(matches!(ending, Ending::Violation(_)));
         // A client that cannot keep up gives up what waits; any other gets it before the last words.
@@ -143,13 +199,7 @@ impl Shard {
             let n_dropped = n_frames - outbox.n_frames();
             self.metrics.failed_server_messages.add(n_dropped as u64);
         }
-        let last_words = ending.last_words(connection.speaks_cable, format);
-        if !last_words.is_empty() {
-            outbox
-                .push(last_words, usize::MAX)
-                .expect("the outbox is not sealed, and no cap is given");
-        }
-        outbox.seal();
+        outbox.seal_with(last_words);
         self.metrics.count_ending(ending);
         self.closing.borrow_mut().add(id, Instant::now());
     }
@@ -262,6 +312,9 @@ struct Blocked<'a> {
 
 impl<'a> Blocked<'a> {
     fn enter(shard: &'a Shard, id: SessionId) -> Self {
+        if let Some((connection, outbox)) = shard.hub.borrow_mut().get_mut(id) {
+            outbox.reserve(connection.unsent_bytes());
+        }
         shard.blocked.borrow_mut().insert(id, Instant::now());
         shard.metrics.blocked_clients.add(1);
         shard.metrics.blocked_tasks.add(1);
@@ -271,6 +324,9 @@ impl<'a> Blocked<'a> {
 
 impl Drop for Blocked<'_> {
     fn drop(&mut self) {
+        if let Some((connection, outbox)) = self.shard.hub.borrow_mut().get_mut(self.id) {
+            outbox.unreserve(connection.unsent_bytes());
+        }
         self.shard.blocked.borrow_mut().remove(&self.id);
         self.shard.metrics.blocked_clients.sub(1);
         self.shard.metrics.blocked_tasks.sub(1);

@@ -6,27 +6,45 @@ use plimsoll_cable::broadcast::{self, Broadcast, BroadcastError, Publication};
 use plimsoll_hub::SessionId;
 use plimsoll_telemetry::{Counter, Histogram, Registry};
 use tokio::sync::{
+    Semaphore,
     mpsc::{self, error::TrySendError},
     oneshot,
 };
 
-use crate::mailbox::{Completion, Excluded, Letter, Outgoing, Payload};
+use crate::{
+    intake::Intake,
+    mailbox::{Completion, Excluded, Letter, Outgoing, Payload},
+};
 
 /// Letters that may wait for one shard. Overflow rule: the publisher waits, so that pressure reaches whoever
 /// publishes (a client's connection is not read meanwhile, a broadcast request is not answered yet).
 const CAPACITY: usize = 1024;
 
+/// In what pieces payloads on their way are counted, in bytes.
+const ROOM_UNIT: usize = 1024;
+
 /// The largest payload of a backend, in bytes: a batch of a thousand messages of a kilobyte fits.
 pub const MAX_BROADCAST_BYTES: usize = 1 << 20;
-
-/// The type of messages that a client sends to the others, as AnyCable names it.
-const WHISPER: &str = "whisper";
 
 /// Sends publications to every shard.
 #[derive(Debug, Clone)]
 pub struct Publisher {
     mailboxes: Arc<[mpsc::Sender<Letter>]>,
+    room: Arc<Semaphore>,
+    max_room: u32,
     metrics: Arc<Metrics>,
+    intake: Intake,
+}
+
+/// Why the broadcast of a backend was not taken; nothing of it was done.
+#[derive(Debug, thiserror::Error)]
+pub enum AcceptError {
+    /// The payload is not valid.
+    #[error(transparent)]
+    Invalid(#[from] BroadcastError),
+    /// The sessions of this server end; another server has to publish the message.
+    #[error("the server is stopping")]
+    Stopping,
 }
 
 /// What is counted of broadcasts, under AnyCable's names (spec §6); the duration is ours.
@@ -40,13 +58,21 @@ struct Metrics {
 }
 
 impl Publisher {
-    /// Makes the mailboxes of `n_shards` shards.
-    pub(crate) fn new(n_shards: usize, registry: &Registry) -> (Self, Vec<mpsc::Receiver<Letter>>) {
+    /// Makes the mailboxes of `n_shards` shards. Payloads of up to `max_bytes` bytes may be on their way to them.
+    pub(crate) fn new(
+        n_shards: usize,
+        max_bytes: usize,
+        registry: &Registry,
+    ) -> (Self, Vec<mpsc::Receiver<Letter>>) {
+        let max_room = u32::try_from(max_bytes / ROOM_UNIT).unwrap_or(u32::MAX).max(1);
         let (senders, receivers): (Vec<_>, _) = (0..n_shards).map(|_| mpsc::channel(CAPACITY)).unzip();
         (
             Self {
                 mailboxes: senders.into(),
+                room: Arc::new(Semaphore::new(max_room as usize)),
+                max_room,
                 metrics: Arc::new(Metrics::new(registry)),
+                intake: Intake::default(),
             },
             receivers,
         )
@@ -55,8 +81,8 @@ impl Publisher {
     /// Sends a message to all listeners of its stream; waits only while a shard's mailbox is full. Messages of
     /// one caller arrive in the order of its calls.
     pub async fn publish(&self, publication: Publication) {
-        self.post_to_all(Outgoing::new(publication, self.completion(None)))
-            .await;
+        let completion = self.completion(None);
+        self.post_to_all(Outgoing::new(publication, completion)).await;
     }
 
     /// As [`Publisher::publish`], and waits until the message is written to every listener whose connection
@@ -70,11 +96,12 @@ impl Publisher {
     }
 
     /// Carries out a broadcast payload as a backend sent it, of up to [`MAX_BROADCAST_BYTES`]. When this returns, all
-    /// shards have it.
+    /// shards have it, and every session that listens gets it before its connection ends.
     ///
     /// # Errors
-    /// When the payload is not valid; nothing of it was done then.
-    pub async fn accept(&self, payload: &[u8]) -> Result<(), BroadcastError> {
+    /// See [`AcceptError`].
+    pub async fn accept(&self, payload: &[u8]) -> Result<(), AcceptError> {
+        let _pass = self.intake.enter().ok_or(AcceptError::Stopping)?;
         let broadcast = broadcast::parse(payload).inspect_err(|_| self.metrics.failed.increment())?;
         match broadcast {
             Broadcast::Publications(publications) => {
@@ -95,12 +122,31 @@ impl Publisher {
         Ok(())
     }
 
+    /// Takes no more broadcasts of backends, and tells every shard, behind the last one, that its sessions may end.
+    pub(crate) async fn close(&self) {
+        self.intake.close().await;
+        for mailbox in self.mailboxes.iter() {
+            post(mailbox, Letter::Drain).await;
+        }
+    }
+
+    /// Whether the server takes no more work because it stops. All shards see the change at the same moment.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.intake.is_closed()
+    }
+
+    /// Completes when the server takes no more work.
+    pub(crate) async fn closed(&self) {
+        self.intake.closed().await;
+    }
+
     pub(crate) async fn deliver_payload(&self, stream: String, payload: Payload) {
         let (completion, completed) = oneshot::channel();
         self.post_to_all(Outgoing {
             stream,
             payload,
             excluded: None,
+            room: None,
             _completion: self.completion(Some(completion)),
         })
         .await;
@@ -111,11 +157,9 @@ impl Publisher {
     pub(crate) async fn whisper(&self, shard: usize, sender: SessionId, stream: String, message: String) {
         self.post_to_all(Outgoing {
             stream,
-            payload: Payload::Typed {
-                kind: WHISPER.into(),
-                text: message,
-            },
+            payload: Payload::Json(message),
             excluded: Some(Excluded::Session { shard, id: sender }),
+            room: None,
             _completion: self.completion(None),
         })
         .await;
@@ -130,7 +174,11 @@ impl Publisher {
         Completion::new(self.metrics.duration.clone(), waiting)
     }
 
-    async fn post_to_all(&self, outgoing: Outgoing) {
+    /// Waits for room, for a payload that is larger than all of it until nothing else is under way.
+    async fn post_to_all(&self, mut outgoing: Outgoing) {
+        let n_units = u32::try_from(outgoing.payload.len() / ROOM_UNIT + 1).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.room).acquire_many_owned(n_units.min(self.max_room));
+        outgoing.room = room.await.ok();
         self.metrics.broadcasts.increment();
         let outgoing = Arc::new(outgoing);
         for mailbox in self.mailboxes.iter() {
@@ -170,6 +218,8 @@ async fn post(mailbox: &mpsc::Sender<Letter>, letter: Letter) {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+
     use plimsoll_telemetry::Value;
 
     use super::*;
@@ -197,7 +247,7 @@ mod tests {
     #[tokio::test]
     async fn counts_once_per_server_however_many_shards_there_are() {
         let registry = Registry::default();
-        let (publisher, _mailboxes) = Publisher::new(3, &registry);
+        let (publisher, _mailboxes) = Publisher::new(3, 1 << 20, &registry);
         check(&registry, [0; 4]);
         let batch = br#"[{"stream":"a","data":"1"},{"stream":"b","data":"2"}]"#;
         publisher.accept(batch).await.expect("valid");
@@ -214,12 +264,35 @@ mod tests {
     #[tokio::test]
     async fn a_message_takes_until_the_last_shard_is_done_with_it() {
         let registry = Registry::default();
-        let (publisher, mut mailboxes) = Publisher::new(2, &registry);
+        let (publisher, mut mailboxes) = Publisher::new(2, 1 << 20, &registry);
         publisher.publish(Publication::from_json("a", "1")).await;
         let n_done = || value(&registry, "broadcast_duration_seconds");
         drop(mailboxes[0].recv().await);
         assert_eq!(n_done(), 0);
         drop(mailboxes[1].recv().await);
         assert_eq!(n_done(), 1);
+    }
+
+    async fn is_waiting(publishing: Pin<&mut impl Future<Output = ()>>) -> bool {
+        tokio::select! {
+            biased;
+            () = publishing => false,
+            () = std::future::ready(()) => true,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_publisher_waits_while_too_many_bytes_are_on_their_way() {
+        let (publisher, mut mailboxes) = Publisher::new(2, 100 * 1024, &Registry::default());
+        let message = |n_bytes| Publication::from_json("a", "x".repeat(n_bytes));
+        publisher.publish(message(60 * 1024)).await;
+        let mut second = std::pin::pin!(publisher.publish(message(60 * 1024)));
+        assert!(is_waiting(second.as_mut()).await);
+        drop(mailboxes[0].recv().await);
+        assert!(is_waiting(second.as_mut()).await, "the other shard still has it");
+        drop(mailboxes[1].recv().await);
+        second.await;
+        drop((mailboxes[0].recv().await, mailboxes[1].recv().await));
+        publisher.publish(message(1 << 20)).await;
     }
 }

@@ -1,11 +1,11 @@
 //! Starting and stopping the shards.
 
-use std::{future::Future, io, net::TcpListener, rc::Rc, sync::Arc, thread, time::Duration};
+use std::{future::Future, io, net::TcpListener, rc::Rc, sync::Arc, thread};
 
 use tokio::{
     sync::{mpsc, watch},
     task::LocalSet,
-    time::Instant,
+    time::{Instant, timeout, timeout_at},
 };
 
 use crate::{
@@ -14,18 +14,17 @@ use crate::{
     admin::Admin,
     application::Application,
     census::{self, Census},
-    drain, fanout,
+    drain::{self, MIN_FINISH, Stage},
+    fanout,
     heartbeat::TICK,
     mailbox::Letter,
     metrics::TASKS_HELP,
     open_connections::OpenConnections,
-    shard::Shard,
+    pending_subscriptions::PendingSubscriptions,
+    request_bodies::RequestBodies,
+    shard::{Shard, Shared},
     ticker,
 };
-
-/// What the application gets at least to finish when the sessions took all the time: enough for a few calls, and
-/// short enough for process supervisors that wait three seconds.
-pub(crate) const MIN_FINISH: Duration = Duration::from_millis(500);
 
 /// The listeners of a server, each on a port of its own.
 #[derive(Debug)]
@@ -41,7 +40,8 @@ pub struct Ports {
 /// The sockets of one shard, by purpose.
 type Sockets = Vec<(Purpose, TcpListener)>;
 
-/// Serves until `shutdown` completes, then drains the sessions and returns.
+/// Serves until `shutdown` completes. From then on no work is taken: connections are answered 503. What was taken is
+/// delivered, the sessions end, the listeners close, and this returns.
 ///
 /// `application` is made with the publisher that its broadcasts go through.
 ///
@@ -54,41 +54,29 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let config = Arc::new(config);
-    let shutdown_timeout = config.shutdown_timeout;
-    let (publisher, mailboxes) = Publisher::new(config.n_shards, &config.registry);
+    let (publisher, mailboxes) = Publisher::new(config.n_shards, config.max_body_total, &config.registry);
     let application = application(publisher.clone());
     let finishing = Arc::clone(&application);
-    let open_connections = OpenConnections::new(config.max_connections, config.max_connections_per_address);
-    let counted = open_connections.clone();
-    config
-        .registry
-        .gauge_fn("goroutines_num", TASKS_HELP, move || counted.n_open() as f64);
+    let shared = share(&config);
     let census = Census::new(config.n_shards, &config.registry);
-    let admin = config.admin_page.clone();
-    let admin = admin.map(|page| Arc::new(Admin::new(page, config.n_shards)));
-    let (stop, stopped) = watch::channel(false);
+    let (stage, stages) = watch::channel(Stage::Serving);
+    let (all_drained, drains) = mpsc::channel::<()>(1);
     let (all_ended, mut ends) = mpsc::channel::<()>(1);
 
     let mut threads = Vec::new();
     let sockets = ports.into_shards(config.n_shards);
     for (number, (sockets, mailbox)) in sockets.into_iter().zip(mailboxes).enumerate() {
-        let (config, application, publisher) = (config.clone(), application.clone(), publisher.clone());
-        let (open_connections, stopped) = (open_connections.clone(), stopped.clone());
-        let (census, admin, all_ended) = (census.clone(), admin.clone(), all_ended.clone());
+        let (config, application, publisher) = (Arc::clone(&config), application.clone(), publisher.clone());
+        let (shared, stages, census) = (shared.clone(), stages.clone(), census.clone());
+        let (all_drained, all_ended) = (all_drained.clone(), all_ended.clone());
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         let body = move || {
             let _told_when_this_ends = all_ended;
-            let shard = Rc::new(Shard::new(
-                number,
-                config,
-                application,
-                publisher,
-                open_connections,
-                admin,
-            ));
-            LocalSet::new().block_on(&runtime, serve(shard, census, sockets, mailbox, stopped))
+            let shard = Rc::new(Shard::new(number, config, application, publisher, shared));
+            let life = serve(shard, census, sockets, mailbox, stages, all_drained);
+            LocalSet::new().block_on(&runtime, life)
         };
         threads.push(
             thread::Builder::new()
@@ -96,19 +84,20 @@ pub async fn run(
                 .spawn(body)?,
         );
     }
-    drop(all_ended);
+    drop((all_drained, all_ended));
 
     tokio::select! {
         () = shutdown => {}
         // A shard that ends by itself could not start; its error is below.
         _ = ends.recv() => {}
     }
-    let stopped_at = Instant::now();
+    let since = Instant::now();
     finishing.stopping();
-    stop.send_replace(true);
+    drain_all(&config, &publisher, &stage, since, drains).await;
+    // Sessions that were left end with their shard; the application hears of them, too.
     while ends.recv().await.is_some() {}
-    let time_left = shutdown_timeout.saturating_sub(stopped_at.elapsed());
-    let finished = tokio::time::timeout(time_left.max(MIN_FINISH), finishing.finish());
+    let time_left = config.shutdown_timeout.saturating_sub(since.elapsed());
+    let finished = timeout(time_left.max(MIN_FINISH), finishing.finish());
     if finished.await.is_err() {
         tracing::warn!("The application did not learn of all ended sessions before the server had to stop.");
     }
@@ -117,6 +106,41 @@ pub async fn run(
             .join()
             .unwrap_or_else(|_| Err(io::Error::other("a shard panicked")))
     })
+}
+
+/// Takes no more work, and returns when all sessions are gone or their time is up. Only then do the shards end.
+async fn drain_all(
+    config: &Config,
+    publisher: &Publisher,
+    stage: &watch::Sender<Stage>,
+    since: Instant,
+    mut drains: mpsc::Receiver<()>,
+) {
+    stage.send_replace(Stage::Draining { since });
+    let closed = timeout_at(drain::delivery_deadline(config, since), publisher.close());
+    if closed.await.is_err() {
+        tracing::warn!(
+            "Not all broadcasts that were taken could be delivered before the server had to stop."
+        );
+    }
+    while drains.recv().await.is_some() {}
+    stage.send_replace(Stage::Over);
+}
+
+fn share(config: &Config) -> Shared {
+    let Config {
+        registry, n_shards, ..
+    } = config;
+    let open_connections = OpenConnections::new(config.max_connections, config.max_connections_per_address);
+    let counted = open_connections.clone();
+    registry.gauge_fn("goroutines_num", TASKS_HELP, move || counted.n_open() as f64);
+    let admin = config.admin_page.clone();
+    Shared {
+        open_connections,
+        pending_subscriptions: PendingSubscriptions::new(registry),
+        request_bodies: RequestBodies::new(config.max_body_total, registry),
+        admin: admin.map(|page| Arc::new(Admin::new(page, *n_shards))),
+    }
 }
 
 impl Ports {
@@ -142,17 +166,20 @@ async fn serve(
     census: Arc<Census>,
     sockets: Sockets,
     mailbox: mpsc::Receiver<Letter>,
-    mut stopped: watch::Receiver<bool>,
+    mut stages: watch::Receiver<Stage>,
+    drained: mpsc::Sender<()>,
 ) -> io::Result<()> {
     for (purpose, socket) in sockets {
         let listener = tokio::net::TcpListener::from_std(socket)?;
-        tokio::task::spawn_local(accept::run(Rc::clone(&shard), listener, purpose, stopped.clone()));
+        tokio::task::spawn_local(accept::run(Rc::clone(&shard), listener, purpose, stages.clone()));
     }
     tokio::task::spawn_local(fanout::run(Rc::clone(&shard), mailbox));
     tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));
     tokio::task::spawn_local(census::run(Rc::clone(&shard), census));
-    // The sender lives until after the stop, so this is the stop.
-    let _stopped = stopped.changed().await;
-    drain::run(&shard).await;
+    drain::run(&shard, &mut stages).await;
+    // Its drop is the message.
+    drop(drained);
+    // Others may still drain: this shard's listeners answer until all are done.
+    let _over = stages.wait_for(|stage| *stage == Stage::Over).await;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::{io, ops::ControlFlow, rc::Rc};
 
-use plimsoll_hub::{Frame, SessionId};
+use plimsoll_hub::SessionId;
 use plimsoll_websocket::{CloseFrame, Decoded, Decoder, Event, Opcode, encode_close};
 use smallvec::SmallVec;
 
@@ -14,12 +14,28 @@ use crate::{
     shard::{OpenSession, Shard},
 };
 
-/// Work that one read may lead to. One command a read is the rule, so one lives inline.
-type Tasks = SmallVec<[Task; 1]>;
+/// Commands that may wait for their turn, in bytes of memory. What was read behind them stays as it is until they are
+/// done: a read of 64 KiB may hold a thousand times as much, compressed.
+const MAX_TASK_BYTES: usize = 64 * 1024;
+
+/// Answers that one read may lead to before they are written, in bytes of memory: then the socket takes them, or shows
+/// that it is full, and from there on the session's cap holds.
+const MAX_STAGED_BYTES: usize = 64 * 1024;
+
+/// Work that one read leads to. One command a read is the rule, so one lives inline.
+#[derive(Default)]
+struct Inbox {
+    tasks: SmallVec<[Task; 1]>,
+    /// Tasks that are in `n_bytes`.
+    n_counted: usize,
+    n_bytes: usize,
+    /// What was read and not decoded, because enough waits already.
+    rest: Box<[u8]>,
+}
 
 /// Whether the connection is over, and the frame to go out before the server closes it (RFC 6455 §7.1.1). It
 /// goes out behind the answers to everything that was read with it.
-type Over = ControlFlow<Option<Frame>>;
+type Over = ControlFlow<Option<Vec<u8>>>;
 
 /// Serves a session until either side ends it. Bytes that came along with the request are `early`.
 ///
@@ -30,34 +46,46 @@ pub(crate) async fn serve(
     connection: Rc<Connection>,
     mut endpoint: Endpoint,
     mut decoder: Decoder,
-    early: Vec<u8>,
+    early: Box<[u8]>,
 ) {
     let OpenSession { shard, id } = &session;
-    let mut early = Some(early).filter(|bytes| !bytes.is_empty());
+    let mut unread = early;
+    let mut n_reserved = 0;
     loop {
-        let mut tasks = Tasks::new();
-        let state = match early.take() {
-            Some(mut bytes) => shard.decode(*id, &mut bytes, &mut decoder, &mut endpoint, &mut tasks),
-            None => {
-                if connection.readable().await.is_err() {
-                    return;
-                }
-                shard.read(*id, &connection, &mut decoder, &mut endpoint, &mut tasks)
+        if unread.is_empty() {
+            if endpoint.has_pending() {
+                // Boxed, as below.
+                Box::pin(settle_until_readable(shard, *id, &connection, &mut endpoint)).await;
             }
+            if connection.readable().await.is_err() {
+                return;
+            }
+        }
+        let (state, tasks) = {
+            let mut inbox = Inbox::default();
+            let state = if unread.is_empty() {
+                shard.read(*id, &connection, &mut decoder, &mut endpoint, &mut inbox)
+            } else {
+                let mut bytes = std::mem::take(&mut unread);
+                shard.decode(*id, &mut bytes, &mut decoder, &mut endpoint, &mut inbox)
+            };
+            unread = inbox.rest;
+            let n_held = decoder.held_bytes() + unread.len() + inbox.n_bytes;
+            shard.reserve(*id, &mut n_reserved, n_held);
+            (
+                state,
+                Some(inbox.tasks).filter(|tasks| !tasks.is_empty()).map(Box::new),
+            )
         };
-        for task in tasks {
-            // Commands behind the one that ended the session came too late.
-            if shard.is_ending(*id) {
-                break;
-            }
+        if let Some(tasks) = tasks {
             // Boxed: it takes a kilobyte while it runs, and most sessions are idle.
-            Box::pin(endpoint.perform(shard, *id, task)).await;
-            shard.flush(*id);
+            Box::pin(perform(shard, *id, &mut endpoint, tasks)).await;
+            shard.reserve(*id, &mut n_reserved, decoder.held_bytes() + unread.len());
         }
         if let ControlFlow::Break(last_frame) = state {
             last_frame
                 .into_iter()
-                .for_each(|frame| shard.send_aside(*id, frame));
+                .for_each(|frame| shard.answer_close(*id, frame));
             shard.flush(*id);
             if shard.see_off(*id) {
                 connection.until_ended(&shard.scratch).await;
@@ -65,6 +93,37 @@ pub(crate) async fn serve(
             return;
         }
         shard.flush(*id);
+    }
+}
+
+/// Does what becomes due besides reading, until the socket can be read or has failed.
+async fn settle_until_readable(
+    shard: &Rc<Shard>,
+    id: SessionId,
+    connection: &Connection,
+    endpoint: &mut Endpoint,
+) {
+    loop {
+        let due = tokio::select! {
+            biased;
+            _readable_or_failed = connection.readable() => return,
+            due = endpoint.next_due() => due,
+        };
+        if !shard.is_ending(id) {
+            endpoint.settle(shard, id, due);
+            shard.flush(id);
+        }
+    }
+}
+
+async fn perform(shard: &Rc<Shard>, id: SessionId, endpoint: &mut Endpoint, tasks: Box<SmallVec<[Task; 1]>>) {
+    for task in *tasks {
+        // Commands behind the one that ended the session came too late.
+        if shard.is_ending(id) {
+            break;
+        }
+        endpoint.perform(shard, id, task).await;
+        shard.flush(id);
     }
 }
 
@@ -76,12 +135,12 @@ impl Shard {
         connection: &Connection,
         decoder: &mut Decoder,
         endpoint: &mut Endpoint,
-        tasks: &mut Tasks,
+        inbox: &mut Inbox,
     ) -> Over {
         let mut scratch = self.scratch.borrow_mut();
         match connection.try_read(&mut scratch) {
             Ok(0) => ControlFlow::Break(None),
-            Ok(n_read) => self.decode(id, &mut scratch[..n_read], decoder, endpoint, tasks),
+            Ok(n_read) => self.decode(id, &mut scratch[..n_read], decoder, endpoint, inbox),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => ControlFlow::Continue(()),
             Err(error) => {
                 if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
@@ -92,14 +151,14 @@ impl Shard {
         }
     }
 
-    /// Decodes what was read.
+    /// Decodes what was read, until too much waits for its turn.
     fn decode(
         self: &Rc<Self>,
         id: SessionId,
         mut input: &mut [u8],
         decoder: &mut Decoder,
         endpoint: &mut Endpoint,
-        tasks: &mut Tasks,
+        inbox: &mut Inbox,
     ) -> Over {
         self.metrics.received_bytes.add(input.len() as u64);
         if self.is_ending(id) {
@@ -117,16 +176,36 @@ impl Shard {
             match event {
                 None => return ControlFlow::Continue(()),
                 Some(Event::Pong(_)) => {}
-                Some(Event::Text(text)) => endpoint.receive(self, id, Opcode::Text, text.as_bytes(), tasks),
-                Some(Event::Binary(bytes)) => endpoint.receive(self, id, Opcode::Binary, bytes, tasks),
+                Some(Event::Text(text)) => {
+                    endpoint.receive(self, id, Opcode::Text, text.as_bytes(), &mut inbox.tasks);
+                }
+                Some(Event::Binary(bytes)) => {
+                    endpoint.receive(self, id, Opcode::Binary, bytes, &mut inbox.tasks);
+                }
                 Some(Event::Ping(bytes)) => self.send_aside(id, encoding::frame(Opcode::Pong, bytes)),
                 Some(Event::Close(frame)) => return ControlFlow::Break(Some(answer_to_close(frame))),
             }
-            if self.is_ending(id) {
+            if self.settle(id) {
                 return ControlFlow::Continue(());
             }
             input = &mut input[consumed..];
+            if inbox.is_full() {
+                inbox.rest = (*input).into();
+                return ControlFlow::Continue(());
+            }
         }
+    }
+
+    /// Writes what one read has led to as soon as it is much. Returns whether the session is ending.
+    fn settle(self: &Rc<Self>, id: SessionId) -> bool {
+        let is_much = match self.hub.borrow_mut().get_mut(id) {
+            Some((_, outbox)) if !outbox.is_sealed() => outbox.held_bytes() > MAX_STAGED_BYTES,
+            _ => return true,
+        };
+        if is_much {
+            self.flush(id);
+        }
+        false
     }
 
     /// Our Close frame is out: everything but the peer's is ignored. After a protocol error the decoder is
@@ -149,15 +228,26 @@ impl Shard {
     }
 }
 
+impl Inbox {
+    /// Whether no more may be decoded. Called after each message, of which each leads to one task at the most.
+    fn is_full(&mut self) -> bool {
+        if self.n_counted < self.tasks.len() {
+            self.n_counted = self.tasks.len();
+            self.n_bytes += self.tasks.last().map_or(0, Task::held_bytes);
+        }
+        self.n_bytes > MAX_TASK_BYTES
+    }
+}
+
 /// Echoes the peer's code (RFC 6455 §5.5.1).
-fn answer_to_close(frame: Option<CloseFrame<'_>>) -> Frame {
+fn answer_to_close(frame: Option<CloseFrame<'_>>) -> Vec<u8> {
     let mut answer = Vec::new();
     let echoed = frame.map(|frame| CloseFrame {
         code: frame.code,
         reason: "",
     });
     encode_close(echoed, None, &mut answer);
-    answer.into()
+    answer
 }
 
 #[cfg(test)]
@@ -171,6 +261,6 @@ mod tests {
     #[test]
     fn an_idle_session_keeps_no_room_for_what_commands_need() {
         let n_bytes = size_of_result(serve);
-        assert!(n_bytes <= 640, "each connection has one: {n_bytes} bytes");
+        assert!(n_bytes <= 560, "each connection has one: {n_bytes} bytes");
     }
 }

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use plimsoll_hub::{Format, Hub, SessionId};
+use plimsoll_hub::{Budget, Format, Hub, SessionId};
 use plimsoll_websocket as websocket;
 use tokio::{sync::Notify, time::Instant};
 
@@ -15,6 +15,7 @@ use crate::{
     Config, Publisher, admin::Admin, application::Application, calls_under_way::CallsUnderWay,
     connection::Connection, deadlines::Deadlines, encoding, heartbeat::Heartbeat, identities::Identities,
     mailbox::Outgoing, metrics::Metrics, open_connections::OpenConnections, pace::Pace,
+    pending_subscriptions::PendingSubscriptions, request_bodies::RequestBodies,
 };
 
 /// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
@@ -40,14 +41,27 @@ pub(crate) struct Shard {
     pub(crate) deflater: RefCell<websocket::deflate::Deflater>,
     pub(crate) decoding: websocket::Config,
     pub(crate) open_connections: OpenConnections,
+    pub(crate) request_bodies: RequestBodies,
     pub(crate) metrics: Metrics,
     /// Sessions whose connection takes no more bytes at the moment, and since when.
     pub(crate) blocked: RefCell<BTreeMap<SessionId, Instant>>,
-    /// Set once at shutdown; new sessions are refused from then on.
-    pub(crate) is_draining: Cell<bool>,
+    /// Told once, when the server stops and every broadcast that it took is in the outboxes.
+    pub(crate) may_drain: Notify,
+    /// How much memory the sessions may use before room is made, see [`crate::memory`].
+    pub(crate) makes_room_at: Cell<usize>,
     pub(crate) calls: CallsUnderWay,
+    pub(crate) pending_subscriptions: PendingSubscriptions,
     /// Told whenever the last session is gone.
     pub(crate) emptied: Notify,
+}
+
+/// What all shards count together or look at together.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) open_connections: OpenConnections,
+    pub(crate) pending_subscriptions: PendingSubscriptions,
+    pub(crate) request_bodies: RequestBodies,
+    pub(crate) admin: Option<Arc<Admin>>,
 }
 
 impl Shard {
@@ -56,12 +70,19 @@ impl Shard {
         config: Arc<Config>,
         application: Arc<dyn Application>,
         publisher: Publisher,
-        open_connections: OpenConnections,
-        admin: Option<Arc<Admin>>,
+        shared: Shared,
     ) -> Self {
+        let Shared {
+            open_connections,
+            pending_subscriptions,
+            request_bodies,
+            admin,
+        } = shared;
+        let budget = Budget::new(config.max_pending_total / config.n_shards);
         Self {
             number,
-            hub: RefCell::new(Hub::new(config.max_pending_bytes)),
+            makes_room_at: Cell::new(budget.tight_at()),
+            hub: RefCell::new(Hub::new(config.max_pending_bytes, budget)),
             heartbeat: RefCell::new(Heartbeat::new(Pace::new(
                 config.ping_interval,
                 config.ping_precision,
@@ -84,8 +105,10 @@ impl Shard {
             blocked: RefCell::default(),
             config,
             open_connections,
-            is_draining: Cell::new(false),
+            request_bodies,
+            may_drain: Notify::new(),
             calls: CallsUnderWay::default(),
+            pending_subscriptions,
             emptied: Notify::new(),
         }
     }

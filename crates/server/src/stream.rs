@@ -93,6 +93,11 @@ impl Stream {
         }
     }
 
+    /// Bytes that the stream holds while its socket is full: a TLS record, at the most.
+    pub(crate) fn unsent_bytes(&self) -> usize {
+        self.tls.as_ref().map_or(0, |_| tls::MAX_UNSENT_BYTES)
+    }
+
     /// Ends both directions at once. Whoever waits for this stream wakes.
     pub(crate) fn cut(&self) {
         self.shut_down(Shutdown::Both);

@@ -23,6 +23,7 @@ pub(crate) async fn run(shard: Rc<Shard>, tick: Duration) {
         let due = ticks.tick().await;
         shard.metrics.loop_lag.observe(due.elapsed());
         shard.cut_overdue();
+        shard.look_after_memory();
         shard.ping_due().await;
     }
 }
@@ -52,7 +53,8 @@ impl Shard {
             for (id, precision) in portion {
                 let format = self.hub.borrow().format(*id);
                 if let Some(format) = format {
-                    self.send_aside(*id, pings.frame(format, *precision));
+                    let frame = pings.frame(format, *precision, |bytes| self.hub.borrow().frame(bytes));
+                    self.send_shared(*id, frame);
                     self.flush(*id);
                 }
             }
@@ -76,14 +78,19 @@ impl Pings {
         }
     }
 
-    fn frame(&mut self, format: Format, precision: PingPrecision) -> Frame {
+    fn frame(
+        &mut self,
+        format: Format,
+        precision: PingPrecision,
+        share: impl FnOnce(Vec<u8>) -> Frame,
+    ) -> Frame {
         let kind = (format, precision);
         if let Some((_, frame)) = self.frames.iter().find(|(known, _)| *known == kind) {
-            return Rc::clone(frame);
+            return frame.clone();
         }
         let message = reply::encode_ping(precision.timestamp(self.since_epoch));
-        let frame = encoding::text(&message, format);
-        self.frames.push((kind, Rc::clone(&frame)));
+        let frame = share(encoding::text(&message, format));
+        self.frames.push((kind, frame.clone()));
         frame
     }
 }

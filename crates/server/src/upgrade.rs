@@ -48,7 +48,7 @@ struct Accepted {
     response: Vec<u8>,
     deflate: Option<Agreed>,
     request: ConnectRequest,
-    early: Vec<u8>,
+    early: Box<[u8]>,
 }
 
 /// Why a connection ends before it became anything.
@@ -120,7 +120,7 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     let format = encoding::websocket_format(deflate.as_ref());
     let opened = shard.open_session(Rc::clone(&connection), format);
     let id = opened.id;
-    shard.send_aside(id, response.into());
+    shard.send_aside(id, response);
     let endpoint = match kind {
         Kind::Cable => Endpoint::Cable(CableSession::connect(&shard, id, sid, request).await),
         Kind::Echo => Endpoint::Echo,
@@ -171,13 +171,16 @@ async fn read_head(
 
 impl Shard {
     /// Whether there is room for a connection, now that its request is read and can be answered. For HTTP there is
-    /// beyond the limit, too: a full server is still alive, can be watched, and takes broadcasts.
+    /// beyond the limit, too: a full server is still alive, can be watched, and takes broadcasts. One that stops can be
+    /// watched, too, and answers other requests over HTTP itself.
     fn admit(&self, counted: &OpenConnection, route: Route) -> Result<Route, Refusal> {
+        let is_http = matches!(route, Route::Http(_));
         match counted.admission {
-            Admission::Granted if !self.is_draining.get() => Ok(route),
-            Admission::TooMany if !self.is_draining.get() && matches!(route, Route::Http(_)) => Ok(route),
             Admission::TooManyOfAddress => Err(Refusal::too_many_of_address()),
-            Admission::Granted | Admission::TooMany | Admission::Flood => Err(Refusal::unavailable()),
+            Admission::Granted | Admission::TooMany if is_http => Ok(route),
+            _ if self.publisher.is_closed() => Err(Refusal::stopping()),
+            Admission::Granted => Ok(route),
+            Admission::TooMany | Admission::Flood => Err(Refusal::unavailable()),
         }
     }
 
@@ -208,7 +211,7 @@ impl Shard {
             response: upgrade.response(protocol, deflate.as_ref(), &[]),
             deflate,
             request: self.connect_request(&request, peer),
-            early: bytes[head_len..].to_vec(),
+            early: bytes[head_len..].into(),
         }))))
     }
 
@@ -256,11 +259,18 @@ impl Refusal {
     }
 
     fn unavailable() -> Self {
-        let text = "The server takes no more connections.".to_owned();
+        Self::try_again("The server takes no more connections.")
+    }
+
+    fn stopping() -> Self {
+        Self::try_again("The server is stopping.")
+    }
+
+    fn try_again(text: &str) -> Self {
         Self::Answer {
             status: StatusCode::SERVICE_UNAVAILABLE,
             headers: &[("Retry-After", "1")],
-            text,
+            text: text.to_owned(),
         }
     }
 

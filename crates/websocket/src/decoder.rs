@@ -81,6 +81,13 @@ impl Decoder {
         self.partial.as_ref().is_none_or(|partial| partial.is_idle())
     }
 
+    /// Bytes of memory that the decoder holds on the heap; 0 between messages.
+    pub fn held_bytes(&self) -> usize {
+        let partial = self.partial.as_ref().map_or(0, |partial| partial.held_bytes());
+        let inflater = self.inflater.as_ref().map_or(0, |_| Inflater::BYTES);
+        partial + inflater
+    }
+
     /// Reads frames until one completes an event.
     fn advance(&mut self, config: &Config, input: &mut Input<'_>) -> Result<Found, DecodeError> {
         loop {
@@ -134,18 +141,24 @@ impl Decoder {
             return Ok(());
         }
         let message = self.partial.as_ref().and_then(|partial| partial.message.as_ref());
-        let (n_held, compressed) = match (message, header.opcode) {
+        let (n_received, compressed) = match (message, header.opcode) {
             (None, Opcode::Continuation) => return Err(DecodeError::UnexpectedContinuation),
-            (Some(message), Opcode::Continuation) => (message.len(), message.compressed),
+            (Some(message), Opcode::Continuation) => (message.n_received(), message.compressed),
             (Some(_), _) => return Err(DecodeError::ExpectedContinuation),
             (None, _) => (0, header.compressed),
         };
         let max_bytes = config.max_message_bytes;
-        // The length on the wire bounds a message only without compression; the inflater has its own limit.
-        if !compressed && header.payload_len > max_bytes.saturating_sub(n_held) as u64 {
-            return Err(DecodeError::MessageTooBig { max_bytes });
+        let max_on_wire = match compressed {
+            true => max_compressed_bytes(max_bytes),
+            false => max_bytes as u64,
+        };
+        match header.payload_len > max_on_wire.saturating_sub(n_received) {
+            true if compressed => Err(DecodeError::CompressedTooBig {
+                max_bytes: max_on_wire,
+            }),
+            true => Err(DecodeError::MessageTooBig { max_bytes }),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Takes the payload bytes that are there. Returns whether the frame is complete; if not, it is kept.
@@ -167,6 +180,10 @@ impl Decoder {
             let message = partial
                 .message
                 .get_or_insert_with(|| Message::new(header.opcode, header.compressed));
+            message.receive(payload.len());
+            if header.payload_len == 0 && !header.fin {
+                message.receive_empty_fragment()?;
+            }
             match self.deflate.filter(|_| message.compressed) {
                 Some(Direction { window, .. }) => self
                     .inflater
@@ -204,6 +221,16 @@ impl Decoder {
         partial.delivered = Some(Delivered::Message);
         Ok(true)
     }
+}
+
+/// The longest compressed form of a message of `max_message_bytes`. The inflater bounds what comes out, but empty DEFLATE
+/// blocks give nothing, and without a limit there could be endless ones. A sender that flushes behind every byte needs 7
+/// bytes for each (RFC 7692 §7.2.1, RFC 1951 §3.2.6).
+fn max_compressed_bytes(max_message_bytes: usize) -> u64 {
+    const SMALLEST: u64 = 1024;
+    (max_message_bytes as u64)
+        .saturating_mul(8)
+        .saturating_add(SMALLEST)
 }
 
 /// What the input completed, as places rather than borrows: these live only in [`Decoder::decode`].

@@ -5,11 +5,18 @@ use crate::event::Event;
 use crate::opcode::Opcode;
 use crate::text::Text;
 
+/// Fragments without payload that a message may have, besides its last one. RFC 6455 §5.4 allows any number, so without
+/// a limit one message could go on for ever; no sender needs more than a few.
+pub(crate) const MAX_EMPTY_FRAGMENTS: u16 = 1024;
+
 /// The message so far. It grows with the bytes that arrive, never with a length that was only announced.
 #[derive(Debug)]
 pub(crate) struct Message {
     /// Whether its frames go through the inflater (RFC 7692 §6.2).
     pub(crate) compressed: bool,
+    /// Payload bytes of its frames so far, as they came.
+    n_received: u64,
+    n_empty_fragments: u16,
     body: Body,
 }
 
@@ -26,10 +33,15 @@ impl Message {
             Opcode::Text => Body::Text(Text::default()),
             _ => Body::Binary(Vec::new()),
         };
-        Self { compressed, body }
+        Self {
+            compressed,
+            n_received: 0,
+            n_empty_fragments: 0,
+            body,
+        }
     }
 
-    /// Bytes so far.
+    /// Bytes so far, inflated.
     pub(crate) fn len(&self) -> usize {
         match &self.body {
             Body::Text(text) => text.len(),
@@ -37,11 +49,29 @@ impl Message {
         }
     }
 
+    /// Payload bytes of its frames so far, as they came.
+    pub(crate) fn n_received(&self) -> u64 {
+        self.n_received
+    }
+
+    /// Counts payload bytes that came, before they are inflated.
+    pub(crate) fn receive(&mut self, n_bytes: usize) {
+        self.n_received += n_bytes as u64;
+    }
+
+    /// Counts a fragment without payload.
+    pub(crate) fn receive_empty_fragment(&mut self) -> Result<(), DecodeError> {
+        self.n_empty_fragments += 1;
+        match self.n_empty_fragments {
+            0..=MAX_EMPTY_FRAGMENTS => Ok(()),
+            _ => Err(DecodeError::TooManyEmptyFragments),
+        }
+    }
+
     /// Bytes of memory held for the body.
-    #[cfg(test)]
     pub(crate) fn capacity(&self) -> usize {
         match &self.body {
-            Body::Text(text) => text.as_str().len(),
+            Body::Text(text) => text.capacity(),
             Body::Binary(bytes) => bytes.capacity(),
         }
     }

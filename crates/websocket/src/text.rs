@@ -32,6 +32,11 @@ impl Text {
         self.valid.len() + usize::from(self.n_unfinished)
     }
 
+    /// Bytes of memory on the heap.
+    pub(crate) fn capacity(&self) -> usize {
+        self.valid.capacity()
+    }
+
     /// Whether the text ends between two code points.
     pub(crate) fn is_finished(&self) -> bool {
         self.n_unfinished == 0

@@ -44,8 +44,7 @@ end
 
 address = ENV.fetch("ANYCABLE_RPC_HOST", "127.0.0.1:50051")
 chat = Chat.new(Broadcaster.from_env(ENV))
-# More threads than the server makes calls at once (28), so that none of them finds the pool empty.
-server = GRPC::RpcServer.new(pool_size: 30)
+server = GRPC::RpcServer.new(pool_size: Integer(ENV.fetch("ANYCABLE_RPC_POOL_SIZE", "30")))
 server.add_http2_port(address, :this_port_is_insecure)
 server.handle(ChatService.new(chat))
 $stdout.puts "The chat listens on #{address}."

@@ -14,10 +14,14 @@ export const folderOf = (name) => fileURLToPath(new URL(`../../../examples/apps/
 /** Translates the Node.js application to what Node.js 20 runs. */
 export const buildNode = () => promisify(execFile)("npm", ["run", "build"], { cwd: folderOf("node") });
 
-/** How each is started in its folder, and what a server calls it; the Node.js one has to be built before. */
+/**
+ * How each is started in its folder, and what a server calls it; the Node.js one has to be built before. `busy` is the
+ * Ruby one with work to do.
+ */
 const APPS = {
   ruby: { command: ["ruby", "chat.rb"], rpcHost: (address) => address },
   node: { command: ["node", "dist/chat.js"], rpcHost: (address) => address },
+  busy: { command: ["ruby", "../../../benchmarks/peak/busy_chat.rb"], rpcHost: (address) => address, folder: "ruby" },
   python: { command: ["python3", "chat.py"], rpcHost: (address) => `http://${address}/_anycable` },
 };
 
@@ -32,7 +36,7 @@ export class ExampleApp {
   static async create(t, name) {
     const app = new ExampleApp();
     app.#command = APPS[name].command;
-    app.#folder = folderOf(name);
+    app.#folder = folderOf(APPS[name].folder ?? name);
     // A server has to know the application's address, and the application the server's.
     app.#address = `127.0.0.1:${await freePort()}`;
     app.#rpcHost = APPS[name].rpcHost(app.#address);
@@ -63,6 +67,11 @@ export class ExampleApp {
     });
     await within(Promise.race([listening, ended]), `\`${this.#command.join(" ")}\` to listen`);
     ended.catch(() => {});
+  }
+
+  /** Sends a signal that does not end it. */
+  signal(name) {
+    this.#process.kill(name);
   }
 
   /** As a power failure would do it. */

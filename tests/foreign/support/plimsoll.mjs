@@ -34,16 +34,18 @@ export const ENVIRONMENT = {
 };
 
 /**
- * Starts the program; `n_files` is the most that it may open, as an administrator would set it, `env` comes on top of
- * the environment, and `cwd` is where it runs.
+ * Starts the program; `n_files` is the most that it may open and `file_blocks` the most that it may write into a file,
+ * in 512 bytes, as an administrator would set it. `env` comes on top of the environment, and `cwd` is where it runs.
+ * `stdout` and `stderr` are open files in place of pipes to this process.
  */
-function start(args, { n_files, env, cwd } = {}) {
-  const shell = ["sh", "-c", `ulimit -n ${n_files} && exec "$0" "$@"`];
-  const [program, ...words] = [...(n_files ? shell : []), PROGRAM, ...args];
+function start(args, { n_files, file_blocks, env, cwd, stdout = "pipe", stderr = "pipe" } = {}) {
+  const limits = [n_files && `ulimit -n ${n_files}`, file_blocks && `ulimit -f ${file_blocks}`].filter(Boolean);
+  const shell = ["sh", "-c", [...limits, 'exec "$0" "$@"'].join(" && ")];
+  const [program, ...words] = [...(limits.length > 0 ? shell : []), PROGRAM, ...args];
   // Commands see an empty standard input at once; a server that is told to watches for its end.
   const stdin = args.includes("--exit_with_stdin") ? "pipe" : "ignore";
   const child = spawn(program, words, {
-    stdio: [stdin, "pipe", "pipe"],
+    stdio: [stdin, stdout, stderr],
     env: { ...ENVIRONMENT, ...env },
     cwd,
   });
@@ -113,8 +115,11 @@ export class Server {
     return Server.startIn({ n_files }, ...args);
   }
 
-  /** The same in an environment: `{ env, cwd }`. */
-  static async startIn(surroundings, ...args) {
+  /**
+   * The same in an environment: `{ env, cwd }`. With `{ stderr }`, an open file, the log goes there. A server of which nobody
+   * says who its application is has the one for load tests; with `app: null`, it has what the program makes of that.
+   */
+  static async startIn(surroundings = {}, ...args) {
     const server = new Server();
     server.#args = args;
     server.#surroundings = surroundings;
@@ -123,13 +128,18 @@ export class Server {
   }
 
   async #listen(port) {
-    const args = ["serve", "--host", "127.0.0.1", "--port", String(port), "--announce", "--exit_with_stdin"];
-    args.push(...this.#args);
-    // Without a key broadcasts have a port of their own, which servers that run at the same time must not share.
-    if (!args.includes("--broadcast_key")) args.push("--http_broadcast_port", "0");
+    const args = ["serve", "--announce", "--exit_with_stdin", ...this.#args];
+    if (!args.includes("--host")) args.push("--host", "127.0.0.1");
+    if (!args.includes("--port")) args.push("--port", String(port));
+    const is_named = this.#args.some((arg) => /^--(app|rpc_host|rpc_impl|norpc)(=|$)/.test(arg));
+    if (!is_named && this.#surroundings.app !== null) args.push("--app", "benchmark");
+    // Without a key broadcasts for a remote application have a port of their own, which servers that run at the same time
+    // must not share.
+    const has_port = args.includes("--broadcast_key") || args.includes("--http_broadcast_port");
+    if (!args.includes("--app") && !has_port) args.push("--http_broadcast_port", "0");
     this.#child = start(args, this.#surroundings);
-    this.#child.stderr.setEncoding("utf8").on("data", (chunk) => (this.#stderr += chunk));
-    this.#logEnded = once(this.#child.stderr, "end");
+    this.#child.stderr?.setEncoding("utf8").on("data", (chunk) => (this.#stderr += chunk));
+    this.#logEnded = this.#child.stderr && once(this.#child.stderr, "end");
     const lines = createInterface({ input: this.#child.stdout });
     const refused = this.#child.exited.then(({ code }) => {
       throw new Error(`\`plimsoll ${args.join(" ")}\` exited with ${code}: ${this.#stderr}`);
@@ -217,9 +227,14 @@ export class Server {
 
   /** Stops the server and starts another one on the same port. */
   async restart() {
-    const { port } = this;
     const { code } = await this.stop();
     assert.equal(code, 0, `the server stopped with ${code}: ${this.#stderr}`);
-    await this.#listen(port);
+    await this.startAgain();
+  }
+
+  /** Starts another server on the port of one that is gone. */
+  async startAgain() {
+    await within(this.#child.exited, "the end of the server before");
+    await this.#listen(this.port);
   }
 }

@@ -20,13 +20,13 @@ export function isAlive(pid) {
  * What `look` returns, or resolves to, as soon as that is something; /proc tells nobody when it changes, so it is looked
  * at often.
  */
-export function eventually(look, what) {
-  const deadline = performance.now() + PATIENCE_MS;
+export function eventually(look, what, patienceMs = PATIENCE_MS) {
+  const deadline = performance.now() + patienceMs;
   return new Promise((resolve, reject) => {
     const again = async () => {
       const found = await look();
       if (found) resolve(found);
-      else if (performance.now() > deadline) reject(new Error(`waited ${PATIENCE_MS} ms for ${what}`));
+      else if (performance.now() > deadline) reject(new Error(`waited ${patienceMs} ms for ${what}`));
       else setTimeout(() => again().catch(reject), 20);
     };
     again().catch(reject);

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use plimsoll_telemetry::Registry;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
 use super::*;
@@ -35,13 +36,18 @@ fn consumer(each: Duration) -> (Consumer<Slow>, Arc<Mutex<Vec<String>>>) {
             consumer: "me".to_owned(),
         },
         block: Duration::from_secs(2),
+        hold: Duration::ZERO,
     };
     let sink = Slow {
         each,
         accepted: Arc::clone(&accepted),
     };
-    let member = Member::new(stream);
-    (Consumer { member, sink }, accepted)
+    let consumer = Consumer {
+        held_until: Instant::now() + stream.hold,
+        member: Member::new(stream),
+        sink,
+    };
+    (consumer, accepted)
 }
 
 fn entries(ids: &[&str]) -> Vec<Entry> {
@@ -73,6 +79,7 @@ async fn redis(stream: DuplexStream) -> Vec<(u64, String)> {
             "XACK" | "XDEL" => "+QUEUED\r\n",
             "EXEC" => "*2\r\n:1\r\n:1\r\n",
             "XCLAIM" => "*0\r\n",
+            "PING" => "+PONG\r\n",
             other => panic!("{other} was not expected"),
         };
         commands.push((started.elapsed().as_secs(), words.join(" ")));
@@ -132,4 +139,58 @@ async fn a_lost_connection_neither_cuts_a_message_in_half_nor_lets_it_come_twice
     assert!(processed.is_err());
     assert_eq!(*accepted.lock().unwrap(), ["payload 1-0"]);
     assert_eq!(consumer.member.unacknowledged, [b"1-0".to_vec()]);
+}
+
+/// A consumer that holds everything for 30 s, and its connection.
+fn holding() -> (Consumer<Slow>, Connection, Link, Registry) {
+    let (mut consumer, _) = consumer(Duration::ZERO);
+    consumer.held_until = Instant::now() + Duration::from_secs(30);
+    let (ours, theirs) = tokio::io::duplex(1024);
+    tokio::spawn(redis(theirs));
+    let registry = Registry::default();
+    let link = Link::new("a test", registry.dependency("redis"));
+    (consumer, Connection::over(ours), link, registry)
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_wait_from_the_start_on_and_not_after_every_reconnection() {
+    let started = Instant::now();
+    let (consumer, mut connection, mut link, registry) = holding();
+    let (_sender, mut stop) = watch::channel(false);
+    // The first connection took ten seconds.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let mut is_over = consumer.hold(&mut connection, &mut link, &mut stop).await;
+    assert_eq!((is_over.ok(), started.elapsed().as_secs()), (Some(true), 30));
+    assert!(registry.dependencies()[0].is_up(), "clients may come");
+    is_over = consumer.hold(&mut connection, &mut link, &mut stop).await;
+    assert_eq!(
+        (is_over.ok(), started.elapsed().as_secs()),
+        (Some(true), 30),
+        "once"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_the_wait_before_the_first_message() {
+    let started = Instant::now();
+    let (consumer, mut connection, mut link, _registry) = holding();
+    let (sender, mut stop) = watch::channel(false);
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        sender.send_replace(true);
+    });
+    let is_over = consumer.hold(&mut connection, &mut link, &mut stop).await;
+    assert_eq!((is_over.ok(), started.elapsed().as_secs()), (Some(false), 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_lost_meanwhile_is_found_out() {
+    let (consumer, _, mut link, _registry) = holding();
+    let (_sender, mut stop) = watch::channel(false);
+    let (ours, theirs) = tokio::io::duplex(1024);
+    drop(theirs);
+    let held = consumer
+        .hold(&mut Connection::over(ours), &mut link, &mut stop)
+        .await;
+    assert!(held.is_err());
 }

@@ -93,8 +93,9 @@ pub enum ProtobufError {
 /// The message for a command's JSON.
 pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
     let command = Command::parse(json.as_bytes()).map_err(|error| match error {
-        CommandError::NotJson(error) => EncodeError::Json(error),
-        // `whisper` with `null`, which our server does not take, and which protobuf has not either.
+        CommandError::NotJson(error) | CommandError::WrongFields(error) => EncodeError::Json(error),
+        CommandError::NotAnObject(_) => EncodeError::NotInProtobuf("given"),
+        // A known command without a field that it needs has no place in protobuf either.
         CommandError::Missing { command, .. } => EncodeError::NotInProtobuf(command),
         CommandError::Unknown(_) => EncodeError::NotInProtobuf("given"),
     })?;

@@ -5,7 +5,16 @@ use std::io::{Error, ErrorKind};
 use super::*;
 
 fn frame(text: &str) -> Frame {
-    text.as_bytes().into()
+    Frame::new(text.as_bytes().into(), &Budget::new(usize::MAX))
+}
+
+fn outbox() -> Outbox {
+    Outbox::new(&Budget::new(usize::MAX))
+}
+
+/// What one frame of so many bytes costs in a queue with room for four.
+fn cost(n_bytes: usize) -> usize {
+    n_bytes + Frame::OVERHEAD + 4 * SLOT
 }
 
 /// A connection that takes `room` bytes and then blocks.
@@ -44,7 +53,7 @@ impl Connection {
 
 #[test]
 fn a_connection_that_holds_bytes_back_is_blocked_until_it_has_passed_them_on() {
-    let mut outbox = Outbox::default();
+    let mut outbox = outbox();
     outbox.push(frame("one"), 10).expect("not blocked, so not capped");
     let holding = |slices: &[IoSlice<'_>]| match slices {
         [] => Err(Error::from(ErrorKind::WouldBlock)),
@@ -58,7 +67,7 @@ fn a_connection_that_holds_bytes_back_is_blocked_until_it_has_passed_them_on() {
 
 #[test]
 fn many_frames_leave_in_one_write() {
-    let mut outbox = Outbox::default();
+    let mut outbox = outbox();
     for text in ["one", "two", "three"] {
         outbox.push(frame(text), 10).expect("not blocked, so not capped");
     }
@@ -77,7 +86,7 @@ fn many_frames_leave_in_one_write() {
 #[test]
 fn any_cut_of_the_writes_gives_the_same_bytes() {
     for first_room in 0..11 {
-        let mut outbox = Outbox::default();
+        let mut outbox = outbox();
         for text in ["one", "two", "three"] {
             outbox.push(frame(text), 100).expect("room");
         }
@@ -100,7 +109,7 @@ fn any_cut_of_the_writes_gives_the_same_bytes() {
 
 #[test]
 fn the_cap_holds_only_while_blocked() {
-    let mut outbox = Outbox::default();
+    let mut outbox = outbox();
     outbox
         .push(frame("0123456789"), 5)
         .expect("a frame larger than the cap still leaves");
@@ -110,13 +119,77 @@ fn the_cap_holds_only_while_blocked() {
         outbox.flush(|slices| full.write(slices)).ok(),
         Some(Flush::Blocked)
     );
-    assert_eq!(outbox.push(frame("0"), 15), Err(PushError::Full));
-    assert_eq!(outbox.push(frame("0"), 16), Ok(()));
+    let held = outbox.held_bytes();
+    assert_eq!(
+        outbox.push(frame("0"), held + cost(1) - 4 * SLOT - 1),
+        Err(PushError::Full)
+    );
+    assert_eq!(outbox.push(frame("0"), held + cost(1) - 4 * SLOT), Ok(()));
+}
+
+/// Whatever the size of the messages, the memory behind them is capped, not their bytes alone.
+#[test]
+fn small_frames_cost_more_than_their_bytes() {
+    const CAP: usize = 1 << 20;
+    for n_bytes in [1, 100, 10_000] {
+        let budget = Budget::new(usize::MAX);
+        let mut outbox = Outbox::new(&budget);
+        outbox.hold();
+        while outbox.push(Frame::new(vec![0; n_bytes], &budget), CAP).is_ok() {}
+        assert!(budget.used() <= CAP, "{} bytes, {n_bytes} each", budget.used());
+        assert!(budget.used() > CAP / 3, "{} bytes, {n_bytes} each", budget.used());
+        let kept = KEPT_CAPACITY * SLOT;
+        assert_eq!(budget.used(), outbox.held_bytes() - kept, "no frame is shared");
+    }
+}
+
+#[test]
+fn what_the_session_occupies_elsewhere_is_under_the_cap_too() {
+    let mut outbox = outbox();
+    outbox.hold();
+    outbox.push(frame("first"), 1000).expect("room");
+    outbox.reserve(900);
+    assert_eq!(outbox.push(frame("second"), 1000), Err(PushError::Full));
+    outbox.unreserve(900);
+    assert_eq!(outbox.push(frame("second"), 1000), Ok(()));
+}
+
+#[test]
+fn a_frame_that_is_partly_written_is_still_held_whole() {
+    let mut outbox = outbox();
+    outbox.push(frame("0123456789"), 1000).expect("room");
+    let mut connection = Connection::with_room(9);
+    outbox.flush(|slices| connection.write(slices)).expect("blocked");
+    assert_eq!((outbox.pending_bytes(), outbox.held_bytes()), (1, cost(10)));
+}
+
+#[test]
+fn an_outbox_gives_back_all_that_it_counted() {
+    let budget = Budget::new(usize::MAX);
+    for abandons in [false, true] {
+        let mut outbox = Outbox::new(&budget);
+        for _ in 0..100 {
+            outbox.push(Frame::new(vec![0; 10], &budget), 10).expect("room");
+        }
+        outbox.reserve(1000);
+        if abandons {
+            outbox.abandon();
+            assert_eq!((budget.used(), outbox.is_sealed()), (0, true));
+            outbox.unreserve(1000);
+        }
+        drop(outbox);
+        assert_eq!(budget.used(), 0);
+    }
+}
+
+#[test]
+fn an_outbox_is_small() {
+    assert_eq!(size_of::<Outbox>(), 56);
 }
 
 #[test]
 fn a_last_word_never_tears_a_frame() {
-    let mut outbox = Outbox::default();
+    let mut outbox = outbox();
     for text in ["first", "second", "third"] {
         outbox.push(frame(text), 100).expect("room");
     }
@@ -126,7 +199,7 @@ fn a_last_word_never_tears_a_frame() {
         Some(Flush::Blocked)
     );
     outbox.drop_unsent();
-    outbox.push(frame("bye"), 100).expect("room");
+    outbox.push(frame("bye"), 1000).expect("room");
     outbox.seal();
     assert_eq!(outbox.push(frame("late"), 100), Err(PushError::Sealed));
     connection.room = 100;
@@ -139,7 +212,7 @@ fn a_last_word_never_tears_a_frame() {
 
 #[test]
 fn a_lost_connection_is_an_error() {
-    let mut outbox = Outbox::default();
+    let mut outbox = outbox();
     outbox.push(frame("x"), 100).expect("room");
     let error = outbox
         .flush(|_| Err(Error::from(ErrorKind::BrokenPipe)))
@@ -149,7 +222,7 @@ fn a_lost_connection_is_an_error() {
 
 #[test]
 fn an_empty_outbox_keeps_little_room() {
-    let mut outbox = Outbox::default();
+    let mut outbox = outbox();
     for _ in 0..1000 {
         outbox.push(frame("x"), 10).expect("room");
     }
@@ -162,11 +235,11 @@ fn an_empty_outbox_keeps_little_room() {
 
 #[test]
 fn what_is_held_waits_under_the_cap_and_goes_out_behind_the_first_frame() {
-    let mut outbox = Outbox::default();
+    let mut outbox = outbox();
     outbox.hold();
     assert!(outbox.is_blocked());
-    assert_eq!(outbox.push(frame("held"), 6), Ok(()));
-    assert_eq!(outbox.push(frame("too much"), 6), Err(PushError::Full));
+    assert_eq!(outbox.push(frame("held"), 150), Ok(()));
+    assert_eq!(outbox.push(frame("too much"), 150), Err(PushError::Full));
     outbox.seal();
     outbox.release(frame("first "));
     assert!(!outbox.is_blocked());

@@ -1,42 +1,37 @@
 //! Keeping the certificate of a running server fresh.
 
-use std::{io, time::Duration};
+use std::time::Duration;
 
 use plimsoll_server::{CertificateError, Tls};
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    time::MissedTickBehavior,
-};
+use tokio::time::MissedTickBehavior;
 
 /// Time between two looks at the files. A change is taken after two of them; both files are a few kilobytes.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Reads the files again on SIGHUP, and when they change; runs as long as the runtime.
-///
-/// # Errors
-/// When the signal cannot be handled.
-pub(super) fn keep_fresh(tls: Tls) -> io::Result<()> {
-    let mut hangup = signal(SignalKind::hangup())?;
+/// Reads the files again when they change; runs as long as the runtime.
+pub(super) fn keep_fresh(tls: Tls) {
     let mut looks = tokio::time::interval(LOOK_INTERVAL);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::spawn(async move {
         loop {
-            let reads_now = tokio::select! {
-                Some(()) = hangup.recv() => true,
-                _ = looks.tick() => false,
-            };
-            let tls = tls.clone();
-            let looked = tokio::task::spawn_blocking(move || match reads_now {
-                true => tls.reload().map(|()| true),
-                false => tls.look_for_change(),
-            });
-            // An error says that the runtime is going down.
-            if let Ok(outcome) = looked.await {
-                log(outcome);
-            }
+            looks.tick().await;
+            off_the_runtime(&tls, Tls::look_for_change).await;
         }
     });
-    Ok(())
+}
+
+/// Reads the files now, changed or not.
+pub(super) async fn read_again(tls: &Tls) {
+    off_the_runtime(tls, |tls| tls.reload().map(|()| true)).await;
+}
+
+/// Files may be on a slow disk, and this thread has signals to handle.
+async fn off_the_runtime(tls: &Tls, read: fn(&Tls) -> Result<bool, CertificateError>) {
+    let tls = tls.clone();
+    // An error says that the runtime is going down.
+    if let Ok(outcome) = tokio::task::spawn_blocking(move || read(&tls)).await {
+        log(outcome);
+    }
 }
 
 fn log(outcome: Result<bool, CertificateError>) {

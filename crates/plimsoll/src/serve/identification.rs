@@ -22,7 +22,7 @@ pub(super) struct IdentificationOptions {
     /// Let everybody in who has no token, without asking the application.
     #[arg(long)]
     noauth: bool,
-    /// Let everybody do everything: --noauth, --public_streams, and broadcasts on the main port without a key.
+    /// Let everybody do everything: --noauth, --public_streams, and broadcasts without a key on a port of their own.
     #[arg(long)]
     public: bool,
     /// Ask no application: clients need a token or --noauth, and subscribe to streams only.
@@ -87,7 +87,10 @@ impl IdentificationOptions {
             return Err(Failure::Usage(text.to_owned()));
         }
         if self.public {
-            tracing::warn!("Everybody may connect, hear every stream, and broadcast (--public).");
+            tracing::warn!(
+                "Everybody may connect and hear every stream, and whoever reaches the port for broadcasts may broadcast \
+                 (--public)."
+            );
         }
         Ok(Front {
             channels: self.channels(secrets)?,
@@ -151,6 +154,11 @@ impl IdentificationOptions {
 }
 
 impl Front {
+    /// The public keys of tokens, if there are any.
+    pub(super) fn jwks(&self) -> Option<Jwks> {
+        self.tokens.as_ref()?.jwks.clone()
+    }
+
     /// The application as clients meet it.
     pub(super) fn place_before(self, application: Arc<dyn Application>) -> Arc<dyn Application> {
         let mut front = application;

@@ -19,7 +19,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug, Args)]
 #[command(next_help_heading = super::BROADCASTING)]
 pub(super) struct IngestOptions {
-    /// Where broadcasts are taken from; several with commas. Default: http, and redis where there is a --redis_url.
+    /// Where broadcasts are taken from; several with commas. Default: http, but with --app only where there is a key or an
+    /// --http_broadcast_port; and redis where there is a --redis_url.
     #[arg(long, value_enum, value_name = "ADAPTERS", value_delimiter = ',')]
     broadcast_adapter: Vec<Adapter>,
     #[command(flatten)]
@@ -55,13 +56,23 @@ impl Sink for Broadcasts {
 }
 
 impl IngestOptions {
-    pub(super) fn takes_http(&self) -> bool {
-        self.takes(Adapter::Http)
+    /// Whether broadcasts are taken over HTTP; `by_default` when nothing is said about it.
+    pub(super) fn takes_http(&self, by_default: bool) -> bool {
+        match self.broadcast_adapter.as_slice() {
+            [] => by_default,
+            adapters => adapters.contains(&Adapter::Http),
+        }
     }
 
     /// Starts the adapters that need a connection of their own. They come up, or not, beside the server; `server` is
-    /// the Redis that [`Self::redis_server`] gave.
-    pub(super) fn start(&self, server: Option<Server>, publisher: &Publisher, registry: &Registry) -> Ingest {
+    /// the Redis that [`Self::redis_server`] gave, `node_id` the name of this process for its peers.
+    pub(super) fn start(
+        &self,
+        server: Option<Server>,
+        node_id: Option<&str>,
+        publisher: &Publisher,
+        registry: &Registry,
+    ) -> Ingest {
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         let sink = || Broadcasts(publisher.clone());
@@ -72,7 +83,7 @@ impl IngestOptions {
                 tasks.spawn(channel.run(sink(), status(), stopped.clone()));
             }
             if self.takes(Adapter::Redisx) {
-                tasks.spawn(self.redis.stream(server).run(sink(), status(), stopped));
+                tasks.spawn(self.redis.stream(server, node_id).run(sink(), status(), stopped));
             }
         }
         Ingest { stop, tasks }
@@ -87,11 +98,10 @@ impl IngestOptions {
         is_needed.then(|| self.redis.server()).transpose()
     }
 
-    /// By default what AnyCable takes, as its Ruby gem publishes to Redis unless told otherwise; but no Redis that
-    /// nobody has named, for a server that waits for it would never be ready.
+    /// Whether an adapter for Redis is wanted. By default the one of AnyCable, whose Ruby gem publishes to Redis unless told
+    /// otherwise; but no Redis that nobody has named, for a server that waits for it would never be ready.
     fn takes(&self, adapter: Adapter) -> bool {
         match (self.broadcast_adapter.as_slice(), adapter) {
-            ([], Adapter::Http) => true,
             ([], Adapter::Redis) => self.redis.is_named(),
             (adapters, _) => adapters.contains(&adapter),
         }

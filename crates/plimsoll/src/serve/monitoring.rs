@@ -51,7 +51,7 @@ pub(super) struct MonitoringOptions {
     /// Most bytes in a packet to StatsD.
     #[arg(long, default_value_t = 1400, value_name = "BYTES")]
     statsd_max_packet_size: usize,
-    /// How StatsD takes tags. Default: not at all.
+    /// How StatsD takes tags. Default: datadog where there are --metrics_tags; otherwise names have the labels.
     #[arg(long, value_enum, value_name = "FORMAT")]
     statsd_tags_format: Option<TagsFormat>,
     /// Seconds between two counts of streams and distinct clients.
@@ -119,7 +119,7 @@ impl MonitoringOptions {
                 StatsdFormat {
                     prefix: self.statsd_prefix.clone(),
                     max_packet_bytes: self.statsd_max_packet_size,
-                    tags_format: self.statsd_tags_format.map(TagsFormat::into),
+                    tags_format: self.tags_format(),
                     tags: self.metrics_tags.clone(),
                 },
             )
@@ -129,6 +129,13 @@ impl MonitoringOptions {
             let reporter = Reporter::new(registry.clone(), log_filter, statsd);
             tokio::spawn(reporter.run(Duration::from_secs(self.metrics_rotate_interval)));
         }
+    }
+
+    /// AnyCable's default is Datadog's way, which matters there only when there are tags.
+    fn tags_format(&self) -> Option<plimsoll_telemetry::TagsFormat> {
+        let has_tags = self.metrics_tags.iter().next().is_some();
+        let default = has_tags.then_some(TagsFormat::Datadog);
+        self.statsd_tags_format.or(default).map(TagsFormat::into)
     }
 
     fn has_own_listener(&self, host: &str, port: u16) -> bool {

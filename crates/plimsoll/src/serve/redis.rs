@@ -32,6 +32,10 @@ pub(super) struct RedisOptions {
     /// one that says nothing.
     #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = value_parser!(u64).range(100..=60_000))]
     redisx_read_block_milliseconds: u64,
+    /// Seconds after the start in which nothing is taken from the stream, so that clients come back before the messages that
+    /// waited for the server are published and deleted.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = value_parser!(u64).range(0..=3600))]
+    redisx_hold: u64,
     /// Check the certificate of Redis (rediss://) against the system's authorities, or those of
     /// --redis_tls_ca_cert_path.
     #[arg(long)]
@@ -81,22 +85,43 @@ impl RedisOptions {
         }
     }
 
-    pub(super) fn stream(&self, server: Server) -> Stream {
+    pub(super) fn stream(&self, server: Server, node_id: Option<&str>) -> Stream {
         Stream {
             server,
             key: self.redisx_stream.clone(),
             group: Group {
                 name: self.redisx_group.clone(),
-                consumer: consumer_name(),
+                consumer: consumer_name(node_id),
             },
             block: Duration::from_millis(self.redisx_read_block_milliseconds),
+            hold: Duration::from_secs(self.redisx_hold),
         }
     }
 }
 
-/// Unlike that of any other process, so that nobody mistakes another one's messages for its own.
-fn consumer_name() -> String {
-    let mut name = format!("plimsoll-{}-", std::process::id());
+/// Unlike that of any other process, also of one with the same `node_id`, so that nobody mistakes another one's messages for its own.
+fn consumer_name(node_id: Option<&str>) -> String {
+    let mut name = match node_id {
+        Some(node_id) => format!("{node_id}-"),
+        None => format!("plimsoll-{}-", std::process::id()),
+    };
     name.extend(std::iter::repeat_with(fastrand::alphanumeric).take(8));
     name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consumers_are_called_like_their_node_and_never_the_same() {
+        for (node_id, beginning) in [
+            (Some("web-1"), "web-1-".to_owned()),
+            (None, format!("plimsoll-{}-", std::process::id())),
+        ] {
+            let names = [consumer_name(node_id), consumer_name(node_id)];
+            assert!(names.iter().all(|name| name.starts_with(&beginning)), "{names:?}");
+            assert_ne!(names[0], names[1]);
+        }
+    }
 }

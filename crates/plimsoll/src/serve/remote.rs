@@ -17,71 +17,68 @@ use crate::exit::Failure;
 /// connections open without answering is common behind a load balancer.
 const HTTP_REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// Where an application is when nothing is said about it: where AnyCable's Ruby gem serves it.
+const DEFAULT_HOST: &str = "localhost:50051";
+
 /// How to reach a remote application, and what it gets.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Remote application")]
 #[group(id = "remote")]
 pub(super) struct Options {
     /// Ask an application with AnyCable's RPC: host:port, dns:///host:port or grpc-list://a:1,b:2 over gRPC,
-    /// http://host/path or https://host/path over HTTP.
+    /// http://host/path or https://host/path over HTTP. Default: localhost:50051, unless --app or --norpc says otherwise.
     #[arg(long, value_name = "HOST", conflicts_with = "app")]
     rpc_host: Option<Target>,
     /// The kind of RPC; auto goes by --rpc_host.
     #[arg(long, value_enum, default_value_t = Kind::Auto)]
     rpc_impl: Kind,
     /// Calls under way at the same time; 0 finds out how many the application can work on.
-    #[arg(long, default_value_t = 0, value_name = "N", requires = "rpc_host")]
+    #[arg(long, default_value_t = 0, value_name = "N")]
     rpc_concurrency: usize,
     /// Where that search begins.
-    #[arg(long, default_value = "25", value_name = "N", requires = "rpc_host")]
+    #[arg(long, default_value = "25", value_name = "N")]
     rpc_concurrency_initial: NonZeroUsize,
     /// The least that it may find.
-    #[arg(long, default_value = "5", value_name = "N", requires = "rpc_host")]
+    #[arg(long, default_value = "5", value_name = "N")]
     rpc_concurrency_min: NonZeroUsize,
     /// The most that it may find.
-    #[arg(long, default_value = "100", value_name = "N", requires = "rpc_host")]
+    #[arg(long, default_value = "100", value_name = "N")]
     rpc_concurrency_max: NonZeroUsize,
     /// Milliseconds for one call with all its retries, and for the wait before it.
-    #[arg(long, default_value_t = 3000, value_name = "MS", requires = "rpc_host", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    #[arg(long, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     rpc_command_timeout: u64,
     /// Milliseconds for one attempt of a call; 0: what is left of the call's over gRPC, 3000 over HTTP.
-    #[arg(long, default_value_t = 0, value_name = "MS", requires = "rpc_host", value_parser = clap::value_parser!(u64).range(..=3_600_000))]
+    #[arg(long, default_value_t = 0, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=3_600_000))]
     rpc_request_timeout: u64,
     /// Speak gRPC over TLS. Over HTTP, https:// says it.
-    #[arg(long, requires = "rpc_host")]
+    #[arg(long)]
     rpc_enable_tls: bool,
     /// Check the application's certificate.
-    #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", action = clap::ArgAction::Set, requires = "rpc_host")]
+    #[arg(long, value_name = "BOOL", default_value_t = true, num_args = 0..=1, default_missing_value = "true", action = clap::ArgAction::Set)]
     rpc_tls_verify: bool,
     /// The only certificate authorities that are believed: a file in PEM, or its text. Default: the system's.
-    #[arg(long, value_name = "PEM", allow_hyphen_values = true, requires = "rpc_host")]
+    #[arg(long, value_name = "PEM", allow_hyphen_values = true)]
     rpc_tls_root_ca: Option<String>,
     /// The largest reply of the application, in bytes; 0: 4 MiB.
-    #[arg(long, default_value_t = 0, value_name = "BYTES", requires = "rpc_host")]
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
     rpc_max_call_recv_size: usize,
     /// The largest request to the application, in bytes; 0: no limit.
-    #[arg(long, default_value_t = 0, value_name = "BYTES", requires = "rpc_host")]
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
     rpc_max_call_send_size: usize,
     /// Request headers that the application gets; several with commas.
-    #[arg(
-        long,
-        default_value = "cookie",
-        value_name = "NAMES",
-        value_delimiter = ',',
-        requires = "rpc_host"
-    )]
+    #[arg(long, default_value = "cookie", value_name = "NAMES", value_delimiter = ',')]
     headers: Vec<String>,
     /// Cookies that the application gets; several with commas. Default: all.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "rpc_host")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     proxy_cookies: Vec<String>,
     /// Whether the application hears of sessions that have ended.
-    #[arg(long, value_enum, default_value_t = DisconnectMode::Auto, requires = "rpc_host")]
+    #[arg(long, value_enum, default_value_t = DisconnectMode::Auto)]
     disconnect_mode: DisconnectMode,
     /// The most ended sessions that it hears of in a second.
-    #[arg(long, default_value = "100", value_name = "N", requires = "rpc_host")]
+    #[arg(long, default_value = "100", value_name = "N")]
     disconnect_rate: NonZeroU32,
     /// Ended sessions that may wait for that; more are dropped with a warning.
-    #[arg(long, default_value = "4096", value_name = "N", requires = "rpc_host")]
+    #[arg(long, default_value = "4096", value_name = "N")]
     disconnect_backlog_size: NonZeroUsize,
 }
 
@@ -113,27 +110,22 @@ impl Options {
         self.rpc_impl == Kind::None
     }
 
-    /// Whether an embedded application has nothing to say.
-    pub(super) fn replaces_embedded(&self) -> bool {
-        self.is_none() || self.rpc_host.is_some()
+    /// Whether the application gets the cookies of clients.
+    pub(super) fn gets_cookies(&self) -> bool {
+        self.headers
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case("cookie"))
     }
 
-    /// The application, if there is a remote one. `http_secret` authenticates the server to one over HTTP.
+    /// The application. `http_secret` authenticates the server to one over HTTP.
     pub(super) fn start(
         &self,
         http_secret: Option<String>,
         n_shards: usize,
         registry: &Registry,
-    ) -> Result<Option<Arc<dyn Application>>, Failure> {
-        let Some(target) = self.rpc_host.clone() else {
-            return Ok(None);
-        };
+    ) -> Result<Arc<dyn Application>, Failure> {
+        let target = self.target();
         self.check_kind(&target)?;
-        let kind = match &target {
-            Target::Grpc(_) => "gRPC",
-            Target::Http(_) => "HTTP",
-        };
-        tracing::info!("The application at {target} is asked over {kind}.");
         let remote = Remote::start(
             &plimsoll_rpc::Options {
                 request_timeout: self.request_timeout(&target),
@@ -155,10 +147,27 @@ impl Options {
             registry,
         );
         match remote {
-            Ok(remote) => Ok(Some(Arc::new(remote))),
+            Ok(remote) => Ok(Arc::new(remote)),
             Err(error @ StartError::Thread(_)) => Err(error.into()),
             Err(error) => Err(Failure::Usage(error.to_string())),
         }
+    }
+
+    /// Where the application is, with a line in the log.
+    fn target(&self) -> Target {
+        let Some(target) = self.rpc_host.clone() else {
+            tracing::info!(
+                "An application with AnyCable's RPC is expected at {DEFAULT_HOST} (gRPC). Another place: --rpc_host. To start \
+                 without one: --app benchmark, --app chat or --norpc."
+            );
+            return DEFAULT_HOST.parse().expect("a host and a port");
+        };
+        let kind = match &target {
+            Target::Grpc(_) => "gRPC",
+            Target::Http(_) => "HTTP",
+        };
+        tracing::info!("The application at {target} is asked over {kind}.");
+        target
     }
 
     fn check_kind(&self, target: &Target) -> Result<(), Failure> {

@@ -44,9 +44,12 @@ pub(super) struct Secrets {
 }
 
 impl Secrets {
-    /// The key for broadcasts over HTTP.
-    pub(super) fn broadcast_key(&self) -> Option<String> {
-        self.own_or_derived(&self.broadcast_key, "broadcast-cable")
+    /// The key for broadcasts over HTTP. With `--public` only one that is given: none is derived then.
+    pub(super) fn broadcast_key(&self, is_public: bool) -> Option<String> {
+        match is_public {
+            true => first_of(&[&self.broadcast_key]).map(str::to_owned),
+            false => self.own_or_derived(&self.broadcast_key, "broadcast-cable"),
+        }
     }
 
     /// The key that an application over HTTP gets.
@@ -129,11 +132,16 @@ mod tests {
 
     #[track_caller]
     fn check_broadcast_key(arguments: &[&str], expected: Option<&str>) {
-        assert_eq!(
-            secrets(arguments).broadcast_key().as_deref(),
-            expected,
-            "{arguments:?}"
-        );
+        let found = secrets(arguments).broadcast_key(false);
+        assert_eq!(found.as_deref(), expected, "{arguments:?}");
+    }
+
+    #[test]
+    fn with_public_only_a_key_that_is_given_counts() {
+        let key = |arguments: &[&str]| secrets(arguments).broadcast_key(true);
+        assert_eq!(key(&["--secret", "s3cret"]), None);
+        assert_eq!(key(&["--secret", "s3cret", "--broadcast-key", "none"]), None);
+        assert_eq!(key(&["--broadcast-key", "own"]).as_deref(), Some("own"));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod catalog;
 mod command_line;
 mod document;
+mod effect;
 mod effective;
 mod environment;
 mod file;
@@ -101,8 +102,11 @@ pub(crate) fn read(
     let matches = relaxed(program.clone(), |flag| below.contains_key(flag))
         .try_get_matches_from(all.chain(sorted.arguments))
         .map_err(|error| explained(error, program))?;
-    let printed = matches
-        .subcommand_matches("serve")
+    let of_serve = matches.subcommand_matches("serve");
+    if let Some(matches) = of_serve {
+        warnings.extend(effect::warn_of_no_effect(serve, matches, &below));
+    }
+    let printed = of_serve
         .filter(|matches| matches.get_flag("print_config"))
         .map(|matches| effective::print(serve, matches, &below));
     Ok(Reading {

@@ -89,6 +89,7 @@ const CALLS = [
   ["wait for their turn", now("rpc_pending_num"), count],
   ["may be under way", now("rpc_capacity_num"), count],
   ["ended sessions to be told", now("disconnect_queue_size"), count],
+  ["pending subscriptions", now("pending_subscriptions_num"), count],
 ];
 
 const byId = (id) => document.getElementById(id);
@@ -166,7 +167,9 @@ function showCalls(state) {
     const value = figure(history);
     return element("tr", {}, element("td", {}, title), number(value === null ? "–" : write(value)));
   });
-  byId("calls").replaceChildren(...rows);
+  const { reason } = state.pending_subscriptions;
+  const why = reason ? [element("tr", {}, element("td", { class: "bad", colspan: 2 }, `last failed call: ${reason}`))] : [];
+  byId("calls").replaceChildren(...rows, ...why);
 }
 
 function showWrong(state) {

@@ -5,29 +5,48 @@
 //! shards, and a new secret ends all of them.
 
 use std::{
+    collections::HashMap,
     fmt,
-    sync::Arc,
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use plimsoll_cable::derived_key;
 use subtle::ConstantTimeEq;
-use tokio::sync::Semaphore;
+
+use crate::network::Network;
 
 /// How long a browser need not send the secret again: a working day.
 pub(crate) const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Wrong secrets that are being answered at the same time; further ones, and right ones meanwhile, are not looked at.
-const MAX_WRONG: usize = 4;
+/// Wrong secrets of one network that are being answered at the same time; further ones, and right ones meanwhile, are not
+/// looked at.
+const MAX_WRONG: u8 = 4;
 
-/// How long the answer to a wrong secret takes. With [`MAX_WRONG`] that is four guesses a second from the whole world,
-/// which nobody finds a secret of 16 characters with.
+/// How long the answer to a wrong secret takes. With [`MAX_WRONG`] that is four guesses a second for one network, with
+/// which nobody finds a secret of 16 characters; and who has another address is not kept out by them.
 const WRONG_DELAY: Duration = Duration::from_secs(1);
+
+/// Networks that are counted at the same time. When so many guess, those of further ones are answered at once: the
+/// operator gets in, and memory stays bounded.
+const MAX_NETWORKS: usize = 1024;
 
 /// Decides about secrets and cookies.
 pub(crate) struct Gate {
     secret: String,
-    guesses: Arc<Semaphore>,
+    guesses: Arc<Guesses>,
+}
+
+/// Guesses that are being answered, by network. The map's hash is keyed: the addresses are the guessers' choice.
+#[derive(Default)]
+struct Guesses(Mutex<HashMap<Network, u8>>);
+
+/// A guess that is being answered, until it is dropped.
+struct Place {
+    guesses: Arc<Guesses>,
+    /// `None` when too many networks are counted.
+    network: Option<Network>,
 }
 
 /// What is said to a secret.
@@ -35,7 +54,7 @@ pub(crate) struct Gate {
 pub(crate) enum Verdict {
     Right,
     Wrong,
-    /// It was not looked at, because too many wrong ones came.
+    /// It was not looked at, because too many wrong ones came from the same network.
     TooMany,
 }
 
@@ -43,18 +62,21 @@ impl Gate {
     pub(crate) fn new(secret: String) -> Self {
         Self {
             secret,
-            guesses: Arc::new(Semaphore::new(MAX_WRONG)),
+            guesses: Arc::default(),
         }
     }
 
     /// Looks at a secret. A wrong one keeps its place for the whole delay, also when its client hangs up sooner: a
     /// client that does not wait must not get more guesses. Call it on a shard.
-    pub(crate) async fn judge(&self, guess: &[u8]) -> Verdict {
-        let Ok(place) = Arc::clone(&self.guesses).try_acquire_owned() else {
+    pub(crate) async fn judge(&self, guess: &[u8], peer: IpAddr) -> Verdict {
+        let Some(place) = self.guesses.enter(Network::of(peer)) else {
             return Verdict::TooMany;
         };
         if guess.ct_eq(self.secret.as_bytes()).into() {
             return Verdict::Right;
+        }
+        if place.network.is_none() {
+            return Verdict::Wrong;
         }
         let delay = tokio::task::spawn_local(async move {
             tokio::time::sleep(WRONG_DELAY).await;
@@ -90,6 +112,47 @@ impl Gate {
     }
 }
 
+impl Guesses {
+    /// Counts a guess; `None` when there are too many from its network.
+    fn enter(self: &Arc<Self>, network: Network) -> Option<Place> {
+        let mut table = self.table();
+        let is_counted = table.contains_key(&network) || table.len() < MAX_NETWORKS;
+        if is_counted {
+            let n_guesses = table.entry(network).or_default();
+            if *n_guesses == MAX_WRONG {
+                return None;
+            }
+            *n_guesses += 1;
+        }
+        Some(Place {
+            guesses: Arc::clone(self),
+            network: is_counted.then_some(network),
+        })
+    }
+
+    fn leave(&self, network: Network) {
+        let mut table = self.table();
+        if let Some(n_guesses) = table.get_mut(&network) {
+            *n_guesses -= 1;
+            if *n_guesses == 0 {
+                table.remove(&network);
+            }
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<Network, u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(network) = self.network {
+            self.guesses.leave(network);
+        }
+    }
+}
+
 /// A clock before 1970 is one that was never set.
 fn unix_seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
@@ -104,12 +167,17 @@ impl fmt::Debug for Gate {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
     use tokio::{
         task::{LocalSet, spawn_local},
         time::Instant,
     };
 
     use super::*;
+
+    const OPERATOR: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    const RIGHT: &[u8] = b"a secret of some length";
 
     fn gate() -> Gate {
         Gate::new("a secret of some length".to_owned())
@@ -126,28 +194,60 @@ mod tests {
                     ("", Verdict::Wrong, 1),
                 ] {
                     let begin = Instant::now();
-                    assert_eq!(gate().judge(guess.as_bytes()).await, expected, "{guess}");
+                    assert_eq!(
+                        gate().judge(guess.as_bytes(), OPERATOR).await,
+                        expected,
+                        "{guess}"
+                    );
                     assert_eq!(begin.elapsed().as_secs(), seconds, "{guess}");
                 }
             })
             .await;
     }
 
+    /// Guesses without waiting for the answer.
+    async fn guess_and_leave(gate: &Arc<Gate>, peer: IpAddr) {
+        let gate = Arc::clone(gate);
+        let guessing = spawn_local(async move { gate.judge(b"wrong", peer).await });
+        tokio::task::yield_now().await;
+        guessing.abort();
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn a_flood_of_guesses_is_not_looked_at_even_when_nobody_waits_for_the_answers() {
+    async fn a_flood_of_guesses_is_not_looked_at_and_keeps_nobody_else_out() {
         LocalSet::new()
             .run_until(async {
                 let gate = Arc::new(gate());
+                let [own, neighbor, other]: [IpAddr; 3] =
+                    ["2001:db8:0:1::1", "2001:db8:0:1::2", "2001:db8:0:2::1"]
+                        .map(|address| address.parse().expect("an address"));
                 for _ in 0..MAX_WRONG {
-                    let gate = Arc::clone(&gate);
-                    let guessing = spawn_local(async move { gate.judge(b"wrong").await });
-                    tokio::task::yield_now().await;
-                    guessing.abort();
+                    guess_and_leave(&gate, own).await;
                 }
-                let right = b"a secret of some length";
-                assert_eq!(gate.judge(right).await, Verdict::TooMany);
+                assert_eq!(gate.judge(RIGHT, own).await, Verdict::TooMany);
+                assert_eq!(gate.judge(RIGHT, neighbor).await, Verdict::TooMany);
+                assert_eq!(gate.judge(RIGHT, other).await, Verdict::Right);
+                assert_eq!(gate.judge(RIGHT, OPERATOR).await, Verdict::Right);
                 tokio::time::sleep(WRONG_DELAY + Duration::from_millis(1)).await;
-                assert_eq!(gate.judge(right).await, Verdict::Right);
+                assert_eq!(gate.judge(RIGHT, own).await, Verdict::Right);
+                assert!(gate.guesses.table().is_empty());
+            })
+            .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn guesses_from_everywhere_fill_no_memory_and_keep_nobody_out() {
+        LocalSet::new()
+            .run_until(async {
+                let gate = Arc::new(gate());
+                for n in 0..MAX_NETWORKS as u128 + 10 {
+                    guess_and_leave(&gate, Ipv6Addr::from_bits(n << 64).into()).await;
+                }
+                assert_eq!(gate.guesses.table().len(), MAX_NETWORKS);
+                let begin = Instant::now();
+                assert_eq!(gate.judge(b"wrong", OPERATOR).await, Verdict::Wrong);
+                assert_eq!(gate.judge(RIGHT, OPERATOR).await, Verdict::Right);
+                assert_eq!(begin.elapsed(), Duration::ZERO);
             })
             .await;
     }

@@ -10,7 +10,7 @@ use plimsoll_telemetry::{BUCKET_BOUNDS, Metric, Registry, Series, Value};
 use serde::Serialize;
 
 use super::slow_sessions::SlowSession;
-use crate::http::Readiness;
+use crate::{http::Readiness, pending_subscriptions::Summary};
 
 /// The document.
 #[derive(Debug, Serialize)]
@@ -24,6 +24,7 @@ pub(crate) struct State {
     max_connections: usize,
     #[serde(flatten)]
     readiness: Readiness,
+    pending_subscriptions: Summary,
     /// None until they were counted.
     slow_sessions: Option<Vec<SlowSession>>,
     /// Upper bounds of the histograms' buckets in seconds; one more bucket has none.
@@ -37,6 +38,7 @@ pub(crate) struct Facts {
     pub(crate) uptime: Duration,
     pub(crate) n_shards: usize,
     pub(crate) max_connections: usize,
+    pub(crate) pending_subscriptions: Summary,
     pub(crate) slow_sessions: Option<Vec<SlowSession>>,
 }
 
@@ -66,6 +68,7 @@ impl State {
             shards: facts.n_shards,
             max_connections: facts.max_connections,
             readiness: Readiness::of(registry.dependencies()),
+            pending_subscriptions: facts.pending_subscriptions,
             slow_sessions: facts.slow_sessions,
             bucket_bounds: &BUCKET_BOUNDS,
             metrics: metrics.into_iter().map(series_of).collect(),
@@ -120,12 +123,13 @@ mod tests {
             uptime: Duration::from_millis(4_500),
             n_shards: 2,
             max_connections: 1000,
+            pending_subscriptions: Summary::default(),
             slow_sessions: None,
         };
         let now = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         let mut state = State::new(&registry, facts, now);
         // It changes with every release.
         state.version = "1.0.0";
-        expect![[r#"{"version":"1.0.0","time_ms":1800000000000,"uptime_ms":4500,"shards":2,"max_connections":1000,"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"connection refused","for_s":0}],"slow_sessions":null,"bucket_bounds":[0.0001,0.00025,0.0005,0.001,0.0025,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1.0,2.5,5.0,10.0],"metrics":{"broadcast_duration_seconds":[{"counts":[0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0],"sum_seconds":0.002}],"clients_num":[{"value":2.0}],"dependency_up":[{"labels":{"dependency":"redis"},"value":0.0}],"refused_connections_total":[{"labels":{"reason":"tls"},"value":3.0}]}}"#]].assert_eq(&serde_json::to_string(&state).expect("JSON"));
+        expect![[r#"{"version":"1.0.0","time_ms":1800000000000,"uptime_ms":4500,"shards":2,"max_connections":1000,"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"connection refused","for_s":0}],"pending_subscriptions":{"n":0,"reason":null},"slow_sessions":null,"bucket_bounds":[0.0001,0.00025,0.0005,0.001,0.0025,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1.0,2.5,5.0,10.0],"metrics":{"broadcast_duration_seconds":[{"counts":[0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0],"sum_seconds":0.002}],"clients_num":[{"value":2.0}],"dependency_up":[{"labels":{"dependency":"redis"},"value":0.0}],"refused_connections_total":[{"labels":{"reason":"tls"},"value":3.0}]}}"#]].assert_eq(&serde_json::to_string(&state).expect("JSON"));
     }
 }

@@ -1,4 +1,6 @@
-//! `BenchmarkChannel`: what websocket-bench expects of a server (spec load-tools §1.4).
+//! `BenchmarkChannel`: what websocket-bench, and load scripts for AnyCable's benchmark application, expect of a server.
+
+use std::borrow::Cow;
 
 use plimsoll_cable::{broadcast::Publication, reply};
 use serde::Deserialize;
@@ -10,20 +12,20 @@ use super::{
 };
 use crate::Publisher;
 
-/// Everybody may connect. A subscription hears a stream of its own and the stream `all`, or `all_X` when the
-/// identifier has a parameter `stream` or `id` of value X. Action `echo` publishes to the own stream;
-/// `broadcast` publishes to the shared one and, when everybody there was written to, `broadcastResult` to the
-/// own: the result means that the broadcast is done, as in the servers that the benchmark was made for.
+/// Everybody may connect. A subscription hears the stream `all`, or `allX` when the identifier has an `id` of value X:
+/// the names that AnyCable's benchmark application gives its streams. Action `echo` sends its data back to the sender;
+/// `broadcast` publishes its data on the stream and, when everybody there was written to, sends it back with the action
+/// `broadcastResult`: the result means that the broadcast is done, as in the servers that the benchmark was made for.
 #[derive(Debug)]
 pub struct Benchmark {
     publisher: Publisher,
 }
 
+/// What a client performs. All other keys are its own, and come back as they are.
 #[derive(Deserialize)]
 struct Performed<'a> {
-    action: &'a str,
     #[serde(borrow)]
-    payload: &'a RawValue,
+    action: &'a RawValue,
 }
 
 impl Benchmark {
@@ -32,22 +34,25 @@ impl Benchmark {
         Self { publisher }
     }
 
-    async fn perform(&self, request: &CommandRequest<'_>, data: &str) {
-        let Ok(Performed { action, payload }) = serde_json::from_str(data) else {
-            tracing::debug!(data, "BenchmarkChannel needs {{\"action\":…,\"payload\":…}}.");
-            return;
+    /// What the sender gets back, as JSON text; `None` for an action that the channel does not have.
+    async fn perform(&self, identifier: &str, data: &str) -> Option<String> {
+        let Some((action, raw)) = action(data) else {
+            tracing::debug!(
+                "BenchmarkChannel needs an object with an action, such as {{\"action\":\"echo\"}}."
+            );
+            return None;
         };
-        let own = own_stream(request);
-        match action {
-            "echo" => self.publisher.publish(message(own, action, payload)).await,
+        match &*action {
+            "echo" => Some(data.to_owned()),
             "broadcast" => {
-                let shared = shared_stream(request.identifier);
-                self.publisher.deliver(message(shared, action, payload)).await;
-                self.publisher
-                    .publish(message(own, "broadcastResult", payload))
-                    .await;
+                let publication = Publication::from_json(stream(identifier), data.to_owned());
+                self.publisher.deliver(publication).await;
+                Some(replaced(data, raw, "\"broadcastResult\""))
             }
-            _ => tracing::debug!(action, "BenchmarkChannel knows the actions echo and broadcast."),
+            _ => {
+                tracing::debug!(%action, "BenchmarkChannel knows the actions echo and broadcast.");
+                None
+            }
         }
     }
 }
@@ -68,23 +73,23 @@ impl Application for Benchmark {
                 Action::Subscribe => subscribe(request),
                 Action::Unsubscribe => CommandReply::default(),
                 Action::Perform(data) => {
-                    self.perform(request, data).await;
-                    CommandReply::default()
+                    let answer = self.perform(request.identifier, data).await;
+                    let message = |json: String| reply::encode_message(request.identifier, &json);
+                    CommandReply {
+                        transmissions: answer.map(message).into_iter().collect(),
+                        ..CommandReply::default()
+                    }
                 }
             }
         })
     }
 }
 
-fn message(stream: String, action: &str, payload: &RawValue) -> Publication {
-    Publication::from_json(stream, format!(r#"{{"action":"{action}","payload":{payload}}}"#))
-}
-
 fn subscribe(request: &CommandRequest<'_>) -> CommandReply {
     match Channel::parse(request.identifier) {
         Some(channel) if channel.name == "BenchmarkChannel" => CommandReply {
             status: Status::Accepted,
-            streams: vec![own_stream(request), shared_stream(request.identifier)],
+            streams: vec![stream(request.identifier)],
             transmissions: vec![reply::encode_confirm(request.identifier)],
             ..CommandReply::default()
         },
@@ -95,31 +100,74 @@ fn subscribe(request: &CommandRequest<'_>) -> CommandReply {
     }
 }
 
-/// One per subscription: two subscriptions of one client must not hear each other's echoes.
-fn own_stream(request: &CommandRequest<'_>) -> String {
-    format!("{}:{}", request.sid, request.identifier)
+/// The action's name, and the JSON that it is written as; `None` when `data` is not an object with an action.
+fn action(data: &str) -> Option<(Cow<'_, str>, &str)> {
+    #[derive(Deserialize)]
+    struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    // A list would do for a struct, too.
+    let is_object = data.trim_start().starts_with('{');
+    let Performed { action } = is_object.then(|| serde_json::from_str(data).ok()).flatten()?;
+    let Name(name) = serde_json::from_str(action.get()).ok()?;
+    Some((name, action.get()))
 }
 
-fn shared_stream(identifier: &str) -> String {
-    let channel = Channel::parse(identifier);
-    match channel.and_then(|channel| channel.parameter("stream").or_else(|| channel.parameter("id"))) {
-        Some(name) => format!("all_{name}"),
-        None => "all".to_owned(),
-    }
+/// `text` with `replacement` in the place of its part `part`.
+fn replaced(text: &str, part: &str, replacement: &str) -> String {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    format!("{}{replacement}{}", &text[..start], &text[start + part.len()..])
+}
+
+fn stream(identifier: &str) -> String {
+    let id = Channel::parse(identifier).and_then(|channel| channel.parameter("id"));
+    format!("all{}", id.unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_telemetry::Registry;
+
     use super::*;
 
     #[test]
-    fn parameters_choose_the_stream() {
-        for (identifier, stream) in [
+    fn the_id_chooses_the_stream() {
+        for (identifier, expected) in [
             (r#"{"channel":"BenchmarkChannel"}"#, "all"),
-            (r#"{"channel":"BenchmarkChannel","id":7}"#, "all_7"),
-            (r#"{"channel":"BenchmarkChannel","id":7,"stream":"x"}"#, "all_x"),
+            (r#"{"channel":"BenchmarkChannel","id":7}"#, "all7"),
+            (r#"{"channel":"BenchmarkChannel","id":"_x"}"#, "all_x"),
+            (r#"{"channel":"BenchmarkChannel","id":"","stream":"x"}"#, "all"),
         ] {
-            assert_eq!(shared_stream(identifier), stream, "{identifier}");
+            assert_eq!(stream(identifier), expected, "{identifier}");
+        }
+    }
+
+    #[tokio::test]
+    async fn data_comes_back_with_all_its_keys() {
+        // Without shards a broadcast is delivered at once.
+        let (publisher, _) = Publisher::new(0, 1 << 20, &Registry::default());
+        let benchmark = Benchmark::new(publisher);
+        for (data, expected) in [
+            (
+                r#"{"ts":1.0,"action":"echo"}"#,
+                Some(r#"{"ts":1.0,"action":"echo"}"#),
+            ),
+            (r#"{"action":"echo"}"#, Some(r#"{"action":"echo"}"#)),
+            (
+                r#"{ "foo":{"action":"x"}, "action" : "broadcast" ,"n":12345678901234567890}"#,
+                Some(r#"{ "foo":{"action":"x"}, "action" : "broadcastResult" ,"n":12345678901234567890}"#),
+            ),
+            (
+                r#"{"action":"\u0062roadcast"}"#,
+                Some(r#"{"action":"broadcastResult"}"#),
+            ),
+            (r#"{"action":"dance"}"#, None),
+            (r#"{"action":1}"#, None),
+            (r#"["echo"]"#, None),
+            ("{}", None),
+            ("echo", None),
+        ] {
+            let answer = benchmark.perform("{}", data).await;
+            assert_eq!(answer.as_deref(), expected, "{data}");
         }
     }
 }

@@ -50,10 +50,7 @@ impl Chat {
             serde_json::from_str::<User>(request.identifiers),
             stream(request.identifier),
         ) else {
-            tracing::debug!(
-                data,
-                "ChatChannel needs {{\"action\":\"speak\",\"message\":\"…\"}}."
-            );
+            tracing::debug!("ChatChannel needs {{\"action\":\"speak\",\"message\":\"…\"}}.");
             return;
         };
         if speech.action != "speak" {

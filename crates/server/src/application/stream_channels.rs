@@ -8,6 +8,8 @@ use plimsoll_cable::{
     signed_name::{SignedNameError, Verifier},
 };
 
+use crate::log_form::LogForm;
+
 use super::{
     Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
     Reply, StateChanges, Status, WHISPER_STREAM, channel::Channel,
@@ -148,7 +150,7 @@ impl StreamChannels {
             Err(refusal) => {
                 tracing::debug!(
                     sid = request.sid,
-                    identifier,
+                    identifier = %LogForm(identifier),
                     "A subscription is rejected: {refusal}."
                 );
                 CommandReply {

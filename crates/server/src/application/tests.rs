@@ -69,6 +69,7 @@ async fn check(front: impl FnOnce(Arc<Recorder>) -> Box<dyn Application>) {
         identifiers: "",
         identifier: r#"{"channel":"ItsOwn"}"#,
         action: Action::Subscribe,
+        is_repetition: false,
         environment: &Environment::EMPTY,
         istate: &State::EMPTY,
     };

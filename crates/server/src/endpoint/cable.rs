@@ -14,11 +14,17 @@ use crate::{
         Environment, State, StateChanges, Status, WHISPER_STREAM,
     },
     identities::Identity,
+    log_form::LogForm,
     outgoing::Ending,
     shard::Shard,
 };
 
-/// Subscriptions that one connection may hold. Pages have a handful; without a limit one client could fill
+mod pending;
+
+pub(crate) use self::pending::Due;
+use self::pending::Pending;
+
+/// Subscriptions that one connection may hold, pending ones included. Pages have a handful; without a limit one client could fill
 /// the memory. Beyond it a subscription is rejected.
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
@@ -46,6 +52,8 @@ struct Memory {
     environment: Environment,
     /// By the subscription's identifier; no entry is an empty state.
     istate: BTreeMap<Box<str>, State>,
+    /// Subscriptions about which the application has not decided; none as long as it decides at once.
+    pending: Option<Box<Pending>>,
 }
 
 /// A command that needs the application.
@@ -67,6 +75,21 @@ pub(crate) enum Request {
     History(Box<str>),
     Presence(Box<str>),
     Ping,
+}
+
+impl Request {
+    pub(super) fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Subscribe { identifier, .. }
+            | Self::Unsubscribe(identifier)
+            | Self::History(identifier)
+            | Self::Presence(identifier) => identifier.len(),
+            Self::Perform { identifier, data } | Self::Whisper { identifier, data } => {
+                identifier.len() + data.len()
+            }
+            Self::Ping => 0,
+        }
+    }
 }
 
 impl CableSession {
@@ -174,7 +197,7 @@ impl CableSession {
             }
             Request::Whisper { identifier, data } => {
                 let Some(stream) = self.whisper_stream(&identifier) else {
-                    tracing::debug!(sid = &*self.sid, %identifier, "A whisper that is not allowed is ignored.");
+                    tracing::debug!(sid = &*self.sid, identifier = %LogForm(&identifier), "A whisper that is not allowed is ignored.");
                     return;
                 };
                 let publisher = &shard.publisher;
@@ -192,8 +215,8 @@ impl CableSession {
         }
     }
 
-    /// A second `subscribe` for a live subscription gets no answer: clients repeat the command until the
-    /// first answer arrives, and one confirmation is enough (spec §2.3, §9).
+    /// A second `subscribe` for a live or pending subscription gets no answer of its own: clients repeat the command
+    /// until the first answer arrives, and one answer is enough (spec §2.3, §9).
     async fn subscribe(
         &mut self,
         shard: &Rc<Shard>,
@@ -201,8 +224,8 @@ impl CableSession {
         identifier: Box<str>,
         asks_for_history: bool,
     ) {
-        if self.is_subscribed(&identifier) {
-            tracing::debug!(sid = &*self.sid, %identifier, "A repeated subscription is ignored.");
+        if self.is_subscribed(&identifier) || self.is_pending(&identifier) {
+            tracing::debug!(sid = &*self.sid, identifier = %LogForm(&identifier), "A repeated subscription is ignored.");
             return;
         }
         if !self.has_room_for(&identifier) {
@@ -215,30 +238,45 @@ impl CableSession {
             shard.send_text(id, &reply::encode_reject(&identifier));
             return;
         }
-        let mut reply = self.call(shard, &identifier, Action::Subscribe).await;
-        match reply.status {
-            Status::Accepted => self.subscriptions.push(identifier.clone()),
-            // Without a subscription there is nothing that could hear streams or have a state.
-            Status::Refused | Status::Failed => {
-                reply.streams.clear();
-                reply.istate.clear();
-            }
-        }
+        let reply = self.call(shard, &identifier, Action::Subscribe).await;
         if reply.status == Status::Failed {
-            reply.transmissions.push(reply::encode_reject(&identifier));
+            let counted = shard.pending_subscriptions.add(&reply.failure);
+            let pending = self.memory_mut().pending.get_or_insert_default();
+            pending.add(&identifier, asks_for_history, counted);
+            return;
         }
-        if reply.status == Status::Accepted && asks_for_history {
-            reply
-                .transmissions
-                .push(reply::encode_reject_history(&identifier));
+        self.decide(shard, id, &identifier, asks_for_history, reply);
+    }
+
+    /// The application has granted a subscription or refused it.
+    fn decide(
+        &mut self,
+        shard: &Shard,
+        id: SessionId,
+        identifier: &str,
+        asks_for_history: bool,
+        mut reply: CommandReply,
+    ) {
+        if reply.status == Status::Accepted {
+            self.subscriptions.push(identifier.into());
+            if asks_for_history {
+                reply.transmissions.push(reply::encode_reject_history(identifier));
+            }
+        } else {
+            // Without a subscription there is nothing that could hear streams or have a state.
+            reply.streams.clear();
+            reply.istate.clear();
         }
-        self.apply(shard, id, &identifier, reply);
+        self.apply(shard, id, identifier, reply);
     }
 
     /// Whatever the application says, the subscription is over, with its streams and its state.
     async fn unsubscribe(&mut self, shard: &Rc<Shard>, id: SessionId, identifier: &str) {
+        if self.forget_pending(identifier).is_some() {
+            return;
+        }
         let Some(position) = self.subscriptions.iter().position(|known| **known == *identifier) else {
-            tracing::debug!(sid = &*self.sid, %identifier, "An unsubscribe without a subscription is ignored.");
+            tracing::debug!(sid = &*self.sid, identifier = %LogForm(identifier), "An unsubscribe without a subscription is ignored.");
             return;
         };
         let mut reply = self.call(shard, identifier, Action::Unsubscribe).await;
@@ -260,6 +298,7 @@ impl CableSession {
             identifiers: self.identifiers(),
             identifier,
             action,
+            is_repetition: false,
             environment: memory.map_or(&NO_ENVIRONMENT, |memory| &memory.environment),
             istate: memory
                 .and_then(|memory| memory.istate.get(identifier))
@@ -328,14 +367,19 @@ impl CableSession {
     fn must_be_subscribed(&self, command: &str, identifier: &str) -> bool {
         let is_subscribed = self.is_subscribed(identifier);
         if !is_subscribed {
-            tracing::debug!(sid = &*self.sid, command, %identifier, "A command without a subscription is ignored.");
+            tracing::debug!(sid = &*self.sid, command, identifier = %LogForm(identifier), "A command without a subscription is ignored.");
         }
         is_subscribed
     }
 
     fn has_room_for(&self, identifier: &str) -> bool {
-        let n_bytes = || self.subscriptions.iter().map(|known| known.len()).sum::<usize>();
-        self.subscriptions.len() < MAX_SUBSCRIPTIONS && n_bytes() + identifier.len() <= MAX_IDENTIFIER_BYTES
+        let pending = self.pending();
+        let n = self.subscriptions.len() + pending.map_or(0, Pending::len);
+        let n_bytes = || {
+            let granted: usize = self.subscriptions.iter().map(|known| known.len()).sum();
+            granted + pending.map_or(0, Pending::identifier_bytes)
+        };
+        n < MAX_SUBSCRIPTIONS && n_bytes() + identifier.len() <= MAX_IDENTIFIER_BYTES
     }
 
     /// Whether the application has granted this subscription and it was not ended since.
@@ -354,6 +398,7 @@ impl Drop for CableSession {
             farewell_to: Some(application),
             environment,
             istate,
+            pending: _,
         } = *memory
         else {
             return;

@@ -6,11 +6,11 @@
 use std::{io, rc::Rc};
 
 use plimsoll_cable::event_stream::EventStream;
-use plimsoll_hub::{Frame, SessionId};
+use plimsoll_hub::SessionId;
 use tokio::time::Instant;
 
 use self::{answer::Refusal, wanted::Subscription};
-use super::cable::{self, CableSession};
+use super::cable::{self, CableSession, Due};
 use crate::{
     application::ConnectRequest,
     connection::Connection,
@@ -53,11 +53,11 @@ pub(crate) async fn open(shard: Rc<Shard>, stream: Stream, opening: Opening, cou
     shard.hold(id);
     let cable = match start(&shard, id, &connection, request, subscriptions).await {
         Ok(cable) => {
-            shard.release(id, answer::head(&cors).into());
+            shard.release(id, answer::head(&cors));
             Some(cable)
         }
         Err(refusal) => {
-            shard.refuse(id, refusal.answer(&cors).into());
+            shard.refuse(id, refusal.answer(&cors));
             None
         }
     };
@@ -75,7 +75,7 @@ async fn start(
     request: ConnectRequest,
     subscriptions: Vec<Subscription>,
 ) -> Result<CableSession, Refusal> {
-    if shard.is_draining.get() {
+    if shard.publisher.is_closed() {
         return Err(Refusal::Draining);
     }
     let mut cable = CableSession::connect(shard, id, Rc::clone(&connection.sid), request).await;
@@ -97,18 +97,42 @@ async fn start(
             asks_for_history,
         };
         cable.perform(shard, id, subscribe).await;
-        if !cable.is_subscribed(&identifier) {
-            return Err(Refusal::Rejected(identifier));
+        let is_decided = tokio::select! {
+            is_decided = decided(&mut cable, shard, id, &identifier) => is_decided,
+            // The session ends with this refusal, which has no reader.
+            () = hung_up(connection, shard) => false,
+        };
+        match cable.is_subscribed(&identifier) {
+            true => {}
+            false if is_decided => return Err(Refusal::Rejected(identifier)),
+            false => return Err(Refusal::NotDecided),
         }
     }
     Ok(cable)
 }
 
+/// Waits until the application has decided about a subscription, which it usually has; `false` if it has not in time.
+async fn decided(cable: &mut CableSession, shard: &Rc<Shard>, id: SessionId, identifier: &str) -> bool {
+    while cable.is_pending(identifier) {
+        let due = cable.next_due().await;
+        if matches!(due, Due::GiveUp(_)) || shard.is_ending(id) {
+            return false;
+        }
+        cable.settle(shard, id, due);
+    }
+    true
+}
+
 /// Waits for the client to hang up. Dropping the cable session tells the application.
 async fn listen(session: OpenSession, connection: Rc<Connection>, _cable: Option<CableSession>) {
+    hung_up(&connection, &session.shard).await;
+}
+
+/// Completes when the client has hung up, or sends too much.
+async fn hung_up(connection: &Connection, shard: &Shard) {
     let mut n_ignored = 0;
     while n_ignored <= MAX_IGNORED_BYTES && connection.readable().await.is_ok() {
-        match connection.try_read(&mut session.shard.scratch.borrow_mut()) {
+        match connection.try_read(&mut shard.scratch.borrow_mut()) {
             Ok(0) => return,
             Ok(n_read) => n_ignored += n_read,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -126,15 +150,19 @@ impl Shard {
     }
 
     /// Puts the head of the answer in front of what was held; the caller flushes.
-    fn release(&self, id: SessionId, head: Frame) {
-        if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
+    fn release(&self, id: SessionId, head: Vec<u8>) {
+        let mut hub = self.hub.borrow_mut();
+        let head = hub.frame(head);
+        if let Some((_, outbox)) = hub.get_mut(id) {
             outbox.release(head);
         }
     }
 
     /// Queues an answer instead of everything that was held, and nothing after it; the caller flushes.
-    fn refuse(&self, id: SessionId, answer: Frame) {
-        if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
+    fn refuse(&self, id: SessionId, answer: Vec<u8>) {
+        let mut hub = self.hub.borrow_mut();
+        let answer = hub.frame(answer);
+        if let Some((_, outbox)) = hub.get_mut(id) {
             outbox.drop_unsent();
             outbox.release(answer);
             if !outbox.is_sealed() {

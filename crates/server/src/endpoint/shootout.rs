@@ -94,6 +94,10 @@ impl Contract {
 }
 
 impl Broadcast {
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.to_all.len() + self.to_sender.len()
+    }
+
     /// Publishes. The result goes out when every client has been written to: it says that the broadcast is done.
     pub(crate) async fn publish(self, shard: &Rc<Shard>, sender: SessionId) {
         let Self {

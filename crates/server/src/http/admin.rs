@@ -9,7 +9,7 @@
 //! | `GET /admin/state.json` | what the page shows, also for programs with `Authorization: Bearer SECRET` |
 //! | `GET /admin/admin.css`, `admin.js`, `base.css`, `figures.js` | the page's parts, for everybody: they hold nothing |
 
-use std::time::SystemTime;
+use std::{net::IpAddr, time::SystemTime};
 
 use bytes::Bytes;
 use hyper::{
@@ -60,12 +60,12 @@ pub(super) fn of_request<'a, B>(
     (is_here && (rest.is_empty() || rest.starts_with('/'))).then_some(admin)
 }
 
-pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incoming>) -> Answer {
+pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incoming>, peer: IpAddr) -> Answer {
     let path = &request.uri().path()[PATH.len()..];
     let answer = match (request.method(), path) {
         (&Method::GET, "" | "/") => page(admin, &request),
-        (&Method::GET, "/state.json") => state(shard, admin, &request).await,
-        (&Method::POST, "/sign-in") => sign_in(shard, admin, request).await,
+        (&Method::GET, "/state.json") => state(shard, admin, &request, peer).await,
+        (&Method::POST, "/sign-in") => sign_in(shard, admin, request, peer).await,
         (&Method::POST, "/sign-out") => to_page(cookie(shard, "", 0)),
         (&Method::GET, "/admin.css") => pages::style(STYLE),
         (&Method::GET, "/admin.js") => pages::script(SCRIPT),
@@ -102,12 +102,12 @@ fn with_advice(answer: Answer) -> Answer {
     }
 }
 
-async fn state<B>(shard: &Shard, admin: &Admin, request: &Request<B>) -> Answer {
+async fn state<B>(shard: &Shard, admin: &Admin, request: &Request<B>, peer: IpAddr) -> Answer {
     if !is_signed_in(admin, request) {
         let secret = request.headers().get(header::AUTHORIZATION);
         let secret = secret.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
         let refusal = match secret {
-            Some(secret) => refusal(admin.gate.judge(secret).await),
+            Some(secret) => refusal(admin.gate.judge(secret, peer).await),
             None => Some((
                 StatusCode::UNAUTHORIZED,
                 "Send the secret: Authorization: Bearer SECRET.",
@@ -126,6 +126,7 @@ fn describe(shard: &Shard, admin: &Admin) -> Bytes {
         uptime: admin.started.elapsed(),
         n_shards: shard.config.n_shards,
         max_connections: shard.config.max_connections,
+        pending_subscriptions: shard.pending_subscriptions.summary(),
         slow_sessions: admin.slow_sessions.look(),
     };
     let state = State::new(&shard.config.registry, facts, SystemTime::now());
@@ -134,8 +135,9 @@ fn describe(shard: &Shard, admin: &Admin) -> Bytes {
         .into()
 }
 
-async fn sign_in(shard: &Shard, admin: &Admin, request: Request<Incoming>) -> Answer {
+async fn sign_in(shard: &Shard, admin: &Admin, request: Request<Incoming>, peer: IpAddr) -> Answer {
     let body = match body::read(
+        shard,
         request.into_body(),
         MAX_FORM_BYTES,
         shard.config.handshake_timeout,
@@ -145,9 +147,9 @@ async fn sign_in(shard: &Shard, admin: &Admin, request: Request<Incoming>) -> An
         Ok(body) => body,
         Err(answer) => return answer,
     };
-    let secret = form_urlencoded::parse(&body).find(|(name, _)| name == "secret");
+    let secret = form_urlencoded::parse(body.bytes()).find(|(name, _)| name == "secret");
     let secret = secret.map(|(_, secret)| secret).unwrap_or_default();
-    match refusal(admin.gate.judge(secret.as_bytes()).await) {
+    match refusal(admin.gate.judge(secret.as_bytes(), peer).await) {
         Some((status, reason)) => form(status, reason),
         None => {
             let admission = admin.gate.admit(SystemTime::now());
@@ -162,7 +164,7 @@ fn refusal(verdict: Verdict) -> Option<(StatusCode, &'static str)> {
         Verdict::Wrong => Some((StatusCode::UNAUTHORIZED, "This is not the secret.")),
         Verdict::TooMany => Some((
             StatusCode::TOO_MANY_REQUESTS,
-            "Too many wrong secrets are coming in. Try again in a second.",
+            "Too many wrong secrets come from your network. Try again in a second.",
         )),
     }
 }

@@ -1,28 +1,59 @@
-//! Request bodies that are small by nature: read whole, up to a size and within a time.
+//! Request bodies that are small by nature: read whole, up to a size, within a time, and as long as there is room for all.
 
 use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::{StatusCode, body::Incoming};
+use hyper::{StatusCode, body::Incoming, header};
 
-use super::{Answer, text};
+use super::{Answer, text, with_header};
+use crate::{
+    request_bodies::{NoRoom, RequestBody},
+    shard::Shard,
+};
+
+/// Why a body is not read, though nothing is wrong with it.
+pub(super) const NO_ROOM: &str = "too many request bodies are being read; see --max_body_total";
 
 /// The body; what cannot be read is answered here.
-pub(super) async fn read(body: Incoming, max_bytes: usize, patience: Duration) -> Result<Vec<u8>, Answer> {
-    let collected = Limited::new(body, max_bytes).collect();
-    match tokio::time::timeout(patience, collected).await {
-        Ok(Ok(body)) => Ok(body.to_bytes().into()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(text(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            &format!("The body is larger than {max_bytes} bytes."),
-        )),
-        Ok(Err(error)) => Err(text(
-            StatusCode::BAD_REQUEST,
-            &format!("The body is broken: {error}."),
-        )),
+pub(super) async fn read(
+    shard: &Shard,
+    body: Incoming,
+    max_bytes: usize,
+    patience: Duration,
+) -> Result<RequestBody, Answer> {
+    match tokio::time::timeout(patience, collect(shard, body, max_bytes)).await {
+        Ok(read) => read,
         Err(_) => Err(text(
             StatusCode::REQUEST_TIMEOUT,
             "The body did not arrive in time.",
         )),
+    }
+}
+
+async fn collect(shard: &Shard, body: Incoming, max_bytes: usize) -> Result<RequestBody, Answer> {
+    let mut limited = Limited::new(body, max_bytes);
+    let mut collected = shard.request_bodies.begin();
+    while let Some(frame) = limited.frame().await {
+        let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
+            true => text(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                &format!("The body is larger than {max_bytes} bytes."),
+            ),
+            false => text(StatusCode::BAD_REQUEST, &format!("The body is broken: {error}.")),
+        })?;
+        let data = frame.into_data().unwrap_or_default();
+        if collected.extend(&data, max_bytes) == Err(NoRoom) {
+            let refusal = format!("The body was not read: {NO_ROOM}.");
+            return Err(with_retry(text(StatusCode::SERVICE_UNAVAILABLE, &refusal)));
+        }
+    }
+    Ok(collected)
+}
+
+/// An answer that says 503 also says when to come back: bodies are read within seconds.
+pub(super) fn with_retry(answer: Answer) -> Answer {
+    match answer.status() {
+        StatusCode::SERVICE_UNAVAILABLE => with_header(answer, header::RETRY_AFTER, "1"),
+        _ => answer,
     }
 }

@@ -1,20 +1,28 @@
 //! `POST /_broadcast`: one message or a batch, as AnyCable's HTTP adapter takes them (spec §4.2).
 //!
-//! Beyond AnyCable: the body is bounded, and a body that cannot be published is refused with a reason.
+//! Beyond AnyCable: the body is bounded, a body that cannot be published is refused with a reason, and without a key web
+//! pages of other sites cannot publish.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::{
-    Method, Request, StatusCode,
+    HeaderMap, Method, Request, StatusCode,
     body::{Body, Incoming},
     header,
 };
 use subtle::ConstantTimeEq;
 
-use super::{Answer, text, with_header};
-use crate::{MAX_BROADCAST_BYTES, shard::Shard};
+use super::{Answer, body, stopping, text, with_header};
+use crate::{
+    AcceptError, MAX_BROADCAST_BYTES,
+    config::{BroadcastAccess, Broadcasts},
+    request_bodies::{NoRoom, RequestBody},
+    shard::Shard,
+};
+
+mod sender;
 
 /// How much of a body that is too large is still read, and thrown away, before the connection is closed.
 const MAX_DISCARDED_BYTES: usize = 32 << 20;
@@ -22,10 +30,41 @@ const MAX_DISCARDED_BYTES: usize = 32 << 20;
 /// How long a body may take: a backend on the same network sends a megabyte in milliseconds.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Publishes what the request says; `key` is what it must know, if anything.
-pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, key: Option<&String>) -> Answer {
-    if !shard.config.broadcast_cors {
-        return answer_backend(shard, request, key).await;
+/// Why nothing was published.
+enum Refusal {
+    Because(StatusCode, String),
+    Stopping,
+}
+
+impl Refusal {
+    fn late() -> Self {
+        Self::Because(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not arrive in time".to_owned(),
+        )
+    }
+
+    fn too_large() -> Self {
+        Self::Because(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is larger than {MAX_BROADCAST_BYTES} bytes"),
+        )
+    }
+}
+
+impl From<AcceptError> for Refusal {
+    fn from(error: AcceptError) -> Self {
+        match error {
+            AcceptError::Invalid(error) => Self::Because(StatusCode::BAD_REQUEST, error.to_string()),
+            AcceptError::Stopping => Self::Stopping,
+        }
+    }
+}
+
+/// Publishes what the request says, if its sender may.
+pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, broadcasts: &Broadcasts) -> Answer {
+    if !broadcasts.cors {
+        return answer_backend(shard, request, broadcasts).await;
     }
     let origin = request.headers().get(header::ORIGIN);
     let origin = origin.and_then(|origin| origin.to_str().ok());
@@ -33,70 +72,96 @@ pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, key: Optio
     // A browser asks without the key whether it may ask with it.
     let mut answer = match *request.method() {
         Method::OPTIONS => text(StatusCode::OK, "Broadcasts are sent with POST."),
-        _ => answer_backend(shard, request, key).await,
+        _ => answer_backend(shard, request, broadcasts).await,
     };
     answer.headers_mut().extend(headers);
     answer
 }
 
-async fn answer_backend(shard: &Shard, request: Request<Incoming>, key: Option<&String>) -> Answer {
+async fn answer_backend(shard: &Shard, request: Request<Incoming>, broadcasts: &Broadcasts) -> Answer {
     if request.method() != Method::POST {
         let refusal = text(StatusCode::UNPROCESSABLE_ENTITY, "Broadcasts are sent with POST.");
         return with_header(refusal, header::ALLOW, "POST");
     }
-    if !key.is_none_or(|key| is_authorized(&request, key)) {
-        let refusal = text(
-            StatusCode::UNAUTHORIZED,
-            "Send the broadcast key: Authorization: Bearer <key>.",
-        );
-        return with_header(refusal, header::WWW_AUTHENTICATE, "Bearer");
+    if let Some(answer) = refused(shard, request.headers(), broadcasts) {
+        return answer;
     }
-    match publish(shard, request).await {
+    match publish(shard, request.into_body()).await {
         Ok(()) => text(StatusCode::CREATED, "Published."),
-        Err((status, reason)) => text(status, &format!("Nothing was published: {reason}.")),
+        Err(Refusal::Stopping) => stopping(shard),
+        Err(Refusal::Because(status, reason)) => {
+            let refusal = text(status, &format!("Nothing was published: {reason}."));
+            body::with_retry(refusal)
+        }
     }
 }
 
-fn is_authorized(request: &Request<Incoming>, key: &str) -> bool {
-    let token = request
-        .headers()
+/// The answer to a sender that may not broadcast. Without a key, who it is decides; see [`sender`].
+fn refused(shard: &Shard, headers: &HeaderMap, broadcasts: &Broadcasts) -> Option<Answer> {
+    let own_host = match &broadcasts.access {
+        BroadcastAccess::Key(key) if is_authorized(headers, key) => return None,
+        BroadcastAccess::Key(_) => {
+            let refusal = text(
+                StatusCode::UNAUTHORIZED,
+                "Send the broadcast key: Authorization: Bearer <key>.",
+            );
+            return Some(with_header(refusal, header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        BroadcastAccess::Local { host } => Some(host.as_str()),
+        BroadcastAccess::Everybody => None,
+    };
+    let allowed_pages = broadcasts.cors.then_some(&shard.config.allowed_origins);
+    let checked = sender::check(headers, own_host, allowed_pages);
+    checked.err().map(|reason| text(StatusCode::FORBIDDEN, reason))
+}
+
+fn is_authorized(headers: &HeaderMap, key: &str) -> bool {
+    let token = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
     token.is_some_and(|token| token.ct_eq(key.as_bytes()).into())
 }
 
-async fn publish(shard: &Shard, request: Request<Incoming>) -> Result<(), (StatusCode, String)> {
-    let body = tokio::time::timeout(BODY_TIMEOUT, collect(request.into_body()))
-        .await
-        .unwrap_or_else(|_| {
-            Err((
-                StatusCode::REQUEST_TIMEOUT,
-                "the body did not arrive in time".to_owned(),
-            ))
-        });
-    let published = shard.publisher.accept(&body?).await;
-    published.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))
+async fn publish(shard: &Shard, mut body: Incoming) -> Result<(), Refusal> {
+    let collected = tokio::select! {
+        biased;
+        collected = tokio::time::timeout(BODY_TIMEOUT, collect(shard, &mut body)) => {
+            collected.unwrap_or_else(|_| Err(Refusal::late()))
+        }
+        // Its client need not send the rest before it turns to another server.
+        () = shard.publisher.closed() => Err(Refusal::Stopping),
+    };
+    if collected.is_err() {
+        tokio::task::spawn_local(tokio::time::timeout(BODY_TIMEOUT, discard(body)));
+    }
+    Ok(shard.publisher.accept(collected?.bytes()).await?)
 }
 
 /// Reads the body. One that is too large is refused as soon as that is clear: from its head if that tells the
 /// length.
-async fn collect(mut body: Incoming) -> Result<Vec<u8>, (StatusCode, String)> {
-    let mut collected = Vec::new();
+async fn collect(shard: &Shard, body: &mut Incoming) -> Result<RequestBody, Refusal> {
+    let mut collected = shard.request_bodies.begin();
+    let announced = body
+        .size_hint()
+        .upper()
+        .and_then(|upper| usize::try_from(upper).ok());
+    let max_bytes = announced.unwrap_or(MAX_BROADCAST_BYTES).min(MAX_BROADCAST_BYTES);
     let mut is_too_large = body.size_hint().lower() > MAX_BROADCAST_BYTES as u64;
     while !is_too_large && let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+        let frame = frame.map_err(|error| Refusal::Because(StatusCode::BAD_REQUEST, error.to_string()))?;
         let Ok(data) = frame.into_data() else { continue };
-        is_too_large = collected.len() + data.len() > MAX_BROADCAST_BYTES;
-        collected.extend_from_slice(&data);
+        is_too_large = collected.bytes().len() + data.len() > MAX_BROADCAST_BYTES;
+        if !is_too_large && collected.extend(&data, max_bytes) == Err(NoRoom) {
+            return Err(Refusal::Because(
+                StatusCode::SERVICE_UNAVAILABLE,
+                body::NO_ROOM.to_owned(),
+            ));
+        }
     }
-    if !is_too_large {
-        return Ok(collected);
+    match is_too_large {
+        true => Err(Refusal::too_large()),
+        false => Ok(collected),
     }
-    tokio::task::spawn_local(tokio::time::timeout(BODY_TIMEOUT, discard(body)));
-    Err((
-        StatusCode::PAYLOAD_TOO_LARGE,
-        format!("the body is larger than {MAX_BROADCAST_BYTES} bytes"),
-    ))
 }
 
 /// Takes what is left of a body, within reason, while the answer goes out: a client that is still sending would get

@@ -54,7 +54,7 @@ pub(super) async fn receive(
 async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Result<Opening, Answer> {
     let (head, body) = request.into_parts();
     let body = match head.method {
-        Method::POST => Some(body::read(body, MAX_BODY_BYTES, shard.config.handshake_timeout).await?),
+        Method::POST => Some(body::read(shard, body, MAX_BODY_BYTES, shard.config.handshake_timeout).await?),
         _ => None,
     };
     // The same parser as for a WebSocket reads the head, so that headers, cookies and limits mean the same.
@@ -69,7 +69,7 @@ async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Re
         }
     };
     let wanted = match body {
-        Some(body) => Wanted::from_body(&request, &body),
+        Some(body) => Wanted::from_body(&request, body.bytes()),
         None => Wanted::from_query(&request),
     };
     let Wanted {

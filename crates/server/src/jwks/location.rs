@@ -1,6 +1,6 @@
 //! Where a set of keys is.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{borrow::Cow, fmt, path::PathBuf, str::FromStr};
 
 use http::Uri;
 
@@ -32,13 +32,9 @@ impl FromStr for Location {
         if !text.starts_with("http://") && !text.starts_with("https://") {
             return Ok(Self::File(text.into()));
         }
-        let uri: Uri = text.parse()?;
-        match uri
-            .authority()
-            .is_some_and(|authority| authority.as_str().contains('@'))
-        {
-            true => Err(LocationError::Credentials),
-            false => Ok(Self::Url(uri)),
+        match plimsoll_redacted::url(text) {
+            Cow::Owned(_) => Err(LocationError::Credentials),
+            Cow::Borrowed(text) => Ok(Self::Url(text.parse()?)),
         }
     }
 }
@@ -46,7 +42,8 @@ impl FromStr for Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => path.display().fmt(f),
+            // What was to be a URL may be taken for a path.
+            Self::File(path) => f.write_str(&plimsoll_redacted::url(&path.to_string_lossy())),
             Self::Url(uri) => uri.fmt(f),
         }
     }
@@ -68,8 +65,14 @@ mod tests {
             assert_eq!(matches!(location, Location::File(_)), is_file, "{text}");
             assert_eq!(location.to_string(), text);
         }
+        let mistyped: Location = "htps://me:pass@id.example/jwks".parse().expect("a path");
+        assert_eq!(mistyped.to_string(), "htps://***@id.example/jwks");
         for (text, expected) in [
             ("http://id example/", "; an example is https://"),
+            (
+                "https://me:pass/word@id.example/jwks",
+                "leave out what is before the @",
+            ),
             (
                 "https://me:password@id.example/jwks",
                 "leave out what is before the @",

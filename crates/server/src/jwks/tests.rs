@@ -84,6 +84,20 @@ async fn keys_are_read_on_request_but_not_in_a_flood() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_operator_may_ask_whenever_he_likes() {
+    let file = KeyFile::new("operator");
+    let jwks = file.open().await;
+    for n_keys in [2, 3] {
+        file.write(n_keys);
+        let mut known = jwks.known.clone();
+        known.mark_unchanged();
+        jwks.read_again();
+        known.changed().await.expect("it is run");
+        assert_eq!(jwks.snapshot().keys.n_keys(), n_keys);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn those_who_ask_at_the_same_time_share_one_reading() {
     let file = KeyFile::new("herd");
     let jwks = file.open().await;

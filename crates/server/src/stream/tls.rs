@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 /// Encrypted bytes that wait for a socket that is full; what is beyond stays in the session's outbox, where it is
 /// shared and counted. One full record (RFC 8446 §5.1): less would make more of them.
-const MAX_UNSENT_BYTES: usize = 16 * 1024;
+pub(super) const MAX_UNSENT_BYTES: usize = 16 * 1024;
 
 /// The state of one TLS connection.
 #[derive(Debug)]

@@ -85,12 +85,7 @@ impl Starts for Gated {
 
 impl Application for GatedApplication {
     fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
-        Box::pin(std::future::ready(ConnectReply::Accepted {
-            identifiers: "tester".to_owned(),
-            transmissions: vec![reply::encode_welcome(&request.sid)],
-            cstate: StateChanges::new(),
-            hears_of_end: false,
-        }))
+        accept(request)
     }
 
     fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
@@ -121,6 +116,81 @@ impl Application for GatedApplication {
             }
         })
     }
+}
+
+/// Cannot decide about the first subscriptions to a channel, as often as its identifier says: `fails 2`; refuses those
+/// to `refused`. Keeps a list of the calls.
+#[derive(Clone, Default)]
+pub(crate) struct Undecided {
+    calls: Arc<Mutex<Vec<String>>>,
+}
+
+impl Undecided {
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    fn subscribe(&self, identifier: &str, is_repetition: bool) -> CommandReply {
+        let n_before = self
+            .calls()
+            .iter()
+            .filter(|call| call.ends_with(identifier))
+            .count();
+        let call = if is_repetition { "repeat" } else { "subscribe" };
+        self.calls.lock().unwrap().push(format!("{call} {identifier}"));
+        let n_failures: usize = identifier
+            .strip_prefix("fails ")
+            .map_or(0, |n| n.parse().unwrap());
+        let (status, transmission) = match identifier {
+            _ if n_before < n_failures => (Status::Failed, None),
+            "refused" => (Status::Refused, Some(reply::encode_reject(identifier))),
+            _ => (Status::Accepted, Some(reply::encode_confirm(identifier))),
+        };
+        CommandReply {
+            status,
+            streams: vec!["test".to_owned()],
+            transmissions: transmission.into_iter().collect(),
+            failure: "the database is away".into(),
+            ..CommandReply::default()
+        }
+    }
+}
+
+impl Starts for Undecided {
+    fn start(self, _publisher: Publisher) -> Arc<dyn Application> {
+        Arc::new(self)
+    }
+}
+
+impl Application for Undecided {
+    fn connect<'a>(&'a self, request: &'a ConnectRequest) -> Reply<'a, ConnectReply> {
+        accept(request)
+    }
+
+    fn command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Reply<'a, CommandReply> {
+        assert_eq!(request.identifiers, "tester");
+        let reply = match request.action {
+            Action::Subscribe => self.subscribe(request.identifier, request.is_repetition),
+            Action::Unsubscribe | Action::Perform(_) => {
+                self.calls
+                    .lock()
+                    .unwrap()
+                    .push(format!("other {}", request.identifier));
+                CommandReply::default()
+            }
+        };
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+/// Welcomes a client under the name that commands are expected to carry.
+fn accept(request: &ConnectRequest) -> Reply<'_, ConnectReply> {
+    Box::pin(std::future::ready(ConnectReply::Accepted {
+        identifiers: "tester".to_owned(),
+        transmissions: vec![reply::encode_welcome(&request.sid)],
+        cstate: StateChanges::new(),
+        hears_of_end: false,
+    }))
 }
 
 /// Refuses everybody.

@@ -90,6 +90,33 @@ impl Client {
             .expect("the server closes the connection in time");
     }
 
+    /// Sends one message again and again until the server has let go of the connection. Nothing is read.
+    pub(crate) async fn send_text_until_reset(&mut self, text: &str) {
+        let mut frame = Vec::new();
+        encode_frame(Opcode::Text, text.as_bytes(), MASK, &mut frame);
+        let all_taken = async { while self.stream.write_all(&frame).await.is_ok() {} };
+        tokio::time::timeout(PATIENCE, all_taken)
+            .await
+            .expect("the server closes the connection in time");
+    }
+
+    /// The header of a text message of twice as many bytes, and these.
+    pub(crate) async fn send_half_a_message(&mut self, n_bytes: usize) {
+        let mut frame = Vec::new();
+        encode_frame(Opcode::Text, &vec![b'x'; 2 * n_bytes], MASK, &mut frame);
+        frame.truncate(frame.len() - n_bytes);
+        self.stream.write_all(&frame).await.unwrap();
+    }
+
+    /// Messages in one write, as far as the system allows.
+    pub(crate) async fn send_all(&mut self, texts: impl IntoIterator<Item = String>) {
+        let mut frames = Vec::new();
+        for text in texts {
+            encode_frame(Opcode::Text, text.as_bytes(), MASK, &mut frames);
+        }
+        self.stream.write_all(&frames).await.unwrap();
+    }
+
     pub(crate) async fn send_binary(&mut self, bytes: &[u8]) {
         self.send_frame(Opcode::Binary, bytes).await;
     }

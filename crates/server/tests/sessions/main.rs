@@ -4,9 +4,11 @@
 
 mod application;
 mod client;
+mod draining;
+mod memory;
 mod server;
 
-use application::{Gate, Refusing};
+use application::{Gate, Refusing, Undecided};
 use client::{Client, Received};
 use plimsoll_cable::{broadcast::Publication, command};
 use plimsoll_server::Config;
@@ -44,6 +46,93 @@ async fn a_repeated_subscribe_while_the_first_is_in_flight_does_no_harm() {
         "one subscribe, and in order"
     );
     server.stop().await;
+}
+
+fn subscribe(identifier: &str) -> String {
+    format!(r#"{{"command":"subscribe","identifier":"{identifier}"}}"#)
+}
+
+fn confirm(identifier: &str) -> Received {
+    text(&format!(
+        r#"{{"type":"confirm_subscription","identifier":"{identifier}"}}"#
+    ))
+}
+
+#[tokio::test]
+async fn a_subscription_that_cannot_be_decided_is_asked_for_again_and_nothing_waits_for_it() {
+    let application = Undecided::default();
+    let server = Server::start(config(), application.clone());
+    let mut client = Client::connect(&server, "/cable").await;
+    client.send(&subscribe("fails 2")).await;
+    // A client that repeats its command joins the call that is made anyway.
+    client.send(&subscribe("fails 2")).await;
+    client
+        .send(r#"{"command":"message","identifier":"fails 2","data":"{}"}"#)
+        .await;
+    client.send(&subscribe("fine")).await;
+    client.send(&subscribe("refused")).await;
+    assert_eq!(client.receive().await, confirm("fine"));
+    assert_eq!(
+        client.receive().await,
+        text(r#"{"type":"reject_subscription","identifier":"refused"}"#)
+    );
+    assert_eq!(client.receive().await, confirm("fails 2"));
+    assert_eq!(
+        application.calls(),
+        [
+            "subscribe fails 2",
+            "subscribe fine",
+            "subscribe refused",
+            "repeat fails 2",
+            "repeat fails 2"
+        ]
+    );
+    server
+        .publisher()
+        .publish(Publication::from_json("test", "1"))
+        .await;
+    let heard = [client.receive().await, client.receive().await];
+    assert!(
+        heard.contains(&text(r#"{"identifier":"fails 2","message":1}"#)),
+        "{heard:?}"
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_unsubscribe_ends_a_pending_subscription_without_a_call() {
+    let application = Undecided::default();
+    let server = Server::start(config(), application.clone());
+    let mut client = Client::connect(&server, "/cable").await;
+    client.send(&subscribe("fails 1000")).await;
+    client
+        .send(r#"{"command":"unsubscribe","identifier":"fails 1000"}"#)
+        .await;
+    // Asked for again sooner than the other one would be.
+    client.send(&subscribe("fails 3")).await;
+    assert_eq!(client.receive().await, confirm("fails 3"));
+    let calls = application.calls();
+    assert_eq!(
+        calls.iter().filter(|call| call.ends_with("1000")).count(),
+        1,
+        "{calls:?}"
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_stops_with_pending_subscriptions() {
+    let server = Server::start(config(), Undecided::default());
+    let mut client = Client::connect(&server, "/cable").await;
+    client.send(&subscribe("fails 1000")).await;
+    client.send(&subscribe("fine")).await;
+    assert_eq!(client.receive().await, confirm("fine"));
+    let stopped = server.begin_stop();
+    let Received::Text(last) = client.receive().await else {
+        panic!("a restart is announced");
+    };
+    assert!(last.contains("server_restart"), "{last}");
+    stopped.await;
 }
 
 #[tokio::test]
@@ -267,6 +356,14 @@ async fn faults_of_a_client_have_their_documented_ends() {
     let server = Server::start(config(), Gate::opened().application());
     for (path, frame, code, reason) in [
         ("/cable", "not json", 1003, "Command is not JSON"),
+        ("/cable", "[]", 1003, "Command is a list, not a JSON object"),
+        ("/cable", " null", 1003, "Command is null, not a JSON object"),
+        (
+            "/cable",
+            r#"{"command":1}"#,
+            1003,
+            "Command has a field twice or of a wrong type",
+        ),
         (
             "/json",
             r#"{"type":"dance","payload":1}"#,

@@ -7,7 +7,8 @@ use std::{
 };
 
 use plimsoll_server::{
-    AllowedOrigins, BroadcastAccess, Config, Listeners, PingPrecision, Ports, ProxiedHeaders, Publisher,
+    AllowedOrigins, BroadcastAccess, Broadcasts, Config, Listeners, PingPrecision, Ports, ProxiedHeaders,
+    Publisher,
 };
 use plimsoll_telemetry::Registry;
 use tokio::sync::oneshot;
@@ -31,11 +32,16 @@ pub(crate) fn config() -> Config {
         ready_path: "/ready".to_owned(),
         metrics_page: None,
         admin_page: None,
-        broadcast_path: "/_broadcast".to_owned(),
-        broadcast_access: BroadcastAccess::Key("key".to_owned()),
-        broadcast_cors: false,
+        broadcasts: Some(Broadcasts {
+            path: "/_broadcast".to_owned(),
+            on_main_port: true,
+            access: BroadcastAccess::Key("key".to_owned()),
+            cors: false,
+        }),
         max_message_bytes: 65_536,
         max_pending_bytes: 1 << 20,
+        max_pending_total: 1 << 30,
+        max_body_total: 64 << 20,
         max_connections: 100,
         max_connections_per_address: None,
         tls: None,

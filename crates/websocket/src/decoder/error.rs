@@ -1,6 +1,7 @@
 //! What a peer can do wrong, and which close code answers it.
 
 use crate::close::CloseCode;
+use crate::message::MAX_EMPTY_FRAGMENTS;
 
 /// The peer broke the protocol: send a Close with [`close_code`](Self::close_code) and drop the connection
 /// (RFC 6455 §7.1.7). The decoder has lost its place in the stream and must not be used again.
@@ -49,6 +50,15 @@ pub enum DecodeError {
     /// RFC 7692 §6.2: the compressed payload is not DEFLATE data.
     #[error("the compressed payload is corrupt")]
     CorruptDeflate,
+    /// RFC 6455 §5.4 allows empty fragments; so many of them in one message only keep the receiver busy.
+    #[error("the message has more than {MAX_EMPTY_FRAGMENTS} empty fragments")]
+    TooManyEmptyFragments,
+    /// The compressed form is many times larger than [`Config::max_message_bytes`](crate::Config::max_message_bytes).
+    #[error("the compressed message is larger than {max_bytes} bytes")]
+    CompressedTooBig {
+        /// The limit that it passed.
+        max_bytes: u64,
+    },
     /// The message is larger than [`Config::max_message_bytes`](crate::Config::max_message_bytes).
     #[error("the message is larger than {max_bytes} bytes")]
     MessageTooBig {
@@ -62,7 +72,9 @@ impl DecodeError {
     pub fn close_code(&self) -> CloseCode {
         match self {
             Self::InvalidUtf8 | Self::CorruptDeflate => CloseCode::INVALID_PAYLOAD,
-            Self::MessageTooBig { .. } => CloseCode::MESSAGE_TOO_BIG,
+            Self::MessageTooBig { .. } | Self::CompressedTooBig { .. } => CloseCode::MESSAGE_TOO_BIG,
+            // No rule of the protocol is broken, and a smaller message would not help.
+            Self::TooManyEmptyFragments => CloseCode::POLICY_VIOLATION,
             Self::ReservedBits
             | Self::ReservedOpcode(_)
             | Self::Unmasked

@@ -43,6 +43,12 @@ pub(super) struct PartialHeader {
 }
 
 impl Partial {
+    /// Bytes of memory, those of this struct included.
+    pub(super) fn held_bytes(&self) -> usize {
+        let message = self.message.as_ref().map_or(0, Message::capacity);
+        size_of::<Self>() + self.control.capacity() + message
+    }
+
     /// Frees what was handed out. Returns whether nothing is left to hold.
     pub(super) fn release(&mut self) -> bool {
         match self.delivered.take() {

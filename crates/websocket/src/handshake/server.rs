@@ -50,6 +50,7 @@ impl<'a> Request<'a> {
                     headers,
                 },
             ) => {
+                check_line_ends(&head[..len])?;
                 let request = Self {
                     method,
                     target,
@@ -98,6 +99,24 @@ impl<'a> Request<'a> {
         field::values(&self.headers, name)
     }
 
+    /// There is one `Host`, and nothing in it that separates hosts from something else (RFC 9112 §3.2). HTTP/1.0 may do
+    /// without.
+    ///
+    /// # Errors
+    /// [`HandshakeError::Host`].
+    pub fn check_host(&self) -> Result<(), HandshakeError> {
+        let mut hosts = self
+            .headers
+            .iter()
+            .filter(|header| header.name.eq_ignore_ascii_case("Host"));
+        let is_well_formed = match (hosts.next(), hosts.next()) {
+            (Some(host), None) => is_host(host.value.trim_ascii()),
+            (None, _) => self.minor_version < 1,
+            (Some(_), Some(_)) => false,
+        };
+        is_well_formed.then_some(()).ok_or(HandshakeError::Host)
+    }
+
     /// Whether this asks for a WebSocket at all, well or badly: `Upgrade: websocket` is there.
     pub fn is_upgrade(&self) -> bool {
         field::has_token(&self.headers, "Upgrade", "websocket")
@@ -131,7 +150,7 @@ impl Upgrade {
         if !field::has_token(&request.headers, "Connection", "upgrade") {
             return Err(HandshakeError::Connection);
         }
-        check_host(request)?;
+        request.check_host()?;
         check_body(request)?;
         let mut versions = field::list(&request.headers, "Sec-WebSocket-Version");
         if !versions.any(|version| version == VERSION) {
@@ -207,16 +226,19 @@ fn key<'a>(request: &Request<'a>) -> Result<&'a str, HandshakeError> {
     }
 }
 
-/// There is one `Host`, and nothing in it that separates hosts from something else.
-fn check_host(request: &Request<'_>) -> Result<(), HandshakeError> {
-    let mut hosts = request.headers("Host");
-    let (Some(host), None) = (hosts.next(), hosts.next()) else {
-        return Err(HandshakeError::Host);
-    };
-    let is_host = host
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() && !b",/@?#\\\"<>".contains(&byte));
-    is_host.then_some(()).ok_or(HandshakeError::Host)
+fn is_host(value: &[u8]) -> bool {
+    value
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() && !b",/@?#\\\"<>".contains(byte))
+}
+
+/// A bare LF may be a line end for one reader and not for another one, so that they see different headers (RFC 9112 §2.2).
+fn check_line_ends(head: &[u8]) -> Result<(), HandshakeError> {
+    let has_bare = head.windows(2).any(|pair| pair[1] == b'\n' && pair[0] != b'\r');
+    match has_bare || head.starts_with(b"\n") {
+        true => Err(HandshakeError::LineEnd),
+        false => Ok(()),
+    }
 }
 
 /// What follows the head are frames: bytes that somebody else reads as a body would be taken for them.

@@ -3,6 +3,10 @@
 //! Type, default and help are clap's, in the structs that declare the flags; the names of environment variables
 //! follow from the flag. So a new flag needs one line here, and nothing else.
 
+use std::borrow::Cow;
+
+use self::Condition::{Has, Set, Unset};
+
 /// One setting: the names under which it can be given.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting {
@@ -14,6 +18,21 @@ pub(super) struct Setting {
     pub(super) variable: Option<&'static str>,
     pub(super) secrecy: Secrecy,
     pub(super) shape: Shape,
+    /// The setting has an effect only where one of these holds; always, where there are none.
+    pub(super) needs: &'static [Condition],
+    /// Flags beside which it has no effect.
+    pub(super) excluded_by: &'static [&'static str],
+}
+
+/// What is said of another setting, which is named by its flag.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Condition {
+    /// It is on, or has a value.
+    Set(&'static str),
+    /// It is not set.
+    Unset(&'static str),
+    /// This is one of its values.
+    Has(&'static str, &'static str),
 }
 
 impl Secrecy {
@@ -22,11 +41,10 @@ impl Secrecy {
         match self {
             Self::Public => None,
             Self::Secret => Some("***".to_owned()),
-            Self::Credentials => {
-                let (before, after) = value.rsplit_once('@')?;
-                let scheme = before.find("://").map_or("", |colon| &before[..colon + 3]);
-                Some(format!("{scheme}***@{after}"))
-            }
+            Self::Credentials => match plimsoll_redacted::url(value) {
+                Cow::Owned(masked) => Some(masked),
+                Cow::Borrowed(_) => None,
+            },
         }
     }
 }
@@ -53,12 +71,33 @@ pub(super) enum Secrecy {
     Secret,
 }
 
+const TOKENS: &[Condition] = &[Set("jwt-secret"), Set("jwt-jwks"), Set("secret")];
+const SIGNED_STREAMS: &[Condition] = &[Set("streams-secret"), Set("secret")];
+const STREAMS: &[Condition] = &[
+    Set("streams-secret"),
+    Set("secret"),
+    Set("public-streams"),
+    Set("public"),
+];
+const HTTP_BROADCASTS: &[Condition] = &[Unset("broadcast-adapter"), Has("broadcast-adapter", "http")];
+const REDIS: &[Condition] = &[
+    Set("redis-url"),
+    Has("broadcast-adapter", "redis"),
+    Has("broadcast-adapter", "redisx"),
+];
+const REDIS_CHANNEL: &[Condition] = &[Set("redis-url"), Has("broadcast-adapter", "redis")];
+const REDIS_STREAM: &[Condition] = &[Has("broadcast-adapter", "redisx")];
+const STATSD: &[Condition] = &[Set("statsd-host")];
+/// What takes the place of a remote application.
+const NO_REMOTE: &[&str] = &["app", "norpc"];
+
 /// All settings, in the order in which the reference page and the sample file show them: sections together, and
 /// keys without a section first. Keys are AnyCable's where AnyCable has them.
 #[rustfmt::skip]
 pub(super) const SETTINGS: &[Setting] = &[
     variable("config-path"),
     variable("ignore-config-path"),
+    setting("node-id", "node_id"),
     setting("secret", "secret").secret(),
     setting("broadcast-key", "broadcast_key").secret(),
     setting("broadcast-adapter", "broadcast_adapters"),
@@ -80,7 +119,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("ssl-cert", "server.ssl.cert_path"),
     setting("ssl-key", "server.ssl.private_key_path"),
     setting("app", "app.embedded"),
-    setting("disconnect-mode", "app.disconnect_mode"),
+    setting("disconnect-mode", "app.disconnect_mode").excluded_by(NO_REMOTE),
     setting("ping-interval", "app.ping_interval"),
     setting("ping-timestamp-precision", "app.ping_timestamp_precision"),
     setting("shutdown-timeout", "app.shutdown_timeout"),
@@ -89,66 +128,70 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting("path", "ws.paths"),
     setting("max-message-size", "ws.max_message_size"),
     setting("ws-max-pending-size", "ws.max_pending_size"),
+    setting("max-pending-total", "ws.max_pending_total"),
     setting("enable-ws-compression", "ws.enable_compression"),
     setting("no-welcome", "ws.no_echo_welcome"),
     setting("sse", "sse.enabled"),
-    setting("sse-path", "sse.path"),
+    setting("sse-path", "sse.path").needs(&[Set("sse")]),
     setting("rpc-host", "rpc.host").with_credentials(),
     setting("rpc-impl", "rpc.implementation"),
-    setting("rpc-concurrency", "rpc.concurrency"),
-    setting("rpc-concurrency-initial", "rpc.concurrency_initial"),
-    setting("rpc-concurrency-min", "rpc.concurrency_min"),
-    setting("rpc-concurrency-max", "rpc.concurrency_max"),
-    setting("rpc-command-timeout", "rpc.command_timeout"),
-    setting("rpc-request-timeout", "rpc.request_timeout"),
-    setting("rpc-enable-tls", "rpc.enable_tls"),
-    setting("rpc-tls-verify", "rpc.tls_verify"),
-    setting("rpc-tls-root-ca", "rpc.tls_root_ca_path"),
-    setting("rpc-max-call-recv-size", "rpc.max_recv_size"),
-    setting("rpc-max-call-send-size", "rpc.max_send_size"),
-    setting("http-rpc-secret", "rpc.secret").secret(),
-    setting("headers", "rpc.proxy_headers"),
-    setting("proxy-cookies", "rpc.proxy_cookies"),
-    setting("disconnect-rate", "disconnector.rate"),
-    setting("disconnect-backlog-size", "disconnector.backlog"),
+    setting("rpc-concurrency", "rpc.concurrency").excluded_by(NO_REMOTE),
+    setting("rpc-concurrency-initial", "rpc.concurrency_initial").excluded_by(&["app", "norpc", "rpc-concurrency"]),
+    setting("rpc-concurrency-min", "rpc.concurrency_min").excluded_by(&["app", "norpc", "rpc-concurrency"]),
+    setting("rpc-concurrency-max", "rpc.concurrency_max").excluded_by(&["app", "norpc", "rpc-concurrency"]),
+    setting("rpc-command-timeout", "rpc.command_timeout").excluded_by(NO_REMOTE),
+    setting("rpc-request-timeout", "rpc.request_timeout").excluded_by(NO_REMOTE),
+    setting("rpc-enable-tls", "rpc.enable_tls").excluded_by(NO_REMOTE),
+    setting("rpc-tls-verify", "rpc.tls_verify").excluded_by(NO_REMOTE),
+    setting("rpc-tls-root-ca", "rpc.tls_root_ca_path").excluded_by(NO_REMOTE),
+    setting("rpc-max-call-recv-size", "rpc.max_recv_size").excluded_by(NO_REMOTE),
+    setting("rpc-max-call-send-size", "rpc.max_send_size").excluded_by(NO_REMOTE),
+    setting("http-rpc-secret", "rpc.secret").secret().excluded_by(NO_REMOTE),
+    setting("headers", "rpc.proxy_headers").excluded_by(NO_REMOTE),
+    setting("proxy-cookies", "rpc.proxy_cookies").excluded_by(NO_REMOTE),
+    setting("disconnect-rate", "disconnector.rate").excluded_by(NO_REMOTE),
+    setting("disconnect-backlog-size", "disconnector.backlog").excluded_by(NO_REMOTE),
     setting("jwt-secret", "jwt.secret").secret(),
     setting("jwt-jwks", "jwt.jwks").with_credentials(),
-    setting("jwt-jwks-refresh-interval", "jwt.jwks_refresh_interval"),
-    setting("jwt-param", "jwt.param"),
+    setting("jwt-jwks-refresh-interval", "jwt.jwks_refresh_interval").needs(&[Set("jwt-jwks")]),
+    setting("jwt-param", "jwt.param").needs(TOKENS),
     setting("enforce-jwt", "jwt.force"),
     setting("streams-secret", "streams.secret").secret(),
     setting("public-streams", "streams.public"),
-    setting("streams-whisper", "streams.whisper"),
-    setting("pubsub-channel", "streams.pubsub_channel"),
+    setting("streams-whisper", "streams.whisper").needs(SIGNED_STREAMS),
+    setting("pubsub-channel", "streams.pubsub_channel").needs(STREAMS),
     setting("turbo-streams", "streams.turbo"),
-    setting("turbo-streams-secret", "streams.turbo_secret").secret(),
+    setting("turbo-streams-secret", "streams.turbo_secret").secret().needs(&[Set("turbo-streams")]),
     setting("cable-ready", "streams.cable_ready"),
-    setting("cable-ready-secret", "streams.cable_ready_secret").secret(),
-    setting("http-broadcast-port", "http_broadcast.port"),
-    setting("http-broadcast-path", "http_broadcast.path"),
-    setting("http-broadcast-cors", "http_broadcast.cors_headers"),
-    setting("redis-url", "redis.url").also("REDIS_URL").with_credentials(),
-    setting("redis-tls-verify", "redis.tls_verify"),
-    setting("redis-tls-ca-cert-path", "redis.tls_ca_cert_path"),
-    setting("redis-tls-client-cert-path", "redis.tls_client_cert_path"),
-    setting("redis-tls-client-key-path", "redis.tls_client_key_path"),
-    setting("redis-keepalive-interval", "redis.keepalive_ping_interval"),
-    setting("redis-channel", "redis_pubsub_broadcast.channel"),
-    setting("redisx-stream", "redis_stream_broadcast.stream"),
-    setting("redisx-group", "redis_stream_broadcast.group"),
-    setting("redisx-read-block-milliseconds", "redis_stream_broadcast.stream_read_block_milliseconds"),
+    setting("cable-ready-secret", "streams.cable_ready_secret").secret().needs(&[Set("cable-ready")]),
+    setting("http-broadcast-port", "http_broadcast.port").needs(HTTP_BROADCASTS),
+    setting("http-broadcast-path", "http_broadcast.path").needs(HTTP_BROADCASTS),
+    setting("http-broadcast-cors", "http_broadcast.cors_headers").needs(HTTP_BROADCASTS),
+    setting("http-broadcast-insecure", "http_broadcast.insecure").needs(HTTP_BROADCASTS),
+    setting("max-body-total", "http_broadcast.max_body_total"),
+    setting("redis-url", "redis.url").also("REDIS_URL").with_credentials().needs(&[Unset("broadcast-adapter"), Has("broadcast-adapter", "redis"), Has("broadcast-adapter", "redisx")]),
+    setting("redis-tls-verify", "redis.tls_verify").needs(REDIS),
+    setting("redis-tls-ca-cert-path", "redis.tls_ca_cert_path").needs(&[Set("redis-tls-verify")]),
+    setting("redis-tls-client-cert-path", "redis.tls_client_cert_path").needs(REDIS),
+    setting("redis-tls-client-key-path", "redis.tls_client_key_path").needs(REDIS),
+    setting("redis-keepalive-interval", "redis.keepalive_ping_interval").needs(REDIS_CHANNEL),
+    setting("redis-channel", "redis_pubsub_broadcast.channel").needs(REDIS_CHANNEL),
+    setting("redisx-stream", "redis_stream_broadcast.stream").needs(REDIS_STREAM),
+    setting("redisx-group", "redis_stream_broadcast.group").needs(REDIS_STREAM),
+    setting("redisx-read-block-milliseconds", "redis_stream_broadcast.stream_read_block_milliseconds").needs(REDIS_STREAM),
+    setting("redisx-hold", "redis_stream_broadcast.hold").needs(REDIS_STREAM),
     setting("admin-secret", "admin.secret").secret(),
     setting("metrics-http", "metrics.http_path"),
-    setting("metrics-host", "metrics.host"),
-    setting("metrics-port", "metrics.port"),
+    setting("metrics-host", "metrics.host").needs(&[Set("metrics-http")]),
+    setting("metrics-port", "metrics.port").needs(&[Set("metrics-http")]),
     setting("metrics-log", "metrics.log"),
-    setting("metrics-rotate-interval", "metrics.rotate_interval"),
-    setting("metrics-log-filter", "metrics.log_filter"),
-    setting("metrics-tags", "metrics.tags").pairs(),
+    setting("metrics-rotate-interval", "metrics.rotate_interval").needs(&[Set("metrics-log"), Set("statsd-host")]),
+    setting("metrics-log-filter", "metrics.log_filter").needs(&[Set("metrics-log")]),
+    setting("metrics-tags", "metrics.tags").pairs().needs(&[Set("metrics-http"), Set("statsd-host")]),
     setting("statsd-host", "metrics.statsd.host"),
-    setting("statsd-prefix", "metrics.statsd.prefix"),
-    setting("statsd-max-packet-size", "metrics.statsd.max_packet_size"),
-    setting("statsd-tags-format", "metrics.statsd.tags_format"),
+    setting("statsd-prefix", "metrics.statsd.prefix").needs(STATSD),
+    setting("statsd-max-packet-size", "metrics.statsd.max_packet_size").needs(STATSD),
+    setting("statsd-tags-format", "metrics.statsd.tags_format").needs(STATSD),
 ];
 
 /// How much may be printed of what a flag says.
@@ -178,6 +221,8 @@ const fn variable(flag: &'static str) -> Setting {
         variable: None,
         secrecy: Secrecy::Public,
         shape: Shape::OfArgument,
+        needs: &[],
+        excluded_by: &[],
     }
 }
 
@@ -201,6 +246,14 @@ impl Setting {
             secrecy: Secrecy::Credentials,
             ..self
         }
+    }
+
+    const fn needs(self, needs: &'static [Condition]) -> Self {
+        Self { needs, ..self }
+    }
+
+    const fn excluded_by(self, excluded_by: &'static [&'static str]) -> Self {
+        Self { excluded_by, ..self }
     }
 
     const fn list(self) -> Self {

@@ -39,7 +39,6 @@ const NO_TELEMETRY: &str = "nothing is ever sent to anybody.";
 #[rustfmt::skip]
 pub(super) const UNSUPPORTED: &[Unsupported] = &[
     option("presets", "presets", NO_PRESETS),
-    key("node_id", "a server needs no name."),
     option("broker", "broker.adapter", NO_BROKER),
     option("history-limit", "broker.history_limit", NO_BROKER),
     option("history-ttl", "broker.history_ttl", NO_BROKER),

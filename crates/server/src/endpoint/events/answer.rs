@@ -19,7 +19,7 @@ Connection: close\r\n";
 pub(super) enum Refusal {
     /// The application refused the client.
     Unauthorized,
-    /// The application could not be asked who the client is.
+    /// The application could not be asked who the client is, or did not decide about a subscription for minutes.
     NotDecided,
     /// The application rejected this subscription.
     Rejected(Box<str>),
@@ -42,9 +42,9 @@ impl Refusal {
                 "The application refused the connection.\n".to_owned(),
             ),
             Self::NotDecided => (
-                StatusCode::BAD_REQUEST,
-                "",
-                "The application could not be asked about the connection.\n".to_owned(),
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Retry-After: 1\r\n",
+                "The application could not be asked. Try again.\n".to_owned(),
             ),
             Self::Rejected(identifier) => (
                 StatusCode::BAD_REQUEST,

@@ -286,7 +286,7 @@ mod tests {
         const GOOD: &str = r#"{"command":"subscribe","identifier":"a"}"#;
         check_body(
             &format!("{GOOD}\n\n{{"),
-            Err("line 3 of the body: decode command as JSON"),
+            Err("line 3 of the body: the command is not JSON"),
         );
         check_body(
             r#"{"command":"unsubscribe","identifier":"a"}"#,

@@ -231,3 +231,26 @@ fn message_limit() {
     from_server(b"\x02\x01a\x80\x7f\0\0\0\0\0\x01\x11\x70", &[too_big]);
     from_server(b"\x02\x01a\x80\x7f\0\0\0\0\0\x01\x11\x6f", &["incomplete"]);
 }
+
+#[test]
+fn empty_fragments_5_4() {
+    let fragments = |n: usize, last: &[u8]| {
+        let mut frames = vec![masked(Opcode::Text, false, b"a")];
+        frames.extend(vec![masked(Opcode::Continuation, false, b""); n]);
+        frames.push(masked(Opcode::Continuation, true, last));
+        frames
+    };
+    let too_many = "1008 the message has more than 1024 empty fragments";
+    from_client(&fragments(3, b"b"), &["text ab"]);
+    from_client(&fragments(1024, b"b"), &["text ab"]);
+    from_client(&fragments(1025, b"b"), &[too_many]);
+    // The last one ends the message, so it does no harm; and the next message begins anew.
+    let twice = [fragments(1024, b""), fragments(1024, b"")].concat();
+    from_client(&twice, &["text a", "text a"]);
+    let empty_from_the_start = vec![masked(Opcode::Text, false, b""); 1];
+    let rest = vec![masked(Opcode::Continuation, false, b""); 1024];
+    from_client(&[empty_from_the_start, rest].concat(), &[too_many]);
+    let small = vec![masked(Opcode::Continuation, false, b"b"); 5000];
+    let frames = [vec![masked(Opcode::Binary, false, b"b")], small].concat();
+    from_client(&frames, &["incomplete"]);
+}

@@ -98,3 +98,17 @@ fn a_bomb_is_refused_at_the_limit() {
         check(&frame, &[&expected]);
     }
 }
+
+#[test]
+fn empty_blocks_come_to_an_end() {
+    // 8 times 70,000 bytes and 1,024 are announced, and one more.
+    check(b"\xc1\x7f\0\0\0\0\0\x08\x8f\x80", &["incomplete"]);
+    let too_big = "1009 the compressed message is larger than 561024 bytes";
+    check(b"\xc1\x7f\0\0\0\0\0\x08\x8f\x81", &[too_big]);
+    let block = b"\x00\x00\x00\xff\xff".repeat(100);
+    let fragment = |first: u8| [&[first, 0x7e, 0x01, 0xf4][..], &block].concat();
+    let endless = [fragment(0x42), fragment(0x00).repeat(2000)].concat();
+    let config = config(Role::Client);
+    let decoder = Decoder::with_deflate(&config, &agreed(true, WindowBits::MAX));
+    assert_eq!(decode(decoder, &config, &endless, &[]), [too_big]);
+}

@@ -79,3 +79,44 @@ fn an_inflater_lives_only_as_long_as_its_window_is_needed() {
         assert_eq!(decoder.inflater.is_some(), context_takeover);
     }
 }
+
+#[test]
+fn what_is_held_is_counted_and_nothing_between_messages() {
+    for opcode in [Opcode::Text, Opcode::Binary] {
+        let config = config(Role::Server);
+        let mut decoder = Decoder::new();
+        let mut input = masked(opcode, true, &[b'x'; 60_000]);
+        let (head, tail) = input.split_at_mut(50_000);
+        decoder.decode(&config, head).unwrap();
+        assert!(
+            (49_000..120_000).contains(&decoder.held_bytes()),
+            "{}",
+            decoder.held_bytes()
+        );
+        decoder.decode(&config, tail).unwrap();
+        decoder.decode(&config, &mut []).unwrap();
+        assert_eq!(decoder.held_bytes(), 0);
+    }
+}
+
+#[test]
+fn an_inflater_is_counted_while_it_is_kept() {
+    let config = config(Role::Server);
+    let mut decoder = Decoder::with_deflate(&config, &agreed(false, WindowBits::MAX));
+    let mut deflated = Vec::new();
+    Deflater::new(Direction::STATELESS).compress(&[b'x'; 1000], &mut deflated);
+    let mut input = Vec::new();
+    Frame {
+        fin: true,
+        compressed: true,
+        opcode: Opcode::Text,
+        payload: &deflated,
+    }
+    .encode(Some([1, 2, 3, 4]), &mut input);
+    let (head, tail) = input.split_at_mut(8);
+    decoder.decode(&config, head).unwrap();
+    assert!(decoder.held_bytes() > 48_000, "{}", decoder.held_bytes());
+    assert!(decoder.decode(&config, tail).unwrap().event.is_some());
+    decoder.decode(&config, &mut []).unwrap();
+    assert_eq!(decoder.held_bytes(), 0);
+}

@@ -18,10 +18,11 @@ pub enum HandshakeError {
     /// RFC 6455 §4.2.1 (1).
     #[error("a WebSocket request needs HTTP/1.1")]
     HttpVersion,
+    /// RFC 9112 §2.2.
+    #[error("the lines of a request head must end with CR LF; there is one that ends with a bare LF")]
+    LineEnd,
     /// RFC 6455 §4.2.1 (2), RFC 9112 §3.2.
-    #[error(
-        "a WebSocket request needs the header Host once, with a host, for example `Host: app.example:8080`"
-    )]
+    #[error("a request needs the header Host once, with a host, for example `Host: app.example:8080`")]
     Host,
     /// RFC 9110 §9.3.1: a body has no meaning here, and must not be taken for frames.
     #[error("a WebSocket request has no body: leave out Content-Length and Transfer-Encoding")]
@@ -57,6 +58,7 @@ impl HandshakeError {
             Self::HeadTooLarge => 431,
             Self::HttpVersion => 505,
             Self::Malformed(_)
+            | Self::LineEnd
             | Self::Host
             | Self::Body
             | Self::Extensions

@@ -103,7 +103,7 @@ fn refusals() {
         "GET /chat HTTP/1.0" 505 []
           a WebSocket request needs HTTP/1.1
         "" 400 []
-          a WebSocket request needs the header Host once, with a host, for example `Host: app.example:8080`
+          a request needs the header Host once, with a host, for example `Host: app.example:8080`
         "" 400 []
           this address speaks WebSocket: the request needs the header `Upgrade: websocket`
         "Upgrade: h2c" 400 []
@@ -119,9 +119,9 @@ fn refusals() {
         "Sec-WebSocket-Protocol: two words" 400 []
           the header Sec-WebSocket-Protocol must be a list of tokens, for example `chat, superchat`
         "Host: a.example\r\nHost: b.example" 400 []
-          a WebSocket request needs the header Host once, with a host, for example `Host: app.example:8080`
+          a request needs the header Host once, with a host, for example `Host: app.example:8080`
         "Host: a b, c" 400 []
-          a WebSocket request needs the header Host once, with a host, for example `Host: app.example:8080`
+          a request needs the header Host once, with a host, for example `Host: app.example:8080`
         "Content-Length: 5" 400 []
           a WebSocket request has no body: leave out Content-Length and Transfer-Encoding
         "Content-Length: 0\r\nContent-Length: 5" 400 []

@@ -49,15 +49,21 @@ fn empty_values_are_not_given() {
 fn names_with_values_are_a_table_or_a_list() {
     check_file(
         "[metrics.tags]\nenv = 'production'\nshard = 1",
-        &expect![[r#"tags = ["env:production", "shard:1"]  # anycable.toml:1"#]],
+        &expect![[r#"
+            warning: anycable.toml:1:10: metrics.tags has no effect without --metrics_http or --statsd_host.
+            tags = ["env:production", "shard:1"]  # anycable.toml:1"#]],
     );
     check_file(
         "[metrics]\ntags = ['env:production']",
-        &expect![[r#"tags = ["env:production"]  # anycable.toml:2"#]],
+        &expect![[r#"
+            warning: anycable.toml:2:1: metrics.tags has no effect without --metrics_http or --statsd_host.
+            tags = ["env:production"]  # anycable.toml:2"#]],
     );
     check_environment(
         &[("ANYCABLE_METRICS_TAGS", "env:production")],
-        &expect![[r#"tags = ["env:production"]  # ANYCABLE_METRICS_TAGS"#]],
+        &expect![[r#"
+            warning: ANYCABLE_METRICS_TAGS has no effect without --metrics_http or --statsd_host.
+            tags = ["env:production"]  # ANYCABLE_METRICS_TAGS"#]],
     );
 }
 
@@ -129,6 +135,18 @@ fn rules_between_flags_hold_at_the_command_line_only() {
         &expect![[r#"
             host = "a:1"  # ANYCABLE_RPC_HOST
             concurrency = 5  # command line"#]],
+    );
+    // What the application's process needs, too, does not take an embedded one away.
+    check(
+        Start {
+            file: "[app]\nembedded = \"chat\"\n",
+            environment: &[("ANYCABLE_HEADERS", "x-api-token")],
+            ..Start::default()
+        },
+        &expect![[r#"
+            warning: ANYCABLE_HEADERS has no effect beside --app.
+            embedded = "chat"  # anycable.toml:2
+            proxy_headers = ["x-api-token"]  # ANYCABLE_HEADERS"#]],
     );
 }
 
@@ -214,4 +232,106 @@ fn what_is_printed_can_be_read_again() {
             .collect()
     };
     assert_eq!(values(&first), values(&second));
+}
+
+#[test]
+fn what_has_no_effect_is_said() {
+    check_arguments(
+        &["--sse-path", "/e", "--metrics-port=1", "--statsd-prefix", "p."],
+        &expect![[r#"
+            warning: --sse_path has no effect without --sse.
+            warning: --metrics_port has no effect without --metrics_http.
+            warning: --statsd_prefix has no effect without --statsd_host.
+            path = "/e"  # command line
+            port = 1  # command line
+            prefix = "p."  # command line"#]],
+    );
+    check_arguments(
+        &[
+            "--sse",
+            "--sse-path",
+            "/e",
+            "--statsd-host",
+            "h:1",
+            "--metrics-tags",
+            "a:b",
+        ],
+        &expect![[r#"
+            enabled = true  # command line
+            path = "/e"  # command line
+            tags = ["a:b"]  # command line
+            host = "h:1"  # command line"#]],
+    );
+    check(
+        Start {
+            file: "[sse]\npath = '/events'\n[streams]\nturbo_secret = 's'\n[redis_stream_broadcast]\ngroup = 'g'",
+            environment: &[
+                ("ANYCABLE_RPC_CONCURRENCY", "5"),
+                ("REDIS_URL", "redis://h"),
+                ("ANYCABLE_JWT_PARAM", "t"),
+            ],
+            arguments: &["--norpc", "--broadcast-adapter", "http"],
+        },
+        &expect![[r#"
+            warning: ANYCABLE_RPC_CONCURRENCY has no effect beside --norpc.
+            warning: ANYCABLE_JWT_PARAM has no effect without --jwt_secret or --jwt_jwks or --secret.
+            warning: anycable.toml:4:1: streams.turbo_secret has no effect without --turbo_streams.
+            warning: anycable.toml:6:1: redis_stream_broadcast.group has no effect without --broadcast_adapter redisx.
+            broadcast_adapters = ["http"]  # command line
+            norpc = true  # command line
+            path = "/events"  # anycable.toml:2
+            concurrency = 5  # ANYCABLE_RPC_CONCURRENCY
+            param = "t"  # ANYCABLE_JWT_PARAM
+            # turbo_secret = "***"  # anycable.toml:4
+            url = "redis://h"  # REDIS_URL
+            group = "g"  # anycable.toml:6"#]],
+    );
+    check(
+        Start {
+            file: "broadcast_adapters = ['redisx']\n[redis_stream_broadcast]\ngroup = 'g'\n[sse]\nenabled = false\npath = '/e'",
+            environment: &[
+                ("ANYCABLE_REDIS_CHANNEL", "c"),
+                ("ANYCABLE_HTTP_BROADCAST_PATH", "/b"),
+            ],
+            arguments: &[
+                "--rpc-host",
+                "h:1",
+                "--rpc-concurrency",
+                "5",
+                "--rpc-concurrency-max=9",
+            ],
+        },
+        &expect![[r#"
+            warning: anycable.toml:6:1: sse.path has no effect without --sse.
+            warning: --rpc_concurrency_max has no effect beside --rpc_concurrency.
+            warning: ANYCABLE_HTTP_BROADCAST_PATH has no effect without --broadcast_adapter http.
+            warning: ANYCABLE_REDIS_CHANNEL has no effect without --redis_url or --broadcast_adapter redis.
+            broadcast_adapters = ["redisx"]  # anycable.toml:1
+            enabled = false  # anycable.toml:5
+            path = "/e"  # anycable.toml:6
+            host = "h:1"  # command line
+            concurrency = 5  # command line
+            concurrency_max = 9  # command line
+            path = "/b"  # ANYCABLE_HTTP_BROADCAST_PATH
+            channel = "c"  # ANYCABLE_REDIS_CHANNEL
+            group = "g"  # anycable.toml:3"#]],
+    );
+}
+
+#[test]
+fn a_server_may_have_a_name() {
+    check_arguments(
+        &["--node-id", "web-1"],
+        &expect![[r#"node_id = "web-1"  # command line"#]],
+    );
+    check_file(
+        "node_id = 'web-1'",
+        &expect![[r#"node_id = "web-1"  # anycable.toml:1"#]],
+    );
+    check_environment(
+        &[("ANYCABLE_NODE_ID", "a b")],
+        &expect![
+            "ANYCABLE_NODE_ID: invalid value 'a b' for '--node-id <NAME>': expected up to 255 characters of ASCII without spaces, for example web-1"
+        ],
+    );
 }

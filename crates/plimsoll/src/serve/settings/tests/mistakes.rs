@@ -127,7 +127,7 @@ fn a_secret_is_not_in_the_error_text() {
     check_environment(
         &[("ANYCABLE_RPC_HOST", "http://me:hid\"den@host/")],
         &expect![[
-            r#"ANYCABLE_RPC_HOST: invalid value 'http://***@host/' for '--rpc-host <HOST>': "http://***@host/" is no URL; an example is http://localhost:3000/_anycable"#
+            r#"ANYCABLE_RPC_HOST: invalid value 'http://***@host/' for '--rpc-host <HOST>': "http://***@host/" has a user name, which is not sent; a secret is given with --http_rpc_secret; an example is http://localhost:3000/_anycable"#
         ]],
     );
     check_environment(

@@ -1,0 +1,70 @@
+//! Tables that were large once: when, and how, their memory goes back.
+//!
+//! A table that is less than a quarter full is cut down to what it holds. It has to double twice before that can happen
+//! again, so the work is a constant share of the work that filled it.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, Hash},
+};
+
+use slab::Slab;
+use smallvec::{Array, SmallVec};
+
+/// Entries that a table keeps room for in any case: some ten kilobytes.
+const KEPT: usize = 256;
+
+fn is_due(len: usize, capacity: usize) -> bool {
+    capacity > KEPT && len < capacity / 4
+}
+
+/// Cuts a slab behind its last entry. Numbers stay, so an old entry with a high number keeps the room below it; from then
+/// on the lowest numbers are taken first.
+pub(crate) fn slab<T>(slab: &mut Slab<T>) {
+    if is_due(slab.len(), slab.capacity()) {
+        slab.shrink_to_fit();
+    }
+}
+
+pub(crate) fn map<K: Eq + Hash, V, S: BuildHasher>(map: &mut HashMap<K, V, S>) {
+    if is_due(map.len(), map.capacity()) {
+        map.shrink_to_fit();
+    }
+}
+
+/// The same for a list of a single session, which is small in itself.
+pub(crate) fn list<A: Array>(list: &mut SmallVec<A>) {
+    if list.spilled() && list.len() < list.capacity() / 4 {
+        list.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(len: usize, capacity: usize, expected: bool) {
+        assert_eq!(is_due(len, capacity), expected, "{len} of {capacity}");
+    }
+
+    #[test]
+    fn a_table_is_cut_when_it_is_large_and_almost_empty() {
+        check(0, 256, false);
+        check(0, 257, true);
+        check(1000, 4000, false);
+        check(999, 4000, true);
+    }
+
+    #[test]
+    fn a_slab_is_cut_behind_its_last_entry_and_fills_up_from_below() {
+        let mut entries: Slab<usize> = (0..1000).map(|n| (n, n)).collect();
+        entries.retain(|index, _| index == 300);
+        slab(&mut entries);
+        assert_eq!((entries.capacity(), entries.get(300)), (301, Some(&300)));
+        assert_eq!(entries.insert(0), 0);
+        entries.clear();
+        slab(&mut entries);
+        assert_eq!(entries.capacity(), 0);
+    }
+}

@@ -1,0 +1,222 @@
+//! Where `plimsoll serve` takes broadcasts over HTTP, and from whom.
+//!
+//! Whoever may broadcast speaks to all clients. So without a key the server takes broadcasts from this machine only, on a
+//! port of their own, unless a flag says that others may, too.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use plimsoll_server::{BroadcastAccess, Broadcasts, Listeners};
+
+use super::absolute_path;
+use crate::exit::Failure;
+
+/// AnyCable's port for broadcasts without a key.
+const OPEN_PORT: u16 = 8090;
+
+/// Flags of broadcasts over HTTP.
+#[derive(Debug, Args)]
+#[command(next_help_heading = super::BROADCASTING)]
+#[group(id = "http_broadcasts")]
+pub(super) struct HttpBroadcastOptions {
+    /// Path that takes broadcasts.
+    #[arg(long, default_value = "/_broadcast", value_parser = absolute_path)]
+    http_broadcast_path: String,
+    /// Let web pages broadcast over HTTP: those of --allowed_origins. With a key and without such a list: all.
+    #[arg(long)]
+    http_broadcast_cors: bool,
+    /// Port for broadcasts; 0 takes a free one when there is no key. Default: with a key the main port; without one 8090,
+    /// and none with --app.
+    #[arg(long, value_name = "PORT")]
+    http_broadcast_port: Option<u16>,
+    /// Take broadcasts without a key from other machines, too: everybody who reaches the port can send messages to all
+    /// clients.
+    #[arg(long)]
+    http_broadcast_insecure: bool,
+}
+
+/// What else decides about broadcasts over HTTP.
+pub(super) struct Circumstances<'a> {
+    /// The server's host as it was given.
+    pub(super) host: &'a str,
+    pub(super) main_port: u16,
+    /// The addresses that `host` stands for.
+    pub(super) addresses: &'a [SocketAddr],
+    pub(super) key: Option<String>,
+    /// Whether everybody may do everything (`--public`).
+    pub(super) is_public: bool,
+}
+
+impl HttpBroadcastOptions {
+    /// Whether a port is named.
+    pub(super) fn has_port(&self) -> bool {
+        self.http_broadcast_port.is_some()
+    }
+
+    /// Who may broadcast, and whether on the main port.
+    ///
+    /// # Errors
+    /// Other machines could broadcast without a key, and no flag says that they may.
+    pub(super) fn broadcasts(&self, given: Circumstances<'_>) -> Result<Broadcasts, Failure> {
+        Ok(Broadcasts {
+            path: self.http_broadcast_path.clone(),
+            cors: self.http_broadcast_cors,
+            on_main_port: self.own_port(given.main_port, given.key.is_some()).is_none(),
+            access: self.access(given)?,
+        })
+    }
+
+    fn access(&self, given: Circumstances<'_>) -> Result<BroadcastAccess, Failure> {
+        let is_for_this_machine = given.addresses.iter().all(|address| address.ip().is_loopback());
+        match given.key {
+            Some(key) => Ok(BroadcastAccess::Key(key)),
+            None if is_for_this_machine => Ok(BroadcastAccess::Local {
+                host: given.host.to_owned(),
+            }),
+            None if self.http_broadcast_insecure || given.is_public => Ok(BroadcastAccess::Everybody),
+            None => Err(Failure::Usage(format!(
+                "broadcasts on {} need no key: everybody who reaches the port could send messages to all clients. Set \
+                 --broadcast_key (or --secret), listen on this machine only (--host localhost), take none over HTTP \
+                 (--broadcast_adapter redis), or accept the risk with --http_broadcast_insecure",
+                given.host
+            ))),
+        }
+    }
+
+    /// The port that is not the main one, if there is one. A key lets broadcasts share the main port.
+    fn own_port(&self, main_port: u16, has_key: bool) -> Option<u16> {
+        match (self.http_broadcast_port, has_key) {
+            (None | Some(0), true) => None,
+            (None, false) => Some(OPEN_PORT),
+            (Some(0), false) => Some(0),
+            (Some(port), _) => (port != main_port).then_some(port),
+        }
+    }
+
+    /// Listens where broadcasts have a port of their own.
+    pub(super) fn bind(
+        &self,
+        broadcasts: &Broadcasts,
+        host: &str,
+        main_port: u16,
+        n_shards: usize,
+    ) -> Result<Option<Listeners>, Failure> {
+        let has_key = matches!(broadcasts.access, BroadcastAccess::Key(_));
+        let Some(port) = self.own_port(main_port, has_key) else {
+            return Ok(None);
+        };
+        let bound = Listeners::bind(host, port, n_shards).map_err(|error| {
+            Failure::Runtime(
+                format!(
+                    "{error}. This is the port for broadcasts: choose another one with --http_broadcast_port, or \
+                     set --broadcast_key without it to take broadcasts on the main port"
+                )
+                .into(),
+            )
+        })?;
+        Ok(Some(bound))
+    }
+}
+
+/// Says where broadcasts are taken, when they have no key or a port of their own.
+pub(super) fn log_start(broadcasts: &Broadcasts, scheme: &str, own: Option<&Listeners>) {
+    let from = match &broadcasts.access {
+        BroadcastAccess::Key(_) => "from whoever has the key",
+        BroadcastAccess::Local { .. } => "without a key, from programs of this machine",
+        BroadcastAccess::Everybody => "without a key, from everybody who reaches it",
+    };
+    for address in own.into_iter().flat_map(Listeners::addresses) {
+        tracing::info!(
+            "Broadcasts are taken on {scheme}://{address}{}, {from}.",
+            broadcasts.path
+        );
+    }
+    if matches!(broadcasts.access, BroadcastAccess::Everybody) {
+        tracing::warn!("Everybody who reaches the port for broadcasts can send messages to all clients.");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        options: HttpBroadcastOptions,
+    }
+
+    fn options(arguments: &[&str]) -> HttpBroadcastOptions {
+        let arguments = ["serve"].iter().chain(arguments);
+        CommandLine::try_parse_from(arguments)
+            .expect("valid flags")
+            .options
+    }
+
+    #[track_caller]
+    fn check_port(arguments: &[&str], has_key: bool, expected: Option<u16>) {
+        assert_eq!(
+            options(arguments).own_port(8080, has_key),
+            expected,
+            "{arguments:?} {has_key}"
+        );
+    }
+
+    #[test]
+    fn a_port_that_is_named_counts_with_and_without_a_key() {
+        check_port(&[], true, None);
+        check_port(&[], false, Some(8090));
+        for has_key in [false, true] {
+            check_port(&["--http-broadcast-port", "9000"], has_key, Some(9000));
+            check_port(&["--http-broadcast-port", "8080"], has_key, None);
+        }
+        check_port(&["--http-broadcast-port", "0"], true, None);
+        check_port(&["--http-broadcast-port", "0"], false, Some(0));
+    }
+
+    /// Who may broadcast on this address: `key`, `local`, `everybody` or `nobody`.
+    #[track_caller]
+    fn check_access(arguments: &[&str], address: &str, key: Option<&str>, is_public: bool, expected: &str) {
+        let access = options(arguments).access(Circumstances {
+            host: "host",
+            main_port: 8080,
+            addresses: &[address.parse().expect("an address")],
+            key: key.map(str::to_owned),
+            is_public,
+        });
+        let found = match access {
+            Ok(BroadcastAccess::Key(_)) => "key",
+            Ok(BroadcastAccess::Local { .. }) => "local",
+            Ok(BroadcastAccess::Everybody) => "everybody",
+            Err(_) => "nobody",
+        };
+        assert_eq!(found, expected, "{arguments:?} {address} {key:?} {is_public}");
+    }
+
+    #[test]
+    fn other_machines_need_a_key_or_a_flag_that_states_the_risk() {
+        check_access(&[], "127.0.0.1:0", None, false, "local");
+        check_access(&[], "[::1]:0", None, true, "local");
+        check_access(&[], "0.0.0.0:0", Some("k"), false, "key");
+        check_access(&[], "0.0.0.0:0", None, false, "nobody");
+        check_access(&[], "[::]:0", None, false, "nobody");
+        check_access(&[], "192.0.2.1:0", None, false, "nobody");
+        check_access(
+            &["--http-broadcast-insecure"],
+            "0.0.0.0:0",
+            None,
+            false,
+            "everybody",
+        );
+        check_access(
+            &["--http-broadcast-insecure"],
+            "0.0.0.0:0",
+            Some("k"),
+            false,
+            "key",
+        );
+        check_access(&[], "0.0.0.0:0", None, true, "everybody");
+    }
+}

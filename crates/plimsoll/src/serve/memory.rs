@@ -1,0 +1,102 @@
+//! Limits of the memory that clients and publishers can make the server use.
+
+use clap::{Args, builder::RangedU64ValueParser};
+use plimsoll_load::preflight::Memory;
+
+/// Where the memory of the machine is not known, it counts as a gigabyte.
+const UNKNOWN_MEMORY: u64 = 1 << 30;
+
+/// The defaults in any case, in bytes: a few slow clients, and a few bodies of the largest size.
+const MIN_PENDING: u64 = 16 << 20;
+const MIN_BODIES: u64 = 8 << 20;
+
+/// More bodies at a time than this do not help anybody, in bytes.
+const MAX_BODIES: u64 = 256 << 20;
+
+/// The flags.
+#[derive(Debug, Args)]
+pub(super) struct MemoryOptions {
+    /// Bytes of memory that may wait for all clients together, each thread with an equal part; beyond it the clients that
+    /// occupy most are disconnected. Default: a quarter of the memory.
+    #[arg(long, value_name = "BYTES", value_parser = at_least::<{ 1 << 20 }>())]
+    max_pending_total: Option<usize>,
+    /// Bytes of memory that request bodies may occupy together; further ones are answered 503. As much again may be on its
+    /// way to clients. Default: a 32nd of the memory, 8 to 256 MiB.
+    #[arg(long, value_name = "BYTES", value_parser = at_least::<{ 1 << 16 }>())]
+    max_body_total: Option<usize>,
+}
+
+fn at_least<const MIN: u64>() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(MIN..)
+}
+
+/// The limits, in bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) pending: usize,
+    pub(super) bodies: usize,
+}
+
+impl MemoryOptions {
+    /// What is not said follows from the memory of the machine, of the container, or of `ulimit -v`.
+    pub(super) fn totals(&self, memory: &Memory) -> Totals {
+        let total = match memory.total_bytes {
+            u64::MAX => UNKNOWN_MEMORY,
+            known => known,
+        };
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        Totals {
+            pending: self
+                .max_pending_total
+                .unwrap_or_else(|| size((total / 4).max(MIN_PENDING))),
+            bodies: self
+                .max_body_total
+                .unwrap_or_else(|| size((total / 32).clamp(MIN_BODIES, MAX_BODIES))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(total_bytes: u64, expected_mb: (usize, usize)) {
+        let memory = Memory {
+            total_bytes,
+            available_bytes: 0,
+        };
+        let options = MemoryOptions {
+            max_pending_total: None,
+            max_body_total: None,
+        };
+        let Totals { pending, bodies } = options.totals(&memory);
+        assert_eq!((pending >> 20, bodies >> 20), expected_mb);
+    }
+
+    #[test]
+    fn defaults_follow_from_the_memory() {
+        check(4 << 30, (1024, 128));
+        check(64 << 30, (16_384, 256));
+        check(512 << 20, (128, 16));
+        check(32 << 20, (16, 8));
+        check(u64::MAX, (256, 32));
+    }
+
+    #[test]
+    fn what_is_said_counts() {
+        let options = MemoryOptions {
+            max_pending_total: Some(5),
+            max_body_total: Some(6),
+        };
+        let memory = Memory {
+            total_bytes: 4 << 30,
+            available_bytes: 0,
+        };
+        let expected = Totals {
+            pending: 5,
+            bodies: 6,
+        };
+        assert_eq!(options.totals(&memory), expected);
+    }
+}

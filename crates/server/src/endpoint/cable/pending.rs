@@ -1,0 +1,298 @@
+//! Subscriptions of one session that the application could not decide about: the call failed, was not answered in time,
+//! or got no turn.
+//!
+//! A stock client forgets a rejected subscription for good, so only the application's own decision rejects. Until it is
+//! known the session goes on, and the server asks again by itself, later each time.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::pending,
+    rc::Rc,
+    time::Duration,
+};
+
+use plimsoll_hub::SessionId;
+use tokio::{
+    task::{AbortHandle, JoinSet},
+    time::{Instant, timeout_at},
+};
+
+use super::CableSession;
+use crate::{
+    application::{Action, CommandReply, CommandRequest, Environment, State, Status},
+    log_form::LogForm,
+    pending_subscriptions::Counted,
+    shard::Shard,
+};
+
+/// The pause before the first repetition; it doubles up to [`MAX_PAUSE`], and each is shortened by up to half at
+/// random, so that clients whose calls failed together do not come back together.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The server finds an application that is back within this time. While it is away, 10,000 sessions make 2,700 attempts a
+/// second.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// How long a subscription may be pending. A client that repeats its command, as Rails' does, begins anew afterwards.
+const MAX_TIME: Duration = Duration::from_secs(300);
+
+/// Repetitions in that time; the pauses alone allow about 90.
+const MAX_REPETITIONS: u32 = 100;
+
+/// The pending subscriptions of a session, at least one.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    by_identifier: BTreeMap<Rc<str>, Subscription>,
+    /// When each of them is looked at next.
+    times: BTreeSet<(Instant, Rc<str>)>,
+    calls: JoinSet<(Rc<str>, CommandReply)>,
+}
+
+#[derive(Debug)]
+struct Subscription {
+    asks_for_history: bool,
+    n_repetitions: u32,
+    gives_up_at: Instant,
+    /// The time that it has in `times`.
+    next_at: Instant,
+    /// The call that is under way, or waits for its turn.
+    call: Option<AbortHandle>,
+    _counted: Counted,
+}
+
+/// What happens next.
+#[derive(Debug)]
+pub(crate) enum Due {
+    /// It is time to ask again.
+    Call(Rc<str>),
+    /// The application has answered, or could not.
+    Reply(Rc<str>, CommandReply),
+    /// It is time to give up.
+    GiveUp(Rc<str>),
+}
+
+/// What a call needs of its session, which goes on meanwhile.
+pub(super) struct Caller {
+    pub(super) sid: Rc<str>,
+    pub(super) identifiers: Box<str>,
+    pub(super) environment: Environment,
+}
+
+impl Pending {
+    pub(super) fn add(&mut self, identifier: &str, asks_for_history: bool, counted: Counted) {
+        let identifier: Rc<str> = identifier.into();
+        let now = Instant::now();
+        let next_at = now + pause(0, fastrand::f64());
+        let subscription = Subscription {
+            asks_for_history,
+            n_repetitions: 0,
+            gives_up_at: now + MAX_TIME,
+            next_at,
+            call: None,
+            _counted: counted,
+        };
+        self.times.insert((next_at, Rc::clone(&identifier)));
+        self.by_identifier.insert(identifier, subscription);
+    }
+
+    pub(super) fn contains(&self, identifier: &str) -> bool {
+        self.by_identifier.contains_key(identifier)
+    }
+
+    /// Ends the wait for a subscription; a call that is under way for it is given up. Returns whether the client asks
+    /// for history, if the subscription was pending.
+    pub(super) fn remove(&mut self, identifier: &str) -> Option<bool> {
+        let (identifier, subscription) = self.by_identifier.remove_entry(identifier)?;
+        self.times.remove(&(subscription.next_at, identifier));
+        if let Some(call) = subscription.call {
+            call.abort();
+        }
+        Some(subscription.asks_for_history)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_identifier.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_identifier.len()
+    }
+
+    pub(super) fn identifier_bytes(&self) -> usize {
+        self.by_identifier.keys().map(|identifier| identifier.len()).sum()
+    }
+
+    /// Waits for what happens next. Dropping the future loses nothing.
+    pub(super) async fn next(&mut self) -> Due {
+        loop {
+            let Some((time, identifier)) = self.times.first().cloned() else {
+                return pending().await;
+            };
+            // Calls of subscriptions that were removed end here, too; nothing waits for them.
+            match timeout_at(time, joined(&mut self.calls)).await {
+                Ok(Some((identifier, reply))) if self.contains(&identifier) => {
+                    return Due::Reply(identifier, reply);
+                }
+                Ok(_) => {}
+                Err(_) if time < self.by_identifier[&identifier].gives_up_at => return Due::Call(identifier),
+                Err(_) => return Due::GiveUp(identifier),
+            }
+        }
+    }
+
+    /// Asks again.
+    pub(super) fn call(&mut self, shard: &Rc<Shard>, identifier: &Rc<str>, caller: Caller) {
+        let call = caller.subscribe(Rc::clone(shard), Rc::clone(identifier));
+        let call = self.calls.spawn_local(call);
+        self.change(identifier, |subscription| {
+            subscription.call = Some(call);
+            subscription.next_at = subscription.gives_up_at;
+        });
+    }
+
+    /// A call has failed again. Returns whether there is another one; if not, the subscription is still to be removed.
+    pub(super) fn failed(&mut self, identifier: &Rc<str>) -> bool {
+        let mut is_repeated = false;
+        self.change(identifier, |subscription| {
+            subscription.call = None;
+            subscription.n_repetitions += 1;
+            is_repeated = subscription.n_repetitions < MAX_REPETITIONS;
+            let pause = pause(subscription.n_repetitions, fastrand::f64());
+            subscription.next_at = (Instant::now() + pause).min(subscription.gives_up_at);
+        });
+        is_repeated
+    }
+
+    fn change(&mut self, identifier: &Rc<str>, change: impl FnOnce(&mut Subscription)) {
+        if let Some(subscription) = self.by_identifier.get_mut(identifier) {
+            self.times.remove(&(subscription.next_at, Rc::clone(identifier)));
+            change(subscription);
+            self.times.insert((subscription.next_at, Rc::clone(identifier)));
+        }
+    }
+}
+
+impl CableSession {
+    /// Waits until something is to be done for a pending subscription; for ever when there is none. Giving it up loses
+    /// nothing.
+    pub(crate) async fn next_due(&mut self) -> Due {
+        match self.pending_mut() {
+            Some(waiting) => waiting.next().await,
+            None => pending().await,
+        }
+    }
+
+    /// Does what is to be done for a pending subscription.
+    pub(crate) fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: Due) {
+        match due {
+            Due::Call(identifier) => self.call_again(shard, &identifier),
+            Due::GiveUp(identifier) => self.give_up(shard, &identifier),
+            Due::Reply(identifier, reply) if reply.status == Status::Failed => {
+                shard.pending_subscriptions.failed(&reply.failure);
+                let is_repeated = self
+                    .pending_mut()
+                    .is_some_and(|pending| pending.failed(&identifier));
+                if !is_repeated {
+                    self.give_up(shard, &identifier);
+                }
+            }
+            Due::Reply(identifier, reply) => {
+                let asks_for_history = self.forget_pending(&identifier).unwrap_or_default();
+                self.decide(shard, id, &identifier, asks_for_history, reply);
+            }
+        }
+    }
+
+    fn call_again(&mut self, shard: &Rc<Shard>, identifier: &Rc<str>) {
+        let memory = self.memory.as_deref();
+        let caller = Caller {
+            sid: Rc::clone(&self.sid),
+            identifiers: self.identifiers().into(),
+            environment: memory.map_or(Environment::EMPTY, |memory| memory.environment.clone()),
+        };
+        if let Some(pending) = self.pending_mut() {
+            pending.call(shard, identifier, caller);
+        }
+    }
+
+    /// The client gets no answer: its own timeout, or its next attempt, is as good as this server's.
+    fn give_up(&mut self, shard: &Shard, identifier: &str) {
+        tracing::debug!(sid = &*self.sid, identifier = %LogForm(identifier), "A pending subscription is given up.");
+        shard.pending_subscriptions.abandoned();
+        self.forget_pending(identifier);
+    }
+
+    /// Returns whether the client asks for history, if the subscription was pending.
+    pub(super) fn forget_pending(&mut self, identifier: &str) -> Option<bool> {
+        let pending = &mut self.memory.as_mut()?.pending;
+        let asks_for_history = pending.as_mut()?.remove(identifier);
+        if pending.as_ref().is_some_and(|pending| pending.is_empty()) {
+            *pending = None;
+        }
+        asks_for_history
+    }
+
+    pub(super) fn pending(&self) -> Option<&Pending> {
+        self.memory.as_ref()?.pending.as_deref()
+    }
+
+    fn pending_mut(&mut self) -> Option<&mut Pending> {
+        self.memory.as_mut()?.pending.as_deref_mut()
+    }
+
+    /// Whether the application is still to decide about any subscription.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.pending().is_some()
+    }
+
+    /// Whether the application is still to decide about this subscription.
+    pub(crate) fn is_pending(&self, identifier: &str) -> bool {
+        self.pending().is_some_and(|pending| pending.contains(identifier))
+    }
+}
+
+/// The next call that ends; `None` is one that was given up.
+async fn joined<T: 'static>(calls: &mut JoinSet<T>) -> Option<T> {
+    match calls.join_next().await {
+        Some(ended) => ended.ok(),
+        None => pending().await,
+    }
+}
+
+impl Caller {
+    async fn subscribe(self, shard: Rc<Shard>, identifier: Rc<str>) -> (Rc<str>, CommandReply) {
+        let request = CommandRequest {
+            shard: shard.number,
+            sid: &self.sid,
+            identifiers: &self.identifiers,
+            identifier: &identifier,
+            action: Action::Subscribe,
+            is_repetition: true,
+            environment: &self.environment,
+            // What was not granted has no state.
+            istate: &State::EMPTY,
+        };
+        let under_way = shard.calls.enter();
+        let reply = shard.application.command(&request).await;
+        drop(under_way);
+        (identifier, reply)
+    }
+}
+
+/// The pause before a repetition; `random` is from 0 to 1.
+fn pause(n_repetitions: u32, random: f64) -> Duration {
+    let doubled = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(n_repetitions));
+    doubled.min(MAX_PAUSE).mul_f64(1.0 - random / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_limit_and_are_shortened_by_half_at_most() {
+        let pauses = |random| [0, 1, 2, 5, 6, 40].map(|n| pause(n, random).as_millis());
+        assert_eq!(pauses(0.0), [100, 200, 400, 3200, 5000, 5000]);
+        assert_eq!(pauses(1.0), [50, 100, 200, 1600, 2500, 2500]);
+    }
+}

@@ -1,0 +1,117 @@
+//! What of a client's identifier stands in the log: no signatures, tokens and passwords, with which whoever reads the log
+//! could subscribe, too.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// Stands for what is not shown.
+const HIDDEN: &str = "***";
+
+/// Parts of names of parameters that have secrets.
+const SECRET_NAMES: [&str; 8] = [
+    "token",
+    "secret",
+    "password",
+    "jwt",
+    "jid",
+    "auth",
+    "signature",
+    "signed",
+];
+
+/// The longest form, in characters. An identifier may be as long as a message.
+const MAX_CHARS: usize = 200;
+
+/// An identifier for the log. Worked out only when it is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LogForm<'a>(pub(crate) &'a str);
+
+impl fmt::Display for LogForm<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ok(mut parameters) = serde_json::from_str::<Map<String, Value>>(self.0) else {
+            return write!(f, "{} bytes that are not a JSON object", self.0.len());
+        };
+        for (name, value) in &mut parameters {
+            if name != "channel" && (is_secret_name(name) || has_secret(value)) {
+                *value = HIDDEN.into();
+            }
+        }
+        let text = serde_json::to_string(&parameters).expect("JSON can be written again");
+        match text.char_indices().nth(MAX_CHARS) {
+            Some((end, _)) => write!(f, "{}…", &text[..end]),
+            None => f.write_str(&text),
+        }
+    }
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
+/// Lists and objects count as secret: nobody looks into them here.
+fn has_secret(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_signed(text) || is_token(text),
+        Value::Array(_) | Value::Object(_) => true,
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether it ends in a signature as Rails writes it: `--` and a digest of 20 bytes or more in hexadecimal digits.
+fn is_signed(text: &str) -> bool {
+    let signature = text.rsplit_once("--").map_or("", |(_, signature)| signature);
+    signature.len() >= 40 && signature.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether it looks like a JSON Web Token: a JSON object in Base64, and two more parts.
+fn is_token(text: &str) -> bool {
+    text.starts_with("eyJ") && text.split('.').count() == 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(identifier: &str, expected: &str) {
+        assert_eq!(LogForm(identifier).to_string(), expected, "{identifier}");
+    }
+
+    #[test]
+    fn what_opens_something_is_hidden() {
+        let signature = "9268".repeat(16);
+        for (identifier, expected) in [
+            (
+                format!(r#"{{"channel":"$pubsub","signed_stream_name":"ImNoYXQi--{signature}"}}"#),
+                r#"{"channel":"$pubsub","signed_stream_name":"***"}"#,
+            ),
+            (
+                format!(r#"{{"channel":"CableReady::Stream","identifier":"ImNoYXQi--{signature}"}}"#),
+                r#"{"channel":"CableReady::Stream","identifier":"***"}"#,
+            ),
+            (
+                r#"{"channel":"C","accessToken":"abc","key":"eyJh.eyJl.c2ln","room":7}"#.to_owned(),
+                r#"{"accessToken":"***","channel":"C","key":"***","room":7}"#,
+            ),
+            (
+                r#"{"channel":"C","nested":{"password":"x"}}"#.to_owned(),
+                r#"{"channel":"C","nested":"***"}"#,
+            ),
+        ] {
+            check(&identifier, expected);
+        }
+    }
+
+    #[test]
+    fn the_rest_is_shown_in_short() {
+        check(
+            r#"{"channel":"ChatChannel","id":"a--b","name":"Kay"}"#,
+            r#"{"channel":"ChatChannel","id":"a--b","name":"Kay"}"#,
+        );
+        check("eyJh.eyJl.c2ln", "14 bytes that are not a JSON object");
+        let long = LogForm(&format!(r#"{{"channel":"{}"}}"#, "ä".repeat(60_000))).to_string();
+        assert_eq!(long.chars().count(), MAX_CHARS + 1);
+    }
+}
