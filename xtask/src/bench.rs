@@ -9,6 +9,7 @@ mod avalanche;
 mod broadcast;
 mod budget;
 mod client;
+mod collisions;
 mod compare;
 mod fanout;
 mod finished;
@@ -50,6 +51,9 @@ pub(crate) struct Options {
     /// Rounds; each is one run of the limit loop and one of ours.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
+    /// Serve with this program instead of the release build, to compare with an older one: run both in turn.
+    #[arg(long, value_name = "FILE")]
+    server: Option<PathBuf>,
     /// Write the raw data to benchmarks/<date>-<name>/.
     #[arg(long)]
     save: bool,
@@ -78,6 +82,8 @@ enum Name {
     Watch,
     /// Verdicts of ten comparisons of equal runs, and of ten with a target that is 30 % slower; --rounds changes nothing.
     Compare,
+    /// Server CPU of subscriptions to names that collide in a hash table without a key, next to ordinary names.
+    Collisions,
     /// All of them.
     All,
 }
@@ -86,6 +92,8 @@ enum Name {
 struct Plan {
     /// The release binary of `plimsoll`.
     binary: PathBuf,
+    /// The binary that serves: the same one, or another one to compare with.
+    server: PathBuf,
     /// Empty: the benchmark's own default.
     connections: Vec<usize>,
     rounds: u32,
@@ -118,8 +126,10 @@ pub(crate) fn run(options: &Options) -> Result<(), BoxedError> {
     if cfg!(debug_assertions) {
         return run_optimized();
     }
+    let binary = repository::build_release("plimsoll")?;
     let plan = Plan {
-        binary: repository::build_release("plimsoll")?,
+        server: options.server.clone().unwrap_or_else(|| binary.clone()),
+        binary,
         connections: options.connections.iter().map(|n| n.get()).collect(),
         rounds: options.rounds,
     };
@@ -157,6 +167,7 @@ enum Benchmark {
     Artillery,
     Watch,
     Compare,
+    Collisions,
 }
 
 fn chosen(name: Name) -> Vec<Benchmark> {
@@ -171,6 +182,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
         Name::Artillery => vec![Benchmark::Artillery],
         Name::Watch => vec![Benchmark::Watch],
         Name::Compare => vec![Benchmark::Compare],
+        Name::Collisions => vec![Benchmark::Collisions],
         Name::All => vec![
             Benchmark::Fanout,
             Benchmark::Client,
@@ -182,6 +194,7 @@ fn chosen(name: Name) -> Vec<Benchmark> {
             Benchmark::Artillery,
             Benchmark::Watch,
             Benchmark::Compare,
+            Benchmark::Collisions,
         ],
     }
 }
@@ -199,6 +212,7 @@ impl Benchmark {
             Self::Artillery => "artillery",
             Self::Watch => "watch",
             Self::Compare => "compare",
+            Self::Collisions => "collisions",
         }
     }
 
@@ -214,6 +228,7 @@ impl Benchmark {
             Self::Artillery => artillery::run(plan),
             Self::Watch => watch::run(plan),
             Self::Compare => compare::run(plan),
+            Self::Collisions => collisions::run(plan),
         }
     }
 }

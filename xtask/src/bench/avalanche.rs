@@ -58,7 +58,7 @@ fn round(plan: &Plan, n_connections: usize, sheet: &mut Sheet) -> Result<Value, 
         .map_err(Error::Limit)?
         .us_per_operation();
     let exchange = exchange::pace_us().map_err(Error::Limit)?;
-    let report = connect(plan, &Server::start(&plan.binary)?, n_connections)?;
+    let report = connect(plan, &Server::start(&plan.server)?, n_connections)?;
     let server = report.sum("/plimsoll/connect/watch/cpu_seconds")? * 1e6
         / report.sum("/plimsoll/connect/n_connected")?;
     sheet.push(vec![

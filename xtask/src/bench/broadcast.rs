@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{
-    Error,
+    Error, Plan,
     generator::{self, Report},
     server::Server,
     swarm::Member,
@@ -23,8 +23,8 @@ pub(super) struct Broadcast {
 
 impl Broadcast {
     /// Starts a server, runs the workload, stops the server.
-    pub(super) fn run(&self, binary: &Path) -> Result<Report, Error> {
-        self.run_against(binary, &Server::start(binary)?)
+    pub(super) fn run(&self, plan: &Plan) -> Result<Report, Error> {
+        self.run_against(&plan.binary, &Server::start(&plan.server)?)
     }
 
     fn run_against(&self, binary: &Path, server: &Server) -> Result<Report, Error> {
@@ -78,14 +78,14 @@ fn us_per_delivery(report: &Report, cpu_seconds: &str) -> Result<f64, Error> {
 }
 
 /// Size of one broadcast on the wire, measured by a subscriber that does not belong to the load client.
-pub(super) fn frame_bytes(binary: &Path) -> Result<usize, Error> {
-    let server = Server::start(binary)?;
+pub(super) fn frame_bytes(plan: &Plan) -> Result<usize, Error> {
+    let server = Server::start(&plan.server)?;
     let mut listener = Member::subscribe(server.address()).map_err(Error::Swarm)?;
     Broadcast {
         n_clients: 1,
         n_in_flight: 1,
         n_deliveries: 1,
     }
-    .run_against(binary, &server)?;
+    .run_against(&plan.binary, &server)?;
     listener.wait_for(r#""action":"broadcast""#).map_err(Error::Swarm)
 }

@@ -152,6 +152,13 @@ pub(super) const COMPARE_WRONG: Budget = Budget {
     unit: "comparisons",
 };
 
+/// Server CPU of subscriptions to names that collide in a hash table without a key.
+pub(super) const COLLISIONS: Budget = Budget {
+    what: "server CPU of subscriptions to colliding names",
+    at_most: 1.2,
+    unit: "× ordinary names",
+};
+
 impl Budget {
     /// Compares a measured figure, taken under the given circumstances, with the budget.
     pub(super) fn judge(self, circumstances: String, measured: f64) -> Verdict {

@@ -21,7 +21,7 @@ const RATIO: &str = "× limit";
 
 /// Measures at every connection count.
 pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
-    let frame_bytes = broadcast::frame_bytes(&plan.binary)?;
+    let frame_bytes = broadcast::frame_bytes(plan)?;
     let mut outcome = Outcome::default();
     for n_connections in plan.connections(&exchange::CONNECTIONS, limit::MAX_CONNECTIONS)? {
         let title = format!(
@@ -48,7 +48,7 @@ fn round(plan: &Plan, n_clients: usize, frame_bytes: usize, sheet: &mut Sheet) -
         n_in_flight: 1,
         n_deliveries: N_DELIVERIES,
     }
-    .run(&plan.binary)?;
+    .run(plan)?;
     let client = broadcast::generator_us(&report)?;
     sheet.push(vec![limit, client, client / limit]);
     Ok(report.into_json())

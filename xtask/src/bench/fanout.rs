@@ -23,7 +23,7 @@ const EIGHT_RATIO: &str = "8: × limit";
 
 /// Measures at every connection count.
 pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
-    let frame_bytes = broadcast::frame_bytes(&plan.binary)?;
+    let frame_bytes = broadcast::frame_bytes(plan)?;
     let mut outcome = Outcome::default();
     for n_connections in plan.connections(&exchange::CONNECTIONS, limit::MAX_CONNECTIONS)? {
         let title = format!(
@@ -54,13 +54,13 @@ fn round(plan: &Plan, n_clients: usize, frame_bytes: usize, sheet: &mut Sheet) -
         n_in_flight: 1,
         n_deliveries: N_DELIVERIES,
     }
-    .run(&plan.binary)?;
+    .run(plan)?;
     let eight = Broadcast {
         n_clients,
         n_in_flight: 8,
         n_deliveries: N_DELIVERIES_8,
     }
-    .run(&plan.binary)?;
+    .run(plan)?;
     let (one_us, eight_us) = (broadcast::server_us(&one)?, broadcast::server_us(&eight)?);
     sheet.push(vec![limit, one_us, one_us / limit, eight_us, eight_us / limit]);
     Ok(json!({ "in_flight_1": one.into_json(), "in_flight_8": eight.into_json() }))

@@ -56,7 +56,7 @@ const VISITORS: usize = 16;
 
 impl Readings {
     pub(super) fn take(plan: &Plan, n_connections: usize) -> Result<Self, Error> {
-        let server = Server::start(&plan.binary)?;
+        let server = Server::start(&plan.server)?;
         let mut visitors = swarm::gather(server.address(), VISITORS).map_err(Error::Swarm)?;
         wait_for_pings(&mut visitors)?;
         drop(visitors);

@@ -59,7 +59,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
     let start = || {
         let application = Application::start(&program)?;
         let host = application.address().to_string();
-        let server = Server::start_with(&plan.binary, &["--rpc_host", &host])?;
+        let server = Server::start_with(&plan.server, &["--rpc_host", &host])?;
         Ok(Pair { server, application })
     };
     let mut outcome = Outcome::default();

@@ -1,5 +1,7 @@
 //! The rules of `cargo xtask tidy`, one function each.
 
+mod hashing;
+
 use std::path::Path;
 
 /// One text file.
@@ -21,7 +23,7 @@ const NAPS: [&str; 2] = [concat!("thread::", "sleep"), concat!("timers/", "promi
 const TOKIO_NAP: &str = concat!("time::", "sleep(");
 
 /// All rules, in the order in which their findings are printed.
-pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 8] = [
+pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 9] = [
     rust_files_say_why_they_exist,
     no_trailing_whitespace,
     no_long_files,
@@ -30,6 +32,7 @@ pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 8] = [
     no_ignored_tests,
     no_machine_paths,
     no_package_sources,
+    hashing::no_hashes_without_key,
 ];
 
 impl Source<'_> {

@@ -102,3 +102,46 @@ fn package_sources() {
         &[],
     );
 }
+
+#[test]
+fn hashes_without_key() {
+    for (path, line, is_wrong) in [
+        ("src/a.rs", concat!("use rustc", "_hash::Fx", "HashMap;"), true),
+        (
+            "src/a.rs",
+            concat!("let map: Fx", "HashMap<u32, u32> = table;"),
+            true,
+        ),
+        (
+            "src/a.rs",
+            concat!("let mut hasher = Default", "Hasher::new();"),
+            true,
+        ),
+        ("src/a.rs", concat!("impl Hasher", " for Mine {"), true),
+        ("src/a.rs", "use std::collections::HashMap;", false),
+        ("src/a.rs", "struct Hasher { state: u64 }", false),
+        ("src/a.rs", concat!("// Faster than an Fx", "HashMap."), false),
+        (
+            "crates/a/Cargo.toml",
+            concat!("rustc", "-hash.workspace = true"),
+            true,
+        ),
+        ("crates/a/Cargo.toml", concat!("f", "nv = \"1\""), true),
+        ("crates/a/Cargo.toml", "hash = \"1\"", false),
+        ("README.md", concat!("ru", "stc-hash"), false),
+        (
+            "crates/hub/src/fanout.rs",
+            concat!("use rustc", "_hash::Fx", "HashMap;"),
+            false,
+        ),
+        // An exception that is none any more.
+        ("crates/hub/src/fanout.rs", "", true),
+    ] {
+        let (text, number) = match path.ends_with(".rs") {
+            true => (format!("//! Why.\n{line}\n"), if line.is_empty() { 1 } else { 2 }),
+            false => (format!("{line}\n"), 1),
+        };
+        let expected: &[usize] = if is_wrong { &[number] } else { &[] };
+        check(path, &text, expected);
+    }
+}
