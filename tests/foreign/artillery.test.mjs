@@ -136,7 +136,7 @@ scenarios: [{ engine: ws, flow: [{ think: 600 }] }]
     child.kill("SIGINT");
     // Not when the process ends: its words may come later.
     const [code] = await within(once(child, "close"), "the end of the run");
-    assert.equal(code, 130);
+    assert.equal(code, 105);
     assert.match(stderr, /the run was interrupted by a signal/);
     assert.match(stdout, /Generator:/);
     assert.match(stdout, /Summary report @/);
@@ -522,7 +522,7 @@ scenarios:
 `;
     // A report that is not there yet may stand before the file.
     const cwd = folderOf(t, { "test.yml": file });
-    const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", "--out", "report.json", "--report", "a.json", "test.yml");
+    const { code, stdout, stderr } = await plimsollIn({ cwd }, "run", "--output", "report.json", "--report", "a.json", "test.yml");
     assert.equal(code, 0, stderr);
     const { metrics } = JSON.parse(readFileSync(join(cwd, "a.json"), "utf8"));
     const { contains, values } = metrics["plugins.metrics-by-endpoint.server-timing./lost (missing)"];

@@ -1,7 +1,6 @@
 //! `plimsoll check`: what is wrong with the input of a run, without running it.
 
 use std::{
-    ffi::OsString,
     io::{self, Write as _},
     path::PathBuf,
 };
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     exit::{Failure, Status},
-    run::{self, Findings, Input},
+    run::{self, ArtilleryFlags, Findings, Input},
     surroundings::Surroundings,
 };
 
@@ -33,7 +32,7 @@ pub(crate) struct Options {
     /// The file, YAML, JSON or a script; - is standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: PathBuf,
-    /// Whose file it is: k6, artillery or wsdirector. Default: what it looks like.
+    /// File format: k6, artillery or wsdirector. Default: detected.
     #[arg(long = "as", value_name = "TOOL")]
     dialect: Option<String>,
     /// What :scale stands for in a wsdirector file.
@@ -68,26 +67,18 @@ impl Options {
             file: &self.file,
             tool: self.dialect.as_deref(),
             scale: self.scale,
-            artillery: self.artillery(),
+            artillery: ArtilleryFlags {
+                target: self.target.clone(),
+                environment: self.environment.clone(),
+                variables: self.variables.clone(),
+                ..ArtilleryFlags::default()
+            },
         };
         let findings = run::check(&input, surroundings)?;
         match self.format {
             Format::Text => self.tell(findings),
             Format::Json => self.print(findings),
         }
-    }
-
-    /// Flags of `run` for Artillery's files.
-    fn artillery(&self) -> Vec<OsString> {
-        let flags = [
-            ("--target", &self.target),
-            ("--environment", &self.environment),
-            ("--variables", &self.variables),
-        ];
-        let given = flags
-            .iter()
-            .filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?).into()));
-        given.collect()
     }
 
     fn tell(&self, findings: Findings) -> Result<Status, Failure> {

@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 
 use crate::{
     exit::{Failure, Status},
-    run::USUAL_ADDRESS,
+    session::USUAL_ADDRESS,
 };
 
 /// The longest answer that is read. A metric has a few hundred bytes.

@@ -40,14 +40,13 @@ pub(crate) enum Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum TestFailure {
-    /// A check of an Artillery file does not hold; the code is Artillery's.
+    /// A check of an Artillery file does not hold; the code is Artillery's. Clients of a wsdirector scenario failed; the code
+    /// is that tool's.
     ChecksFailed = 1,
     /// An output lost samples; the code is that of [`Status::BadResult`].
     SamplesLost = 3,
     /// Expectations of an Artillery file were not met; the code is Artillery's.
     ExpectationsFailed = 21,
-    /// A signal ended the run of an Artillery file; the code is Artillery's.
-    SignalEnded = 130,
     /// A threshold does not hold.
     ThresholdsCrossed = 99,
     /// `setup` took too long.
@@ -106,11 +105,19 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 impl Failure {
-    /// The same with other words.
+    /// The failure in other words. An error whose words stay as they are keeps its type.
     pub(crate) fn in_words(self, edit: impl Fn(&str) -> String) -> Self {
         match self {
             Self::Usage(message) => Self::Usage(edit(&message)),
-            Self::Runtime(error) => Self::Runtime(edit(&error.to_string()).into()),
+            Self::Runtime(error) => {
+                let text = error.to_string();
+                let edited = edit(&text);
+                if edited == text {
+                    Self::Runtime(error)
+                } else {
+                    Self::Runtime(edited.into())
+                }
+            }
             Self::Test(failure, message) => Self::Test(failure, edit(&message)),
         }
     }

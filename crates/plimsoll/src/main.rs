@@ -23,6 +23,7 @@ mod runs;
 mod schema;
 mod screen;
 mod serve;
+mod session;
 mod signals;
 mod surroundings;
 mod terminal;

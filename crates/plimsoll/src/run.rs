@@ -10,11 +10,7 @@ mod inspect;
 mod layers;
 mod line;
 mod load_test;
-mod log;
-mod memory_check;
 mod options;
-mod progress;
-mod rest;
 mod results;
 mod script;
 mod secret_source;
@@ -30,12 +26,11 @@ use tokio::task::LocalSet;
 
 pub(crate) use self::{
     artillery::QuickOptions,
-    check::{Findings, Input, check},
+    check::{ArtilleryFlags, Findings, Input, check},
     dialect::{is_document, is_script},
     inspect::Options as InspectOptions,
     line::{Options as LineOptions, line_of_bench},
-    options::{Format, Options},
-    rest::USUAL_ADDRESS,
+    options::Options,
     unsupported::command as unsupported,
     variables::with_variables,
 };
@@ -44,19 +39,22 @@ use crate::{
     surroundings::Surroundings,
 };
 
-/// Runs the file of another tool, when the arguments name one; `None` when they name a script.
+/// Runs the file of another tool, when the arguments name one; `None` when they name a script. `arguments` are those of
+/// the whole command line.
 pub(crate) fn other_dialect(
     arguments: &[OsString],
     surroundings: &Surroundings<'_>,
 ) -> Option<Result<Status, Failure>> {
-    let dialect = match dialect::of_arguments(arguments, surroundings) {
+    // Behind the program and `run`.
+    let own = arguments.get(2..).unwrap_or_default();
+    let dialect = match dialect::of_arguments(own, surroundings) {
         Ok(dialect) => dialect?,
         Err(failure) => return Some(Err(failure)),
     };
-    let arguments = dialect::without_as(arguments);
+    let own = dialect::without_as(own);
     Some(match dialect {
-        Dialect::Artillery => artillery::execute(&arguments, surroundings),
-        Dialect::Wsdirector => wsdirector::execute(&arguments, surroundings),
+        Dialect::Artillery => artillery::execute(&own, surroundings),
+        Dialect::Wsdirector => wsdirector::execute(&own, surroundings),
     })
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Trust {
     /// authorities.
     #[arg(long, value_name = "FILE", conflicts_with = "insecure", value_hint = ValueHint::FilePath)]
     cacert: Option<PathBuf>,
-    /// Take servers that speak TLS for whoever they say they are.
+    /// Do not verify TLS certificates.
     #[arg(long)]
     insecure: bool,
 }

@@ -18,7 +18,7 @@ use plimsoll_report::{
 };
 
 use super::RunOrders;
-use crate::{exit::Failure, origin::origin, screen::Screen, signals::Signals};
+use crate::{exit::Failure, origin::origin, screen::Screen, session, signals::Signals};
 
 /// Whether there is a page, and where.
 #[derive(Clone, Debug, Default, Args)]
@@ -38,15 +38,10 @@ pub(crate) struct PageFlags {
 
 /// What a page is about.
 pub(crate) struct PageSetting<'a> {
-    pub(crate) kind: Kind,
-    /// What runs, for people.
-    pub(crate) name: &'a str,
-    pub(crate) plan: &'a Plan,
+    pub(crate) subject: session::Subject<'a>,
     pub(crate) control: Control,
     pub(crate) signals: Signals,
     pub(crate) sampling: Option<Arc<Sampling>>,
-    /// Another page that belongs to the run, with its name.
-    pub(crate) link: Option<(String, String)>,
     /// Leaves out what no text shows.
     pub(crate) redact: Box<dyn Fn(&str) -> String>,
 }
@@ -75,10 +70,17 @@ impl PageFlags {
         let Some(address) = &self.ui else {
             return Ok(None);
         };
+        let session::Subject {
+            kind,
+            name,
+            plan,
+            link,
+            ..
+        } = setting.subject;
         let subject = Subject {
-            name: setting.name.to_owned(),
+            name: name.to_owned(),
             can_pause: setting.control.can_pause(),
-            link: setting.link,
+            link: link.map(|(url, name)| (url.to_owned(), name.to_owned())),
         };
         let orders = RunOrders {
             control: setting.control,
@@ -89,9 +91,9 @@ impl PageFlags {
         screen.print(&format!("Live page: {}\n", page.url()));
         Ok(Some(LivePage {
             page,
-            kind: setting.kind,
-            name: setting.name.to_owned(),
-            plan: setting.plan.clone(),
+            kind,
+            name: name.to_owned(),
+            plan: plan.clone(),
             sampling: setting.sampling,
             redact: setting.redact,
             machine: Machine::read(),

@@ -14,6 +14,9 @@ use crate::{
     surroundings::{Surroundings, read_text},
 };
 
+/// What `check` may be told of an Artillery file.
+pub(crate) use super::artillery::TestFlags as ArtilleryFlags;
+
 /// A file to look at, and what its run would be told besides.
 #[derive(Debug)]
 pub(crate) struct Input<'a> {
@@ -23,8 +26,8 @@ pub(crate) struct Input<'a> {
     pub(crate) tool: Option<&'a str>,
     /// For wsdirector's files.
     pub(crate) scale: u32,
-    /// For Artillery's: flags of `run`.
-    pub(crate) artillery: Vec<OsString>,
+    /// For Artillery's files.
+    pub(crate) artillery: ArtilleryFlags,
 }
 
 /// What was found.

@@ -12,13 +12,13 @@ use crate::{exit::Failure, surroundings::Surroundings};
 const SCRIPTS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 const DOCUMENTS: [&str; 3] = ["yml", "yaml", "json"];
 
-/// The dialect of the file that the arguments name; `None` when it is a script. `--as` decides, or else the shape of
-/// the file.
+/// The dialect of the file that the arguments of `run` name; `None` when it is a script. `--as` decides, or else the shape
+/// of the file.
 pub(super) fn of_arguments(
     arguments: &[OsString],
     surroundings: &Surroundings<'_>,
 ) -> Result<Option<Dialect>, Failure> {
-    let arguments: Vec<_> = arguments.iter().skip(2).filter_map(|it| it.to_str()).collect();
+    let arguments: Vec<_> = arguments.iter().filter_map(|it| it.to_str()).collect();
     if let Some(name) = named(&arguments) {
         return of_name(name);
     }
@@ -151,31 +151,22 @@ mod tests {
 
     #[test]
     fn the_file_or_the_flag_tells() {
-        check(
-            "plimsoll run steps.yml --url ws://localhost",
-            Some(Dialect::Wsdirector),
-        );
-        check("plimsoll run -u localhost steps.yml", Some(Dialect::Wsdirector));
-        check("plimsoll run --include []", Some(Dialect::Wsdirector));
-        check("plimsoll run load.json", Some(Dialect::Artillery));
-        check(
-            "plimsoll run --as wsdirector load.json",
-            Some(Dialect::Wsdirector),
-        );
-        check("plimsoll run --as=artillery steps.yml", Some(Dialect::Artillery));
-        check("plimsoll run --as k6 steps.yml", None);
-        check("plimsoll run -o absent.json load.json", Some(Dialect::Artillery));
-        check("plimsoll run -o other.yml load.json", Some(Dialect::Artillery));
-        check("plimsoll run other.yml", None);
-        check("plimsoll run absent.yml", None);
-        check("plimsoll run chat.js --config load.json", None);
-        check("plimsoll run -", None);
-        let with = ["plimsoll", "run", "--as", "k6", "a.yml", "--as=k6", "-u", "x"].map(OsString::from);
-        assert_eq!(without_as(&with), ["plimsoll", "run", "a.yml", "-u", "x"]);
-        let wrong = of_arguments(
-            &["plimsoll", "run", "--as", "ab"].map(OsString::from),
-            &Surroundings::of_process(),
-        );
+        check("steps.yml --url ws://localhost", Some(Dialect::Wsdirector));
+        check("-u localhost steps.yml", Some(Dialect::Wsdirector));
+        check("--include []", Some(Dialect::Wsdirector));
+        check("load.json", Some(Dialect::Artillery));
+        check("--as wsdirector load.json", Some(Dialect::Wsdirector));
+        check("--as=artillery steps.yml", Some(Dialect::Artillery));
+        check("--as k6 steps.yml", None);
+        check("-o absent.json load.json", Some(Dialect::Artillery));
+        check("-o other.yml load.json", Some(Dialect::Artillery));
+        check("other.yml", None);
+        check("absent.yml", None);
+        check("chat.js --config load.json", None);
+        check("-", None);
+        let with = ["--as", "k6", "a.yml", "--as=k6", "-u", "x"].map(OsString::from);
+        assert_eq!(without_as(&with), ["a.yml", "-u", "x"]);
+        let wrong = of_arguments(&["--as", "ab"].map(OsString::from), &Surroundings::of_process());
         assert!(matches!(wrong, Err(Failure::Usage(message)) if message.contains("expected k6")));
     }
 }

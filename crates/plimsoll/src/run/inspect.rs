@@ -15,17 +15,11 @@ use plimsoll_report::quantity;
 use plimsoll_script::Redaction;
 use serde_json::{Value, json};
 
-use super::{
-    config_file::ConfigFile,
-    flags::OptionFlags,
-    layers::Layers,
-    log::{Log, LogFormat, LogOutput},
-    options::ReadingFlags,
-    script,
-};
+use super::{config_file::ConfigFile, flags::OptionFlags, layers::Layers, options::ReadingFlags, script};
 use crate::{
     exit::{Failure, Status, TestFailure},
     screen::Screen,
+    session::{Log, LogFormat, LogOutput},
     surroundings::Surroundings,
     terminal,
 };

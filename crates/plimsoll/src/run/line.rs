@@ -13,11 +13,11 @@ use plimsoll_load::preflight;
 use plimsoll_script::Redaction;
 use tokio::task::LocalSet;
 
-use super::log::{Log, LogFormat, LogOutput};
 use crate::{
     arguments,
     exit::{Failure, Status, TestFailure},
     screen::Screen,
+    session::{Log, LogFormat, LogOutput},
     signals::Signals,
     surroundings::Surroundings,
     terminal,

@@ -3,20 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
-use plimsoll_shootout::WatchArgs;
 
-use super::{
-    environment::Variable,
-    flags::OptionFlags,
-    log::{LogFormat, LogOutput},
-    memory_check::MemoryFlags,
-    unsupported::UnsupportedFlags,
-};
-use crate::{
-    live::{LiveFlags, PageFlags},
-    report::ReportFlags,
-    runs::SaveFlags,
-};
+use super::{environment::Variable, flags::OptionFlags, unsupported::UnsupportedFlags};
+use crate::session::{LogFormat, LogOutput, SessionFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,13 +25,13 @@ environment, that over the script, and that over the file.";
 
 /// Run a load test that is written as a k6 script, or as a file of Artillery or wsdirector.
 #[derive(Debug, Parser)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("out", |arg| arg.short('o')))]
 pub(crate) struct Options {
     /// The script, JavaScript or TypeScript; - is standard input.
     #[arg(value_name = "SCRIPT", value_hint = ValueHint::FilePath)]
     pub(super) script: PathBuf,
-    /// Whose file it is: k6, artillery or wsdirector, each with flags of its own: plimsoll run --as wsdirector
-    /// --help. Default: what it looks like.
+    /// File format: k6, artillery or wsdirector, each with its own flags (plimsoll run --as wsdirector --help). Default:
+    /// detected.
     #[arg(long = "as", value_name = "TOOL", help_heading = "Script")]
     pub(super) dialect: Option<String>,
     #[command(flatten)]
@@ -51,14 +40,10 @@ pub(crate) struct Options {
     pub(super) reading: ReadingFlags,
     #[command(flatten)]
     pub(super) results: ResultFlags,
-    #[command(flatten, next_help_heading = "Results")]
-    pub(super) watch: WatchArgs,
-    #[command(flatten, next_help_heading = "Load")]
-    pub(super) memory: MemoryFlags,
+    #[command(flatten)]
+    pub(super) session: SessionFlags,
     #[command(flatten)]
     pub(super) talk: TalkFlags,
-    #[command(flatten, next_help_heading = "Results")]
-    pub(super) save: SaveFlags,
     #[command(flatten)]
     pub(super) unsupported: UnsupportedFlags,
 }
@@ -114,18 +99,10 @@ fn script_type(text: &str) -> Result<(), String> {
     }
 }
 
-/// What comes of the run, and where it goes.
+/// What becomes of the summary.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(super) struct ResultFlags {
-    /// Write all samples to an output: json=samples.json, csv=samples.csv, prometheus-rw or opentelemetry; may be given several times.
-    #[arg(long, short, value_name = "NAME[=ARGUMENT]")]
-    pub(super) out: Vec<String>,
-    #[command(flatten)]
-    pub(super) report: ReportFlags,
-    /// How to print the result.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
-    pub(super) format: Format,
     /// The layout of the summary: compact, full, legacy or disabled.
     #[arg(long, value_name = "MODE", default_value = "compact")]
     pub(super) summary_mode: plimsoll_report::SummaryMode,
@@ -143,44 +120,19 @@ pub(super) struct ResultFlags {
     pub(super) no_thresholds: bool,
 }
 
-/// Forms of a run's result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people.
-    Text,
-    /// One JSON object, with everything that is known about the run.
-    Json,
-}
-
-/// What is said while the run goes on, and who may control it.
+/// What the log says, and where it goes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Progress and control")]
 pub(super) struct TalkFlags {
-    /// No progress.
-    #[arg(long, short, conflicts_with = "tui")]
-    pub(super) quiet: bool,
-    #[command(flatten)]
-    pub(super) live: LiveFlags,
-    #[command(flatten)]
-    pub(super) page: PageFlags,
     /// Log what helps to find mistakes, too.
     #[arg(long, short)]
     pub(super) verbose: bool,
-    /// No colours.
-    #[arg(long)]
-    pub(super) no_color: bool,
     /// Where the log goes: stderr, stdout, none, or file=NAME.
     #[arg(long, value_name = "OUTPUT", default_value = "stderr")]
     pub(super) log_output: LogOutput,
     /// How log lines are written.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     pub(super) log_format: LogFormat,
-    /// Where this machine's own tools can watch and control the run, for example localhost:6565. Default: nowhere.
-    #[arg(long, short, value_name = "HOST:PORT")]
-    pub(super) address: Option<String>,
-    /// When the run is over, wait for a signal: --address goes on answering.
-    #[arg(long, short)]
-    pub(super) linger: bool,
     /// Nothing is ever reported to anybody.
     #[arg(long, hide = true)]
     no_usage_report: bool,

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_load::run::{RunEnd, RunError, RunResult, StageFailure};
-use plimsoll_outputs::OutputReport;
+use plimsoll_load::run::{RunEnd, RunResult, StageFailure};
 
 use crate::exit::TestFailure;
 
@@ -55,21 +54,6 @@ fn crossed(result: &RunResult) -> (TestFailure, String) {
         TestFailure::ThresholdsCrossed,
         format!("thresholds on metrics '{metrics}' have been crossed"),
     )
-}
-
-/// The same for samples that are missing where outputs were to write them: what reads them would be wrong without
-/// noticing.
-pub(super) fn of_outputs(report: &OutputReport) -> Option<(TestFailure, String)> {
-    (!report.is_complete()).then(|| (TestFailure::SamplesLost, report.notices().join("; ")))
-}
-
-/// The same for a run that could not be done.
-pub(super) fn of_error(error: &RunError) -> TestFailure {
-    match error {
-        RunError::Metric(_) | RunError::Threshold(_) => TestFailure::InvalidOptions,
-        RunError::Vu { .. } => TestFailure::ScriptFailed,
-        RunError::Worker(_) | RunError::WorkerPanicked => TestFailure::Panicked,
-    }
 }
 
 #[cfg(test)]

@@ -1,59 +1,45 @@
 //! `plimsoll run FILE.yml`: scenarios that are written as wsdirector's files.
 
-use std::{cell::RefCell, ffi::OsString, io, io::Write as _, path::Path, sync::Arc};
+use std::{ffi::OsString, path::Path, sync::Arc};
 
 use plimsoll_clients::tls::{Believe, Tls, TlsOptions};
 use plimsoll_load::{
     plan::Plan,
-    preflight::{self, UserKind},
-    run::{self, Control, Progress, RunConfig, RunEnd, RunResult},
-    watch::Sampling,
+    preflight::UserKind,
+    run::{RunEnd, RunResult},
 };
-use plimsoll_outputs::{OutputReport, Outputs};
-use plimsoll_report::{Summary, summary::Kind, timeline::Recorder};
+use plimsoll_report::{Summary, summary::Kind};
 use plimsoll_scenario::{
     document::{Document, Mistakes},
-    wsdirector::{Connect, Outcome, Report, Scenario, Users, fill_in},
+    wsdirector::{Connect, Outcome, Report, Scenario, Users as Clients, fill_in},
 };
-use plimsoll_script::Redaction;
 use serde_json::json;
 use tokio::task::LocalSet;
 
-use super::{
-    check::unreadable,
-    log::{Log, LogFormat, LogOutput},
-    progress::{Audience, Display},
-    results::{Course, SATURATED, judge, summarize},
-    verdict,
-};
+use super::check::unreadable;
 use crate::{
     exit::{Failure, Status, TestFailure},
-    live::{self, LivePage},
     numbers,
-    runs::Keeper,
-    screen::Screen,
-    signals::Signals,
+    session::{self, Beginning, Finished, Format, LoadTest, Session, Subject, Users},
     surroundings::Surroundings,
-    terminal,
 };
 
 mod options;
 mod timings;
 
-use self::options::Format;
-pub(super) use self::options::{Options, Source};
+use self::options::Options;
+pub(super) use self::options::{ClientFlags, Source};
 
-/// Runs the file that `arguments` name, the program and `run` among them.
+/// Runs the file that `arguments` of `plimsoll run` name.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    let own = arguments.iter().skip(2).cloned();
-    let options: Options = numbers::parse([OsString::from("plimsoll run")].into_iter().chain(own));
+    let options: Options = numbers::parse(arguments);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     LocalSet::new().block_on(&runtime, conduct(&options, surroundings))
 }
 
-/// Reads a file and runs nothing; gives what is wrong with it.
+/// Reads a file and runs nothing; returns what is wrong with it.
 pub(super) fn check(
     file: &Path,
     scale: u32,
@@ -65,89 +51,27 @@ pub(super) fn check(
 
 async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     let (source, url) = options.source_and_url().map_err(Failure::Usage)?;
-    options.report.check()?;
-    let (screen, is_drawable) = Screen::stderr();
-    let screen = Arc::new(screen);
-    start_log(options, &screen)?;
-    let scenario = read(&source, options.clients.scale, surroundings)?
-        .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))?;
-    let users = Users::new(scenario, &connect(options, url)?).await?;
-    let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
-    let outputs = Outputs::parse(&options.out, &variable)
-        .map_err(|error| TestFailure::InvalidOptions.because(error))?;
-    let audience = match (options.quiet, is_drawable) {
-        (true, _) => Audience::Nobody,
-        (false, true) => Audience::Terminal,
-        (false, false) => Audience::Lines,
-    };
-    preflight::raise_open_file_limit();
-    let signals = Signals::listen()?;
-    let plan = Plan::new(users.plan());
-    options.memory.check(UserKind::Scenario, &plan)?;
-    let control = Control::of(&plan);
-    let sampling = options.watch.attach()?;
-    let view = options.live.start(live::Setting {
-        name: &source.name(),
-        plan: &plan,
-        control: control.clone(),
-        signals: signals.clone(),
-        sampling: sampling.clone(),
-        screen: Arc::clone(&screen),
-        is_drawable,
-        is_quiet: options.quiet,
-        has_colour: terminal::style(&io::stderr()).color && !options.no_color,
-        // Only scripts read secrets.
-        redact: Box::new(str::to_owned),
-    })?;
-    let page = options.page.serve(
-        live::PageSetting {
-            kind: Kind::Wsdirector,
-            name: &source.name(),
-            plan: &plan,
-            control: control.clone(),
-            signals: signals.clone(),
-            sampling: sampling.clone(),
-            link: None,
-            // Only scripts read secrets.
-            redact: Box::new(str::to_owned),
-        },
-        &screen,
+    let session = Session::begin(
+        &options.session,
+        Beginning::plain(options.verbose > 0),
+        surroundings,
     )?;
-    let run = ScenarioRun {
+    let scenario = read(&source, options.scale, surroundings)?
+        .map_err(|mistakes| TestFailure::InvalidOptions.because(mistakes))?;
+    let clients = Clients::new(scenario, &connect(&options.clients, url)?).await?;
+    let test = ScenarioTest {
         options,
         name: source.name(),
-        report: users.report(),
-        plan,
-        control,
-        sampling,
-        page,
-        users,
-        outputs,
-        display: Display::new(screen, audience).with_view(view),
-        keeper: options.save.keeper(options.quiet, surroundings),
+        plan: Plan::new(clients.plan()),
+        report: clients.report(),
+        outcome: None,
     };
-    tokio::select! {
-        outcome = run.conduct(&signals) => outcome,
-        () = signals.received(2) => {
-            let message = "a second signal ended the run at once, so there is no result";
-            Err(TestFailure::Interrupted.because(message))
-        }
-    }
-}
-
-fn start_log(options: &Options, screen: &Arc<Screen<io::Stderr>>) -> io::Result<()> {
-    let log = Log {
-        output: &LogOutput::Stderr,
-        format: LogFormat::Text,
-        is_verbose: options.verbose > 0,
-        has_colour: terminal::style(&io::stderr()).color && !options.no_color,
-        screen: Arc::clone(screen),
-        // Only scripts read secrets.
-        redaction: Redaction::default(),
-        hides_users: false,
+    let users = Users {
+        factory: clients.factory(),
+        registry: clients.registry,
+        stages: (),
     };
-    // Its output does not change later, as that of scripts may.
-    log.start().map(drop)
+    session.run(test, users).await
 }
 
 fn read(
@@ -177,8 +101,7 @@ pub(super) fn document(
 }
 
 /// Where and how clients connect.
-pub(super) fn connect(options: &Options, url: String) -> Result<Connect, Failure> {
-    let clients = &options.clients;
+pub(super) fn connect(clients: &ClientFlags, url: String) -> Result<Connect, Failure> {
     let tls = clients.insecure.then(|| {
         Tls::new(TlsOptions {
             believe: Believe::Anybody,
@@ -194,114 +117,78 @@ pub(super) fn connect(options: &Options, url: String) -> Result<Connect, Failure
 }
 
 /// A scenario that is about to run.
-struct ScenarioRun<'a> {
+struct ScenarioTest<'a> {
     options: &'a Options,
     /// The scenario as the user named it.
     name: String,
     plan: Plan,
-    control: Control,
-    sampling: Option<Arc<Sampling>>,
-    page: Option<LivePage>,
-    users: Users,
     report: Report,
-    outputs: Outputs,
-    display: Display<io::Stderr>,
-    keeper: Keeper,
+    /// Once the run is over.
+    outcome: Option<Outcome>,
 }
 
-impl ScenarioRun<'_> {
-    async fn conduct(self, signals: &Signals) -> Result<Status, Failure> {
-        let sampling = self.sampling;
-        let outputs = self.outputs.start(&self.plan, Box::new(io::stdout()))?;
-        let config = RunConfig {
-            samples: outputs.samples(),
-            control: self.control,
-            sampling: sampling.clone(),
-            ..RunConfig::new(self.plan.clone())
-        };
-        let display = RefCell::new(self.display);
-        let mut recorder = Recorder::new();
-        let n_workers = config.n_workers;
-        let observe = |progress: &Progress<'_>| {
-            recorder.observe(progress);
-            display.borrow_mut().show(progress, terminal::size());
-            if let Some(page) = &self.page {
-                page.observe(progress, &recorder);
-            }
-        };
-        let factory = self.users.factory();
-        let shutdown = signals.received(1);
-        let result = run::run(config, self.users.registry, factory, &mut (), observe, shutdown).await;
-        let accounts = sampling.iter().flat_map(|sampling| sampling.finish());
-        let accounts: Vec<_> = accounts.collect();
-        let output_report = outputs.finish().await;
-        display.into_inner().finish();
-        let result = result?;
-        let outcome = self.report.outcome();
-        let course = Course {
+impl LoadTest for ScenarioTest<'_> {
+    type Stages = ();
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
             kind: Kind::Wsdirector,
             name: &self.name,
             plan: &self.plan,
-            n_workers,
-            recorder,
-            health: judge(&result),
-            accounts,
-            notices: output_report.notices(),
+            user_kind: UserKind::Scenario,
+            link: None,
+        }
+    }
+
+    fn finish(&mut self, _: &RunResult) {
+        self.outcome = Some(self.report.outcome());
+    }
+
+    async fn print(&self, finished: &Finished<'_>, (): &()) -> Result<(), Failure> {
+        let Some(outcome) = &self.outcome else {
+            return Ok(());
         };
-        let summary = summarize(&result, course);
-        let told = tell(self.options, &summary, &outcome);
-        self.keeper.keep(&summary);
-        self.options.report.write(&summary);
-        if let Some(page) = self.page {
-            page.finish(&summary).await;
+        let text = match self.options.session.format {
+            Format::Json => {
+                let mut value = serde_json::to_value(finished.summary)?;
+                value["scenario"] = json!(outcome);
+                format!("{}\n", plimsoll_report::json(&value)?)
+            }
+            Format::Text => self.text(finished.summary, outcome),
+        };
+        Ok(session::print(&text)?)
+    }
+
+    fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure> {
+        if finished.result.end == RunEnd::Shutdown {
+            return Err(session::ended_early(finished));
         }
-        told?;
-        end(&result, &outcome, &output_report)
+        match &self.outcome {
+            Some(outcome) if outcome.n_failed() > 0 => {
+                let message = format!("{} of {} clients failed", outcome.n_failed(), outcome.n_clients());
+                Err(TestFailure::ChecksFailed.because(message))
+            }
+            _ => Ok(Status::Success),
+        }
     }
 }
 
-/// Prints what the run came to.
-fn tell(options: &Options, summary: &Summary, outcome: &Outcome) -> Result<(), Failure> {
-    if summary.generator.saturated {
-        tracing::warn!("{SATURATED}");
-    }
-    let mut stdout = io::stdout();
-    match options.format {
-        Format::Json => {
-            let mut value = serde_json::to_value(summary)?;
-            value["scenario"] = json!(outcome);
-            writeln!(stdout, "{}", plimsoll_report::json(&value)?)?;
+impl ScenarioTest<'_> {
+    /// What people read of the result.
+    fn text(&self, summary: &Summary, outcome: &Outcome) -> String {
+        for notice in &summary.notices {
+            tracing::warn!("{notice}");
         }
-        Format::Text => {
-            for notice in &summary.notices {
-                tracing::warn!("{notice}");
-            }
-            write!(stdout, "{outcome}")?;
-            let table = timings::table(outcome, summary);
-            if !options.no_summary && !table.is_empty() {
-                write!(stdout, "\n{table}")?;
-            }
-            for target in &summary.targets {
-                write!(stdout, "\n{}", target.text())?;
-            }
+        let mut text = outcome.to_string();
+        let table = timings::table(outcome, summary);
+        if !self.options.no_summary && !table.is_empty() {
+            text.push('\n');
+            text.push_str(&table);
         }
-    }
-    stdout.flush()?;
-    Ok(())
-}
-
-fn end(result: &RunResult, outcome: &Outcome, outputs: &OutputReport) -> Result<Status, Failure> {
-    if result.end == RunEnd::Shutdown {
-        return Err(TestFailure::Interrupted.because("the run was interrupted by a signal"));
-    }
-    match (outcome.n_failed(), outcome.n_clients()) {
-        (0, _) => match verdict::of_outputs(outputs) {
-            Some((failure, message)) => Err(failure.because(message)),
-            None => Ok(Status::Success),
-        },
-        (n_failed, n_clients) => {
-            let message = format!("{n_failed} of {n_clients} clients failed");
-            Err(io::Error::other(message).into())
+        for target in &summary.targets {
+            text.push('\n');
+            text.push_str(&target.text());
         }
+        text
     }
 }

@@ -8,7 +8,7 @@ use plimsoll_report::{Layout, Style, Summary, json, summary::Kind};
 use super::{history, one, summary};
 use crate::{
     exit::{Failure, Status},
-    run::Format,
+    session::Format,
     surroundings::Surroundings,
     terminal,
 };

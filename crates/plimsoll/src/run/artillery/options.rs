@@ -4,16 +4,9 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum, ValueHint};
 use plimsoll_load::plan::parse_duration;
-use plimsoll_shootout::WatchArgs;
 use serde_json::Value;
 
-use crate::{
-    exit::Failure,
-    live::{LiveFlags, PageFlags},
-    report::ReportFlags,
-    run::memory_check::MemoryFlags,
-    runs::SaveFlags,
-};
+use crate::{exit::Failure, session::SessionFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,66 +21,68 @@ of `plimsoll run --help`.";
 
 /// Run a load test that is written as an Artillery file.
 #[derive(Debug, Parser)]
-#[command(after_help = EXAMPLES, max_term_width = 110)]
+#[command(name = "plimsoll run", no_binary_name = true, after_help = EXAMPLES, max_term_width = 110)]
 pub(in crate::run) struct Options {
     /// The file, YAML or JSON.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) test: TestFlags,
+    #[command(flatten)]
+    pub(super) results: ResultFlags,
+    #[command(flatten)]
+    pub(super) session: SessionFlags,
+    /// Log what helps to find mistakes, too.
+    #[arg(long, help_heading = "Progress and control")]
+    pub(super) verbose: bool,
+}
+
+/// What the test is, beside its file.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Load test")]
+pub(crate) struct TestFlags {
     /// The server, in place of config.target.
     #[arg(long, short, value_name = "URL")]
-    pub(super) target: Option<String>,
+    pub(crate) target: Option<String>,
     /// Which of config.environments is used.
     #[arg(long, short, value_name = "NAME")]
-    pub(super) environment: Option<String>,
-    /// The only scenario to run.
-    #[arg(long, value_name = "NAME")]
-    pub(super) scenario_name: Option<String>,
+    pub(crate) environment: Option<String>,
     /// Variables as JSON, over those of the file.
     #[arg(long, short, value_name = "JSON")]
-    variables: Option<String>,
+    pub(crate) variables: Option<String>,
     /// More variables of $env, one NAME=VALUE per line.
     #[arg(long, visible_alias = "env-file", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(super) dotenv: Option<PathBuf>,
-    /// Believe any certificate.
+    pub(crate) dotenv: Option<PathBuf>,
+    /// The only scenario to run.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scenario_name: Option<String>,
+    /// Do not verify TLS certificates.
     #[arg(long, short = 'k')]
-    pub(super) insecure: bool,
+    pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) unsupported: Unsupported,
+}
+
+/// How much of the file is run, and what becomes of its figures.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(in crate::run) struct ResultFlags {
     /// One user arrives, whatever the phases say.
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Load")]
     pub(super) solo: bool,
     /// End the run then, and interrupt users that are still active; for flows without an end. Not in Artillery.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Load")]
     pub(super) max_duration: Option<Duration>,
     /// Write Artillery's JSON report to this file.
-    #[arg(long, short, visible_alias = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, short, value_name = "FILE", help_heading = "Results", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) watch: WatchArgs,
-    #[command(flatten)]
-    pub(super) memory: MemoryFlags,
-    #[command(flatten)]
-    pub(super) report: ReportFlags,
     /// The layout of the reports.
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = SummaryMode::ArtilleryV2)]
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = SummaryMode::ArtilleryV2, help_heading = "Results")]
     pub(super) summary_mode: SummaryMode,
-    /// Print no reports.
-    #[arg(long, short, conflicts_with = "tui")]
-    pub(super) quiet: bool,
-    #[command(flatten)]
-    pub(super) save: SaveFlags,
-    #[command(flatten)]
-    pub(super) live: LiveFlags,
-    #[command(flatten)]
-    pub(super) page: PageFlags,
-    /// Log what helps to find mistakes, too.
-    #[arg(long)]
-    pub(super) verbose: bool,
-    #[command(flatten)]
-    unsupported: Unsupported,
 }
 
 /// Flags of Artillery's that are not supported.
-#[derive(Debug, clap::Args)]
-struct Unsupported {
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Unsupported {
     #[arg(long, hide = true, value_name = "JSON")]
     overrides: Option<String>,
     #[arg(long, short, hide = true, value_name = "FILE")]
@@ -102,24 +97,17 @@ struct Unsupported {
     key: Option<String>,
 }
 
-/// What scripts write their samples with (`--out json=samples.json`).
-const OUTPUTS: [&str; 4] = ["json", "csv", "prometheus-rw", "opentelemetry"];
-
 /// The layouts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum SummaryMode {
     /// Artillery's since 2022.
+    #[default]
     ArtilleryV2,
     /// The one before.
     ArtilleryV1,
 }
 
-impl Options {
-    /// Those of a file without flags.
-    pub(super) fn of_file(name: &str) -> Self {
-        Self::parse_from(["plimsoll", name])
-    }
-
+impl TestFlags {
     /// The variables of the command line.
     pub(super) fn variables(&self) -> Result<BTreeMap<String, Value>, Failure> {
         let Some(text) = &self.variables else {
@@ -137,39 +125,8 @@ impl Options {
         }
     }
 
-    /// Names the first flag that is about a whole run, where a run is only a step of a search.
-    pub(in crate::run) fn refuse_reports(&self) -> Result<(), String> {
-        let flags = [
-            ("--output", self.output.is_some()),
-            ("--max-duration", self.max_duration.is_some()),
-            ("--solo", self.solo),
-            ("--watch", !self.watch.targets.is_empty()),
-            ("--quiet", self.quiet),
-            ("--verbose", self.verbose),
-            ("--summary-mode", self.summary_mode != SummaryMode::ArtilleryV2),
-        ];
-        match flags.into_iter().find(|&(_, is_set)| is_set) {
-            Some((flag, _)) => Err(format!(
-                "-- {flag}: it is about one run, and a search has many; see `plimsoll line --help` for its own flags"
-            )),
-            None => Ok(()),
-        }
-    }
-
     /// Names the first flag that is not supported, with what to do instead.
     pub(in crate::run) fn refuse_unsupported(&self) -> Result<(), String> {
-        let output = self
-            .output
-            .as_ref()
-            .and_then(|path| path.to_str())
-            .unwrap_or_default();
-        let kind = output.split_once('=').map_or(output, |(kind, _)| kind);
-        if OUTPUTS.contains(&kind) {
-            return Err(format!(
-                "--out {output}: single samples are written of scripts only; of an Artillery file a report, for example \
-                 --out report.json"
-            ));
-        }
         let Unsupported {
             overrides,
             config,
@@ -243,17 +200,12 @@ mod tests {
     #[test]
     fn flags_that_are_not_supported_are_named() {
         let check = |arguments: &[&str], expected: &str| {
-            let options = Options::parse_from(["run", "a.yml"].iter().chain(arguments));
-            assert_eq!(options.refuse_unsupported(), Err(expected.to_owned()));
+            let options = Options::parse_from(["a.yml"].iter().chain(arguments));
+            assert_eq!(options.test.refuse_unsupported(), Err(expected.to_owned()));
         };
         check(
             &["--record"],
             "--record of Artillery's is not supported; nothing is reported to anybody; use --output",
-        );
-        check(
-            &["--out", "csv=samples.csv"],
-            "--out csv=samples.csv: single samples are written of scripts only; of an Artillery file a report, for example \
-             --out report.json",
         );
         check(
             &["-c", "b.yml"],

@@ -4,15 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
 use plimsoll_clients::http::Url;
-use plimsoll_shootout::WatchArgs;
 use serde_json::json;
 
-use super::options;
+use super::options::{self, ResultFlags, TestFlags};
 use crate::{
     exit::{Failure, Status},
-    live::PageFlags,
-    report::ReportFlags,
-    runs::SaveFlags,
+    session::SessionFlags,
     surroundings::Surroundings,
 };
 
@@ -34,33 +31,29 @@ pub(crate) struct Options {
     /// Write Artillery's JSON report to this file.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    watch: WatchArgs,
-    #[command(flatten)]
-    report: ReportFlags,
-    /// Believe any certificate.
+    /// Do not verify TLS certificates.
     #[arg(long, short = 'k')]
     insecure: bool,
-    /// Print no reports.
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
-    save: SaveFlags,
-    #[command(flatten)]
-    page: PageFlags,
+    session: SessionFlags,
 }
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         let text = self.file().to_string();
-        let mut options = options::Options::of_file("quick");
-        options.output = self.output;
-        options.insecure = self.insecure;
-        options.report = self.report;
-        options.quiet = self.quiet;
-        options.watch = self.watch;
-        options.save = self.save;
-        options.page = self.page;
+        let options = options::Options {
+            file: "quick".into(),
+            test: TestFlags {
+                insecure: self.insecure,
+                ..TestFlags::default()
+            },
+            results: ResultFlags {
+                output: self.output,
+                ..ResultFlags::default()
+            },
+            session: self.session,
+            verbose: false,
+        };
         super::execute_text(&options, &text, surroundings)
     }
 

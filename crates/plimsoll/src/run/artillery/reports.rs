@@ -13,14 +13,17 @@ use plimsoll_scenario::artillery::Test;
 use super::{
     ALL_NAMES,
     options::{Options, SummaryMode},
-    print,
 };
-use crate::screen::Screen;
+use crate::{
+    screen::Screen,
+    session::{self, Format},
+};
 
 /// Prints reports of one run.
 pub(super) struct Reports<'a> {
     mode: SummaryMode,
-    is_quiet: bool,
+    /// Whether nothing is printed.
+    is_silent: bool,
     test: &'a Test,
     /// From the first look at the run on.
     periods: Option<Periods>,
@@ -32,8 +35,8 @@ pub(super) struct Reports<'a> {
 impl<'a> Reports<'a> {
     pub(super) fn new(options: &Options, test: &'a Test, screen: Arc<Screen<io::Stderr>>) -> Self {
         Self {
-            mode: options.summary_mode,
-            is_quiet: options.quiet,
+            mode: options.results.summary_mode,
+            is_silent: options.session.quiet || options.session.format == Format::Json,
             test,
             periods: None,
             n_phases_told: 0,
@@ -112,9 +115,9 @@ impl<'a> Reports<'a> {
     }
 
     fn say(&self, text: Option<&str>) {
-        if let Some(text) = text.filter(|_| !self.is_quiet) {
+        if let Some(text) = text.filter(|_| !self.is_silent) {
             // Who closes standard output wants no reports; the run goes on.
-            let _nobody_reads = self.screen.beside(|| print(text));
+            let _nobody_reads = self.screen.beside(|| session::print(text));
         }
     }
 }

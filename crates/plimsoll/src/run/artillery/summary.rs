@@ -5,9 +5,8 @@ use plimsoll_scenario::artillery::Verdict;
 
 use super::Breach;
 
-/// The summary with the checks of `ensure` as thresholds. Those that may fail are noticed only.
-pub(super) fn judged(summary: Summary, verdicts: &[Verdict], breach: Option<&Breach>) -> Summary {
-    let mut summary = summary;
+/// Adds the checks of `ensure` as thresholds. Those that may fail become notices.
+pub(super) fn judge(summary: &mut Summary, verdicts: &[Verdict], breach: Option<&Breach>) {
     let strict = verdicts.iter().filter(|verdict| verdict.is_strict);
     summary.thresholds.extend(strict.map(|verdict| Threshold {
         metric: "ensure".to_owned(),
@@ -23,5 +22,4 @@ pub(super) fn judged(summary: Summary, verdicts: &[Verdict], breach: Option<&Bre
         .filter(|verdict| !verdict.is_strict && !verdict.holds);
     let notices = missed.map(|verdict| format!("an optional check does not hold: {}", verdict.text));
     summary.notices.extend(notices);
-    summary
 }

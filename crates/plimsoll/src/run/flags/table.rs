@@ -32,7 +32,7 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("websocket-debug", "websocketDebug", Optional("headers", "full"), HTTP, "Log WebSocket handshakes; =full with all messages (not in k6)"),
     flag("no-connection-reuse", "noConnectionReuse", Switch, NETWORK, "A new connection for each request"),
     flag("no-vu-connection-reuse", "noVUConnectionReuse", Switch, NETWORK, "New connections for each iteration"),
-    flag("insecure-skip-tls-verify", "insecureSkipTLSVerify", Switch, NETWORK, "Believe any certificate"),
+    flag("insecure-skip-tls-verify", "insecureSkipTLSVerify", Switch, NETWORK, "Do not verify TLS certificates"),
     flag("blacklist-ip", "blacklistIPs", List("RANGE"), NETWORK, "Addresses that must not be called, for example 10.0.0.0/8"),
     flag("block-hostnames", "blockHostnames", List("NAME"), NETWORK, "Hosts that must not be called, for example *.example.com"),
     flag("local-ips", "localIPs", Value("RANGES"), NETWORK, "Source addresses, used in turn: addresses, ranges and CIDRs with commas"),

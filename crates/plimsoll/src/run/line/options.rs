@@ -41,7 +41,7 @@ pub(crate) struct Options {
     /// The load test: a k6 script, or a file of Artillery or wsdirector.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
-    /// Whose file it is: k6, artillery or wsdirector. Default: what it looks like.
+    /// File format: k6, artillery or wsdirector. Default: detected.
     #[arg(long = "as", value_name = "TOOL", help_heading = "Load test")]
     pub(super) dialect: Option<String>,
     /// The server, for files of Artillery and wsdirector.

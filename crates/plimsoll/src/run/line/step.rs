@@ -13,14 +13,13 @@ use plimsoll_load::{
 };
 
 use super::{
-    super::verdict,
     options::Timing,
     recording::{Recording, Steady},
     talk::{Present, Talk},
     watched::Watched,
     workload::Attempt,
 };
-use crate::{exit::Failure, signals::Signals};
+use crate::{exit::Failure, session, signals::Signals};
 
 /// What all steps of a search have in common.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +70,7 @@ impl Taker<'_> {
         let (registry, factory) = (attempt.registry, attempt.factory);
         let shutdown = self.signals.received(1);
         let result = run::run(config, registry, factory, &mut *attempt.stages, observe, shutdown).await;
-        let result = result.map_err(|error| verdict::of_error(&error).because(error))?;
+        let result = result.map_err(|error| session::of_error(&error).because(error))?;
         match &result.end {
             RunEnd::Shutdown => return Ok(Taken::Interrupted),
             RunEnd::SetupFailed(failure) => {

@@ -2,16 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, Parser, ValueEnum, ValueHint};
+use clap::{Args, Parser, ValueHint};
 
-use crate::report::ReportFlags;
-use plimsoll_shootout::WatchArgs;
-
-use crate::{
-    live::{LiveFlags, PageFlags},
-    run::memory_check::MemoryFlags,
-    runs::SaveFlags,
-};
+use crate::session::SessionFlags;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,7 +18,7 @@ of them meet. `plimsoll check broadcast.yml` says what is wrong with it without 
 
 /// Run a scenario that is written as a wsdirector file.
 #[derive(Debug, Parser)]
-#[command(name = "plimsoll run", after_help = EXAMPLES, max_term_width = 110)]
+#[command(name = "plimsoll run", no_binary_name = true, after_help = EXAMPLES, max_term_width = 110)]
 pub(in crate::run) struct Options {
     /// The scenario.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -33,6 +26,19 @@ pub(in crate::run) struct Options {
     /// The server, as with --url.
     #[arg(value_name = "URL")]
     target: Option<String>,
+    /// The server: ws://host:port/path; without a scheme it is ws://.
+    #[arg(
+        long,
+        short,
+        value_name = "URL",
+        conflicts_with = "target",
+        help_heading = "Load test"
+    )]
+    url: Option<String>,
+    /// What :scale stands for in the file.
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+          help_heading = "Load test")]
+    pub(super) scale: u32,
     #[command(flatten)]
     pub(super) clients: ClientFlags,
     /// The scenario, as FILE.
@@ -41,71 +47,35 @@ pub(in crate::run) struct Options {
     /// The scenario itself, JSON or YAML.
     #[arg(long, short, value_name = "JSON", conflicts_with_all = ["scenario", "file"])]
     include: Option<String>,
-    #[command(flatten)]
-    pub(super) memory: MemoryFlags,
-    #[command(flatten)]
-    pub(super) report: ReportFlags,
-    /// How to print the result.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
-    pub(super) format: Format,
     /// Print no timings of steps.
     #[arg(long)]
     pub(super) no_summary: bool,
-    /// Write all samples to an output, for example json=samples.json; may be given several times.
-    #[arg(long, value_name = "NAME[=ARGUMENT]")]
-    pub(super) out: Vec<String>,
     #[command(flatten)]
-    pub(super) watch: WatchArgs,
-    /// No progress.
-    #[arg(long, short, conflicts_with = "tui")]
-    pub(super) quiet: bool,
-    #[command(flatten)]
-    pub(super) live: LiveFlags,
-    #[command(flatten)]
-    pub(super) page: PageFlags,
-    #[command(flatten)]
-    pub(super) save: SaveFlags,
+    pub(super) session: SessionFlags,
     /// Log each step of each client.
     #[arg(long, short, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,
     /// Colours, whatever the output is.
     #[arg(long, short, overrides_with = "no_color", hide = true)]
     color: bool,
-    /// No colours.
-    #[arg(long)]
-    pub(super) no_color: bool,
     /// Protocols that are written in Ruby.
     #[arg(long, short, value_name = "PATH", hide = true)]
     require: Option<PathBuf>,
 }
 
-/// How clients are and where they go.
+/// How clients connect, and how long they wait.
 #[derive(Debug, Args)]
-pub(super) struct ClientFlags {
-    /// The server: ws://host:port/path; without a scheme it is ws://.
-    #[arg(long, short, value_name = "URL", conflicts_with = "target")]
-    url: Option<String>,
-    /// What :scale stands for in the file.
-    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub(super) scale: u32,
+#[command(next_help_heading = "Load test")]
+pub(in crate::run) struct ClientFlags {
     /// How long a client waits at wait_all while nobody else comes.
     #[arg(long, short, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(super) timeout: Duration,
     /// The sub-protocol to ask for, where the file says nothing.
     #[arg(long, value_name = "NAME")]
     pub(super) subprotocol: Option<String>,
-    /// Believe any certificate.
+    /// Do not verify TLS certificates.
     #[arg(long)]
     pub(super) insecure: bool,
-}
-
-/// Forms of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// For people, in wsdirector's words.
-    Text,
-    /// One JSON object, with everything that is known about the run.
-    Json,
 }
 
 /// Where the scenario is.
@@ -133,25 +103,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Options {
-    /// Names the first flag that is about a whole run, where a run is only a step of a search.
-    pub(in crate::run) fn refuse_results(&self) -> Result<(), String> {
-        let flags = [
-            ("--scale", self.clients.scale != 1),
-            ("--format", self.format != Format::Text),
-            ("--out", !self.out.is_empty()),
-            ("--no-summary", self.no_summary),
-            ("--watch", !self.watch.targets.is_empty()),
-            ("--quiet", self.quiet),
-            ("--verbose", self.verbose > 0),
-        ];
-        match flags.into_iter().find(|&(_, is_set)| is_set) {
-            Some((flag, _)) => Err(format!(
-                "-- {flag}: it is about one run, and a search has many; see `plimsoll line --help` for its own flags"
-            )),
-            None => Ok(()),
-        }
-    }
-
     /// Where the scenario and the server are.
     ///
     /// # Errors
@@ -179,7 +130,7 @@ impl Options {
                 }
             },
         };
-        let url = self.clients.url.clone().or(target);
+        let url = self.url.clone().or(target);
         let url = url.ok_or("which server? Expected --url, for example --url ws://localhost:3334/cable")?;
         Ok((source, url))
     }
@@ -199,8 +150,9 @@ mod tests {
     #[test]
     fn scenario_and_server_have_several_places() {
         let check = |arguments: &str, expected: Result<(Source, &str), &str>| {
-            let arguments = ["plimsoll run"].into_iter().chain(arguments.split(' '));
-            let found = Options::try_parse_from(arguments).unwrap().source_and_url();
+            let found = Options::try_parse_from(arguments.split(' '))
+                .unwrap()
+                .source_and_url();
             match (found, expected) {
                 (Ok((source, url)), Ok(expected)) => assert_eq!((source, url.as_str()), expected),
                 (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),

@@ -1,7 +1,6 @@
 //! An Artillery file: its scenarios, with any number of arrivals per second, or of users at the same time.
 
-use std::ffi::OsString;
-
+use clap::Parser;
 use plimsoll_line::report::Unit;
 use plimsoll_load::{
     executor::WhenLate,
@@ -12,7 +11,7 @@ use plimsoll_scenario::artillery::Test;
 
 use super::{
     super::{
-        super::artillery,
+        super::artillery::{Input, TestFlags},
         Options,
         options::Timing,
         steady::{self, Places},
@@ -20,6 +19,14 @@ use super::{
     Attempt, with_errors,
 };
 use crate::{exit::Failure, numbers, surroundings::Surroundings};
+
+/// The flags behind `--`: those of a run that are about the test and not about the run.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll line FILE --", no_binary_name = true, max_term_width = 110)]
+struct Program {
+    #[command(flatten)]
+    flags: TestFlags,
+}
 
 /// A file that was read.
 pub(in crate::run::line) struct ArtilleryTest {
@@ -37,20 +44,13 @@ const MOST_USERS: u32 = 50_000;
 
 impl ArtilleryTest {
     pub(super) fn read(options: &Options, surroundings: &Surroundings<'_>) -> Result<Self, Failure> {
-        let target = options
-            .url
-            .iter()
-            .flat_map(|url| ["--target".to_owned(), url.clone()]);
-        let arguments = [OsString::from("plimsoll line")]
-            .into_iter()
-            .chain(options.flags.iter().cloned())
-            .chain(target.map(OsString::from))
-            .chain([OsString::from("--"), options.file.clone().into()]);
-        let flags: artillery::Options = numbers::parse(arguments);
+        let Program { mut flags } = numbers::parse(&options.flags);
         flags.refuse_unsupported().map_err(Failure::Usage)?;
-        flags.refuse_reports().map_err(Failure::Usage)?;
+        if options.url.is_some() {
+            flags.target.clone_from(&options.url);
+        }
         let text = (surroundings.read_file)(&options.file)?;
-        let test = artillery::read(&flags, &text, surroundings)?;
+        let test = Input::new(&options.file, &flags).read(&text, surroundings)?;
         for warning in test.warnings() {
             tracing::warn!("{warning}");
         }

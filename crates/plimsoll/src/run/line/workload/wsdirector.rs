@@ -1,14 +1,13 @@
 //! A wsdirector scenario: its clients by `:scale`. Each step is the whole scenario, in which every client goes its way once,
 //! so there is no warm-up, and the step takes as long as the scenario does.
 
-use std::ffi::OsString;
-
+use clap::Parser;
 use plimsoll_load::{metrics::Registry, plan::Plan};
 use plimsoll_scenario::wsdirector::{Connect, Scenario, Users};
 
 use super::{
     super::{
-        super::wsdirector::{self, Source},
+        super::wsdirector::{self, ClientFlags, Source},
         Options,
         options::Timing,
     },
@@ -19,6 +18,14 @@ use crate::{
     numbers,
     surroundings::Surroundings,
 };
+
+/// The flags behind `--`: those of a run that are about the clients and not about the run.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll line FILE --", no_binary_name = true, max_term_width = 110)]
+struct Program {
+    #[command(flatten)]
+    flags: ClientFlags,
+}
 
 /// A scenario that was read.
 pub(in crate::run::line) struct WsdirectorTest {
@@ -39,18 +46,12 @@ impl WsdirectorTest {
                     .to_owned(),
             ));
         }
-        let url = options
-            .url
-            .iter()
-            .flat_map(|url| ["--url".to_owned(), url.clone()]);
-        let arguments = [OsString::from("plimsoll line")]
-            .into_iter()
-            .chain(options.flags.iter().cloned())
-            .chain(url.map(OsString::from))
-            .chain([OsString::from("--file"), options.file.clone().into()]);
-        let flags: wsdirector::Options = numbers::parse(arguments);
-        flags.refuse_results().map_err(Failure::Usage)?;
-        let (_, url) = flags.source_and_url().map_err(Failure::Usage)?;
+        let Program { flags } = numbers::parse(&options.flags);
+        let url = options.url.clone().ok_or_else(|| {
+            Failure::Usage(
+                "which server? Expected --url, for example --url ws://localhost:3334/cable".to_owned(),
+            )
+        })?;
         let invalid = |mistakes| TestFailure::InvalidOptions.because(mistakes);
         let source = Source::File(options.file.clone());
         let document = wsdirector::document(&source, surroundings)?.map_err(invalid)?;

@@ -40,7 +40,7 @@ const MESSAGE_WIDTH: usize = 44;
 
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum LogFormat {
+pub(crate) enum LogFormat {
     /// For people: level, seconds since the start, message.
     #[default]
     Text,
@@ -52,7 +52,7 @@ pub(super) enum LogFormat {
 
 /// Where log lines go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum LogOutput {
+pub(crate) enum LogOutput {
     #[default]
     Stderr,
     Stdout,
@@ -82,27 +82,27 @@ impl FromStr for LogOutput {
 
 /// What the log of a run is to be.
 #[derive(Debug)]
-pub(super) struct Log<'a> {
-    pub(super) output: &'a LogOutput,
-    pub(super) format: LogFormat,
+pub(crate) struct Log<'a> {
+    pub(crate) output: &'a LogOutput,
+    pub(crate) format: LogFormat,
     /// Whether lines of level debug are written.
-    pub(super) is_verbose: bool,
+    pub(crate) is_verbose: bool,
     /// Whether standard error may have colours.
-    pub(super) has_colour: bool,
-    pub(super) screen: Arc<Screen<io::Stderr>>,
+    pub(crate) has_colour: bool,
+    pub(crate) screen: Arc<Screen<io::Stderr>>,
     /// What no line shows.
-    pub(super) redaction: Redaction,
+    pub(crate) redaction: Redaction,
     /// Whether virtual users have nothing to say: a search wants them to fail.
-    pub(super) hides_users: bool,
+    pub(crate) hides_users: bool,
 }
 
 /// What scripts say with `console`, which may go elsewhere than the rest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Console(Arc<OnceLock<Sink>>);
+pub(crate) struct Console(Arc<OnceLock<Sink>>);
 
 impl Console {
     /// From now on its lines go to this file (`--console-output`).
-    pub(super) fn redirect(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn redirect(&self, path: &Path) -> io::Result<()> {
         let file = open(path)?;
         self.0.get_or_init(|| file);
         Ok(())
@@ -111,7 +111,7 @@ impl Console {
 
 impl Log<'_> {
     /// Starts the log of this process.
-    pub(super) fn start(self) -> io::Result<Console> {
+    pub(crate) fn start(self) -> io::Result<Console> {
         let console = Console::default();
         let sinks = Sinks {
             console: console.clone(),

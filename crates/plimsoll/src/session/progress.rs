@@ -13,7 +13,7 @@ mod header;
 mod scenarios;
 
 use self::figures::Figures;
-pub(super) use self::header::header;
+pub(crate) use self::header::header;
 
 /// Where nobody watches a terminal, a line this often is enough.
 const QUIET_INTERVAL: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ use plimsoll_load::{plan::Plan, run};
 use plimsoll_report::{quantity, summary::describe};
 
 /// The block of lines; ends with an empty one.
-pub(in crate::run) fn header(script: &str, outputs: &[String], plan: &Plan) -> String {
+pub(crate) fn header(script: &str, outputs: &[String], plan: &Plan) -> String {
     let outputs = match outputs {
         [] => "-".to_owned(),
         outputs => outputs.join(", "),

@@ -26,7 +26,7 @@ enum Phase {
 
 /// The state of a run, as of its last second.
 #[derive(Debug)]
-pub(in crate::run) struct Snapshot {
+pub(in crate::session) struct Snapshot {
     trend_stats: Vec<String>,
     phase: Phase,
     vus: u32,
@@ -39,7 +39,7 @@ pub(in crate::run) struct Snapshot {
 
 impl Snapshot {
     /// Before the first second.
-    pub(in crate::run) fn new(plan: &Plan) -> Self {
+    pub(in crate::session) fn new(plan: &Plan) -> Self {
         Self {
             trend_stats: plan.summary_trend_stats.clone(),
             phase: Phase::BeforeStart,

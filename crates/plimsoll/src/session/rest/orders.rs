@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 /// Where orders go.
 #[derive(Clone, Debug)]
-pub(in crate::run) struct Orders {
+pub(in crate::session) struct Orders {
     control: Control,
     stop: watch::Sender<bool>,
 }
@@ -38,7 +38,7 @@ struct Wish {
 }
 
 impl Orders {
-    pub(in crate::run) fn new(control: Control) -> Self {
+    pub(in crate::session) fn new(control: Control) -> Self {
         Self {
             control,
             stop: watch::Sender::new(false),
@@ -51,12 +51,12 @@ impl Orders {
     }
 
     /// Whether the run was told to stop.
-    pub(in crate::run) fn is_stopped(&self) -> bool {
+    pub(in crate::session) fn is_stopped(&self) -> bool {
         *self.stop.borrow()
     }
 
     /// Waits until the run is told to stop.
-    pub(in crate::run) async fn stopped(&self) {
+    pub(in crate::session) async fn stopped(&self) {
         // The sender is this very value, so it is not gone.
         drop(self.stop.subscribe().wait_for(|stopped| *stopped).await);
     }

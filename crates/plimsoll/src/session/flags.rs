@@ -1,0 +1,55 @@
+//! The flags that every load test has, whatever makes its load.
+
+use clap::{Args, ValueEnum};
+use plimsoll_shootout::WatchArgs;
+
+use super::memory_check::MemoryFlags;
+use crate::{
+    live::{LiveFlags, PageFlags},
+    report::ReportFlags,
+    runs::SaveFlags,
+};
+
+/// What comes of a run, where it goes, and what is said meanwhile.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SessionFlags {
+    /// Write all samples to an output: json=samples.json, csv=samples.csv, prometheus-rw or opentelemetry; may be given several times.
+    #[arg(long, value_name = "NAME[=ARGUMENT]", help_heading = "Results")]
+    pub(crate) out: Vec<String>,
+    #[command(flatten, next_help_heading = "Results")]
+    pub(crate) report: ReportFlags,
+    /// How to print the result.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Results")]
+    pub(crate) format: Format,
+    #[command(flatten, next_help_heading = "Results")]
+    pub(crate) watch: WatchArgs,
+    #[command(flatten, next_help_heading = "Results")]
+    pub(crate) save: SaveFlags,
+    #[command(flatten, next_help_heading = "Load")]
+    pub(super) memory: MemoryFlags,
+    /// Print no progress.
+    #[arg(long, short, conflicts_with = "tui", help_heading = "Progress and control")]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(super) live: LiveFlags,
+    #[command(flatten)]
+    pub(super) page: PageFlags,
+    /// Print no colours.
+    #[arg(long, help_heading = "Progress and control")]
+    pub(crate) no_color: bool,
+    /// Let programs of this machine watch and control the run at this address, for example localhost:6565.
+    #[arg(long, short, value_name = "HOST:PORT", help_heading = "Progress and control")]
+    pub(crate) address: Option<String>,
+    /// Wait for a signal when the run is over, so that --address goes on answering.
+    #[arg(long, short, help_heading = "Progress and control")]
+    pub(crate) linger: bool,
+}
+
+/// Forms of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One JSON object, with everything that is known about the run.
+    Json,
+}
