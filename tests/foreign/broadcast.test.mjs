@@ -24,18 +24,6 @@ async function listener(t, server, ...identifiers) {
 const data = (identifier, message) => `{"identifier":${json(identifier)},"message":${message}}`;
 const typed = (type, identifier, message) => `{"type":${json(type)},${data(identifier, message).slice(1)}`;
 
-/** All that a client got of what was published to it so far: the echo comes behind it. */
-async function received(client) {
-  client.perform(BENCHMARK, { action: "echo", payload: "the end" });
-  const end = data(BENCHMARK, '{"action":"echo","payload":"the end"}');
-  const frames = [];
-  for (;;) {
-    const frame = await client.frames.next();
-    if (frame === end) return frames;
-    frames.push(frame);
-  }
-}
-
 describe("meta of a broadcast", () => {
   let server;
   before(async () => (server = await Server.start("--broadcast_key", "secret", "--shards", "4")));
@@ -51,8 +39,8 @@ describe("meta of a broadcast", () => {
     const [excluded, ...others] = clients;
     await excluded.subscribe('{"channel":"BenchmarkChannel","second":1}');
     await publish({ data: "1", meta: { exclude_socket: excluded.sid } }, { data: "2" });
-    assert.deepEqual(await received(excluded), [data(BENCHMARK, "2"), data('{"channel":"BenchmarkChannel","second":1}', "2")]);
-    for (const other of others) assert.deepEqual(await received(other), [data(BENCHMARK, "1"), data(BENCHMARK, "2")]);
+    assert.deepEqual(await excluded.received(), [data(BENCHMARK, "2"), data('{"channel":"BenchmarkChannel","second":1}', "2")]);
+    for (const other of others) assert.deepEqual(await other.received(), [data(BENCHMARK, "1"), data(BENCHMARK, "2")]);
   });
 
   test("exclude_socket of a session that does not listen, or does not exist, excludes nobody", async (t) => {
@@ -65,7 +53,7 @@ describe("meta of a broadcast", () => {
       { data: "5", meta: null },
     );
     assert.deepEqual(
-      await received(hearer),
+      await hearer.received(),
       ["1", "2", "3", "4", "5"].map((message) => data(BENCHMARK, message)),
     );
   });
@@ -78,7 +66,7 @@ describe("meta of a broadcast", () => {
       { data: "2", meta: { transient: true, colour: "red" } },
       { data: "3", meta: { transient: false }, offset: 7 },
     );
-    assert.deepEqual(await received(client), [
+    assert.deepEqual(await client.received(), [
       typed("presence", BENCHMARK, '{"b": 1.0}'),
       ...["1", "2", "3"].map((message) => data(BENCHMARK, message)),
     ]);
@@ -92,8 +80,8 @@ describe("meta of a broadcast", () => {
       { stream: "all", data: "3" },
     ];
     assert.equal((await server.broadcast(batch)).status, 201);
-    assert.deepEqual(await received(a), [typed("t", BENCHMARK, "2"), data(BENCHMARK, "3")]);
-    assert.deepEqual(await received(b), [data(BENCHMARK, "1"), data(BENCHMARK, "3")]);
+    assert.deepEqual(await a.received(), [typed("t", BENCHMARK, "2"), data(BENCHMARK, "3")]);
+    assert.deepEqual(await b.received(), [data(BENCHMARK, "1"), data(BENCHMARK, "3")]);
   });
 
   for (const [body, expected] of [
@@ -107,7 +95,7 @@ describe("meta of a broadcast", () => {
       const answer = await server.broadcast(body);
       assert.equal(answer.status, 400);
       assert.match(await answer.text(), expected);
-      assert.deepEqual(await received(client), []);
+      assert.deepEqual(await client.received(), []);
     });
   }
 });
@@ -124,9 +112,9 @@ describe("--http_broadcast_port with a key", () => {
     const url = `http://127.0.0.1:${port}/_broadcast`;
     assert.equal((await post(url, {})).status, 401);
     assert.equal((await post(server.http("/_broadcast"), key)).status, 404);
-    assert.deepEqual(await received(client), []);
+    assert.deepEqual(await client.received(), []);
     assert.equal((await post(url, key)).status, 201);
-    assert.deepEqual(await received(client), [data(BENCHMARK, "1")]);
+    assert.deepEqual(await client.received(), [data(BENCHMARK, "1")]);
   });
 
   test("is the main one when it is 0, AnyCable's default", async (t) => {

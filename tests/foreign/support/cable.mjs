@@ -1,5 +1,6 @@
 // A cable client that hides nothing: npm `ws` and the frames as they came.
 
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import WebSocket from "ws";
 import { within } from "./deadline.mjs";
@@ -67,6 +68,24 @@ export class CableClient {
     }
   }
   #settled = 0;
+
+  /**
+   * Everything that was published to this client before now; the server's application is that for load tests. A broadcast
+   * of its own, on a stream that it alone hears, is the last in the mailboxes of all shards; an answer that is no
+   * broadcast could overtake what waits there.
+   */
+  async received() {
+    const identifier = `{"channel":"BenchmarkChannel","id":"mark-${randomUUID()}"}`;
+    this.send({ command: "subscribe", identifier });
+    this.perform(identifier, { action: "broadcast" });
+    const before = [];
+    for (;;) {
+      const frame = await this.frames.next();
+      const parsed = JSON.parse(frame);
+      if (parsed.identifier !== identifier) before.push(frame);
+      else if (parsed.message?.action === "broadcastResult") return before;
+    }
+  }
 
   close() {
     this.socket.close();
