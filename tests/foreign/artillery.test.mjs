@@ -75,7 +75,7 @@ config:
       arrivalRate: 1000
 `;
 
-describe("the files of the article", () => {
+describe("files with a single message and with a loop", () => {
   let server;
   before(async () => (server = await Server.start()));
   after(() => server.stop());

@@ -1,5 +1,5 @@
-//! What a backend sends: messages for streams, `{"stream":…,"data":…}`, one or a list, and commands for the server
-//! (AnyCable's broadcast payload, spec §4.1).
+//! Payloads of backends: messages for streams, `{"stream":…,"data":…}`, one or a list, and commands for the server
+//! (docs/protocols/broadcasts.md, Payloads).
 
 use serde_json::value::RawValue;
 
@@ -31,8 +31,8 @@ pub struct DeliveryOptions {
 impl Publication {
     /// Makes a publication from a payload *string*, as backends send it.
     ///
-    /// A payload that is JSON is embedded as it stands; one that is not, or that is `null`, travels as a JSON
-    /// string of itself (AnyCable's rule, spec §2.2).
+    /// JSON other than `null` is embedded as it stands. Any other text, and `null`, becomes a JSON string of itself
+    /// (docs/protocols/broadcasts.md, Payloads).
     pub fn from_data(stream: impl Into<String>, data: &str) -> Self {
         let message = match serde_json::from_str::<&RawValue>(data) {
             Ok(json) if json.get() != "null" => json.get().to_owned(),

@@ -1,4 +1,5 @@
-//! What a client says (spec §2.3): subscribe, unsubscribe, message, whisper, and AnyCable's other extensions.
+//! Commands of clients: subscribe, unsubscribe, message (docs/protocols/cable.md, Commands), and AnyCable's extensions
+//! (docs/protocols/extended.md).
 
 use std::{borrow::Cow, fmt};
 
@@ -228,7 +229,8 @@ impl<'a> Envelope<'a> {
         text_field(self.identifier, command, "identifier")
     }
 
-    /// A request without a point to begin at is none (spec §2.4).
+    /// Whether the command has a request for history with a starting point; servers ignore one without
+    /// (docs/protocols/extended.md, History).
     fn asks_for_history(&self) -> bool {
         self.history
             .and_then(|raw| serde_json::from_str::<HistoryBounds<'_>>(raw.get()).ok())

@@ -2,9 +2,10 @@
 
 use ring::hmac;
 
-/// The key for `purpose`: the hex digits of HMAC-SHA256(`secret`, `purpose`) (AnyCable, spec §5.3).
+/// The key for `purpose`: the hex digits of HMAC-SHA256(`secret`, `purpose`).
 ///
-/// Purposes in use are `broadcast-cable` and `rpc-cable`. Backends derive the same keys from the same secret.
+/// Purposes in use are `broadcast-cable` and `rpc-cable`. Backends derive the same keys from the same secret
+/// (docs/protocols/identification.md, Derived keys).
 pub fn derive(secret: &str, purpose: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
     let tag = hmac::sign(&key, purpose.as_bytes());

@@ -1,5 +1,5 @@
 //! How commands and server messages are written into WebSocket messages: as JSON, or in one of the binary encodings that
-//! AnyCable Pro speaks (spec §2.8). Load clients know all three; our server knows JSON.
+//! AnyCable Pro speaks (docs/protocols/encodings.md). Load clients speak all three, the server JSON only.
 //!
 //! Everything else in this crate and above it knows JSON alone: what a server sends in another encoding becomes the JSON
 //! text that it stands for, and a command is made of the JSON text that it would be. So there is one reader of replies

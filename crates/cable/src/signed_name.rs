@@ -1,7 +1,8 @@
 //! Stream names that a backend has signed, so that a client can ask for a stream which it could not have made up.
 //!
-//! A signed name is `base64(JSON(name))--hex(HMAC-SHA256(key, base64 part))` (spec §5.1). Rails' message verifier makes
-//! it in strict base64, AnyCable's Ruby gem in the URL alphabet; both count here, with and without padding.
+//! A signed name is `base64(JSON(name))--hex(HMAC-SHA256(key, base64 part))`. Rails' message verifier writes strict base64,
+//! AnyCable's Ruby gem the URL-safe alphabet. Both are accepted, with and without padding (docs/protocols/identification.md,
+//! Signed stream names).
 
 use base64::{
     Engine,

@@ -1,4 +1,5 @@
-//! Tokens that say who a client is: JSON Web Tokens (RFC 7519) whose claim `ext` holds the identifiers (spec §5.2).
+//! Tokens that say who a client is: JSON Web Tokens (RFC 7519) whose claim `ext` holds the identifiers
+//! (docs/protocols/identification.md, Tokens).
 //!
 //! AnyCable's tokens are signed with a secret. Beyond AnyCable they may be signed with a private key whose public half
 //! is in a [`KeySet`]. Which of the two applies follows from the token's algorithm, and a key only ever serves the

@@ -1,5 +1,5 @@
-//! From a host name to a TCP connection, under the rules of a run (k6 spec §3.2): overrides of names, names and
-//! addresses that must not be reached, a cache of name look-ups, source addresses.
+//! From a host name to a TCP connection, under the options of a run (docs/reference/run-options.md): overrides of names,
+//! names and addresses that must not be reached, a cache of name look-ups, source addresses.
 
 mod blocked;
 mod error;

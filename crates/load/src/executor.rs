@@ -1,5 +1,5 @@
 //! Executors: which virtual users run when. Pure schedules in time since the start of their scenario; the run loop
-//! acts on them. All seven of k6, with its rules (k6 spec §3.4).
+//! acts on them. All seven of k6, with its rules (docs/protocols/k6.md, Executors).
 
 mod arrivals;
 mod ramping_vus;

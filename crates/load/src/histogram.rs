@@ -218,8 +218,8 @@ impl Histogram {
         Duration::from_micros(us.clamp(self.min_us, self.max_us))
     }
 
-    /// The percentile (0 to 100) as k6 defines it, in microseconds: when it falls between two samples, it lies
-    /// between them by as much (k6 spec §3.5). Each of the two is within 0.1 %, and so is the answer. Zero when empty.
+    /// The percentile (0 to 100) in microseconds as k6 defines it, interpolated between the two nearest samples
+    /// (docs/protocols/k6.md, Percentiles). Each sample is known within 0.1 %, and so is the answer. Zero when empty.
     pub fn interpolated_us(&self, percent: f64) -> f64 {
         let Some(last) = self.count().checked_sub(1) else {
             return 0.0;

@@ -1,7 +1,7 @@
 //! What a run is to do: scenarios, and what holds for all of them.
 //!
-//! [`Options`] are what people write, in layers (k6 spec §3.2); a [`Plan`] is what they mean, checked. Front ends
-//! without options build a plan directly.
+//! [`Options`] are what people write, in layers (docs/reference/run.md, Options); a [`Plan`] is what they mean, checked.
+//! Front ends without options build a plan directly.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -61,7 +61,7 @@ const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 /// k6's default for the figures of trends.
 pub const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 
-/// The tags that k6 adds by default (k6 spec §3.6).
+/// The tags that k6 adds by default (docs/protocols/k6.md, Tags).
 pub const SYSTEM_TAGS: [&str; 14] = [
     "proto",
     "subproto",

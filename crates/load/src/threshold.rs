@@ -1,4 +1,4 @@
-//! Thresholds: what must hold for a run to count as passed (k6 spec §3.5).
+//! Thresholds: what must hold for a run to count as passed (docs/protocols/k6.md, Thresholds).
 //!
 //! They are checked before the run, when all metrics are known, and evaluated on merged metrics while it goes on
 //! and at its end.

@@ -1,5 +1,5 @@
-//! Every sample as a line of JSON (k6 spec §4.5): a line `Metric` before the first sample of each metric, then a line
-//! `Point` for each sample.
+//! Every sample as a line of JSON (docs/reference/outputs.md, `json`): a line `Metric` before the first sample of each
+//! metric, then a line `Point` for each sample.
 
 use std::{
     collections::{BTreeSet, HashSet},

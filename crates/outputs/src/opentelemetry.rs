@@ -1,4 +1,4 @@
-//! OpenTelemetry's metrics over OTLP 1 (k6 spec §4.5), by gRPC or by HTTP with protobuf.
+//! OpenTelemetry's metrics over OTLP 1, by gRPC or by HTTP with protobuf (docs/reference/outputs.md, `opentelemetry`).
 
 use std::{collections::BTreeMap, time::SystemTime};
 

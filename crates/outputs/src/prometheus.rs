@@ -1,4 +1,5 @@
-//! Prometheus's remote write 1.0 (k6 spec §4.5): figures of the run so far over HTTP, every few seconds.
+//! Prometheus's remote write 1.0: figures of the run so far over HTTP, every few seconds (docs/reference/outputs.md,
+//! `prometheus-rw`).
 
 use bytes::Bytes;
 

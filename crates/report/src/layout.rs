@@ -1,4 +1,4 @@
-//! In which of k6's layouts the summary of a script is printed (k6 spec §4.2).
+//! The layouts of k6 in which the summary of a script is printed (docs/reference/summary.md).
 
 use std::{fmt, str::FromStr};
 

@@ -1,5 +1,5 @@
 //! The results of a run as k6 hands them to programs: to a script's `handleSummary`, and in two kinds of files
-//! (k6 spec §4.3).
+//! (docs/reference/summary.md, As data).
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
-//! The end of a run for people, in k6's layouts (k6 spec §4.2, source documents 000 and 004), and below it what k6
-//! does not know: losses, the target's resources, the generator's health.
+//! The end of a run for people, in k6's layouts (docs/reference/summary.md), and below it what k6 does not know: losses,
+//! the target's resources, the generator's health.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The remote application: AnyCable's RPC contract over gRPC or HTTP (spec §3), so that a Rails application, or any
-//! other with an AnyCable RPC server, decides about the sessions.
+//! The remote application: AnyCable's RPC contract over gRPC or HTTP (docs/protocols/rpc.md), so that a Rails
+//! application, or any other with an AnyCable RPC server, decides about the sessions.
 //!
 //! [`Remote`] takes the server's [`Application`](plimsoll_server::application::Application) seam. Behind it are the
 //! translation between the seam and the contract's messages, the calls (concurrency, deadline, retries) over one of

@@ -12,11 +12,11 @@ use crate::{
     status::{Code, Status},
 };
 
-/// The application has no free worker: one will be free in a moment (spec §3.3).
+/// The first pause when the application has no free worker: one will be free in a moment (docs/protocols/rpc.md, Retries).
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(10);
 /// Longer pauses are of no use: the limiter takes turns away instead, and a worker may idle meanwhile.
 const MAX_EXHAUSTED_PAUSE: Duration = Duration::from_millis(160);
-/// The application is not there: it needs longer to come back (spec §3.3).
+/// The first pause when the application is away: it needs longer to come back (docs/protocols/rpc.md, Retries).
 const UNAVAILABLE_PAUSE: Duration = Duration::from_millis(100);
 /// The application has closed the connection, as gRPC servers do from time to time; the next one is made at once.
 const RENEWAL_PAUSE: Duration = Duration::from_millis(10);

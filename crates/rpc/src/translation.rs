@@ -79,7 +79,7 @@ pub(crate) fn disconnect_reply(response: proto::DisconnectResponse) -> Result<()
     }
 }
 
-/// The state of a subscription travels as JSON here, because there are several (spec §3.1).
+/// A Disconnect call carries the states of all subscriptions, each as a string of JSON (docs/protocols/rpc.md, Calls).
 pub(crate) fn disconnect_request(request: &DisconnectRequest) -> request::DisconnectRequest<'_> {
     let as_json =
         |state: &State| serde_json::to_string(state.entries()).expect("a map of strings always serialises");

@@ -28,7 +28,7 @@ pub(crate) use self::grpc::{message as grpc_message, outcome as grpc_outcome};
 pub(crate) use self::origin::Origin;
 use self::{grpc::Grpc, http::Http, origin::PerThread};
 
-/// The version of the contract, which applications check (spec §8).
+/// The version of the contract, which applications check (docs/protocols/rpc.md, Over gRPC).
 const PROTOCOL_VERSION: &str = "v1";
 
 /// The largest reply when nothing is said about it: gRPC's own default.

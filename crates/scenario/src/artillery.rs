@@ -1,5 +1,5 @@
-//! Artillery's files (load-tools spec §2): [`read`] makes a [`Test`] of a document, and that a plan and virtual users for
-//! the engine.
+//! Artillery's files (docs/reference/artillery.md): [`read`] makes a [`Test`] of a document, and that a plan and virtual
+//! users for the engine.
 //!
 //! A flow is a flat list of steps that a virtual user walks along, so a user without a connection is little more than
 //! a position and its variables.

@@ -389,7 +389,7 @@ impl Host {
 }
 
 impl Stage {
-    /// The group of samples that belong to no group of the script (k6 spec §3.6).
+    /// The group of samples outside of the script's groups (docs/protocols/k6.md, Tags).
     fn group(self) -> Option<&'static str> {
         match self {
             Self::Setup => Some("::setup"),

@@ -1,4 +1,4 @@
-//! Scripts as virtual users: a QuickJS host with k6's modules (k6 spec §2).
+//! Scripts as virtual users: a QuickJS host with k6's modules (docs/reference/k6-compat.md).
 //!
 //! This crate knows what an iteration of a script does, and nothing of executors, worker threads or reports.
 

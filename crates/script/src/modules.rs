@@ -69,7 +69,7 @@ const MODULES: &[Module] = &[
     ws::MODULE,
 ];
 
-/// Modules that k6 has or had and this program has not (k6 spec §2): what to do instead.
+/// Modules that k6 has or had and this program lacks, each with what to do instead.
 pub const ABSENT: &[(&str, &str)] = &[
     (
         "k6/browser",

@@ -1,5 +1,4 @@
-//! The way of a script's clients to their servers, from the options of a run (k6 spec §3.2): names, source addresses,
-//! TLS, who we say that we are.
+//! How a script's clients reach their servers, by the options of a run: names, source addresses, TLS, `User-Agent`.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Functions of an Artillery file's `processor` (load-tools spec §2.4).
+//! Functions of an Artillery file's `processor` (docs/reference/artillery.md, Functions).
 //!
 //! Such a function never blocks: it ends with a call of `next` or with its promise. So the users of a thread share one
 //! runtime, as those of a worker of Artillery's do, and the state of the module with it.

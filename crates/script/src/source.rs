@@ -1,4 +1,4 @@
-//! From an entry file to the sources of all modules that it needs (k6 spec §2.8).
+//! From an entry file to the sources of all modules that it needs (docs/protocols/k6.md, Imports).
 //!
 //! There is no JavaScript engine in here: what is found and checked here is compiled elsewhere, once, and a mistake in
 //! an import is known before anything has run.

@@ -1,6 +1,6 @@
 //! The seam between sessions and the application that decides who may connect, subscribe and do what.
 //!
-//! Its shape is AnyCable's RPC contract (spec §3): stateless calls with everything the application needs in
+//! Its shape is AnyCable's RPC contract (docs/protocols/rpc.md): stateless calls with everything the application needs in
 //! them, and replies that say which streams to join and which messages to transmit verbatim. Two applications
 //! are embedded; remote ones take the same seam.
 
@@ -131,7 +131,7 @@ pub enum Action<'a> {
     Perform(&'a str),
 }
 
-/// What a command led to. Applied in the order of the fields (spec §3.2).
+/// The result of a command, applied in the order of the fields (docs/protocols/rpc.md, Command).
 #[derive(Debug, Default)]
 pub struct CommandReply {
     /// What the application decided.

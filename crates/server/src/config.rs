@@ -103,7 +103,7 @@ impl fmt::Debug for AdminPage {
 }
 
 impl Config {
-    /// `https` with TLS. What a proxy in front of it spoke does not matter (spec §2.1).
+    /// `https` with TLS, whatever a proxy in front of the server speaks (docs/protocols/cable.md, Connecting).
     pub(crate) fn http_scheme(&self) -> &'static str {
         match self.tls {
             Some(_) => "https",

@@ -15,7 +15,7 @@ pub(crate) mod shootout;
 use cable::CableSession;
 use shootout::Contract;
 
-/// The text that `/echo` sends first, unless it was told not to (the seed's echo server does the same).
+/// The text that `/echo` sends first unless `--no-welcome` is given: the greeting of the example server of Nim's library `ws`.
 const ECHO_WELCOME: &str = "Welcome to simple echo server";
 
 /// Which language a path speaks.

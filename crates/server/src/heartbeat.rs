@@ -45,8 +45,8 @@ impl Heartbeat {
     }
 
     /// Adds a session that was opened with a request to `url`, where it may have wishes. Its first ping comes after half
-    /// to one and a half intervals: `spread`, in [0, 1), says when. So a herd that connects at once is not pinged at
-    /// once (AnyCable's rule, spec §2.2).
+    /// to one and a half intervals: `spread`, in [0, 1), says when. So clients that connect together are not pinged together
+    /// (docs/protocols/cable.md, Pings).
     pub(crate) fn add(&mut self, session: SessionId, url: &str, spread: f64) {
         let pace = self.own.with_wishes_of(url);
         let delay = ((0.5 + spread) * f64::from(pace.n_ticks())).round().max(1.0);

@@ -1,5 +1,5 @@
-//! What a shard counts. The names are AnyCable's where AnyCable has them (spec §6); all are listed in
-//! `docs/reference/metrics.md`.
+//! What a shard counts. The names are AnyCable's where AnyCable has them; all are listed in
+//! docs/reference/metrics.md.
 
 use std::io;
 

@@ -39,7 +39,7 @@ pub struct OriginError {
 
 impl AllowedOrigins {
     /// Whether a request with this `Origin` header may go on. Without the header it may only while the list is
-    /// empty (AnyCable's rule, spec §2.1).
+    /// empty, as with AnyCable (docs/protocols/cable.md, Connecting).
     pub fn allows(&self, origin: Option<&str>) -> bool {
         self.hosts.is_empty() || origin.is_some_and(|origin| self.lists(origin))
     }

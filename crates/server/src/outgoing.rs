@@ -91,8 +91,7 @@ impl Ending {
         Some((reason, reason.reconnect()))
     }
 
-    /// Code and text of the Close frame; AnyCable's where it has one that may be sent (spec §2.2), but for
-    /// `TooSlow` and the faults of clients.
+    /// Code and text of the Close frame: AnyCable's, with the exceptions of docs/protocols/cable.md, Close codes.
     fn close(self) -> (CloseCode, Cow<'static, str>) {
         match self {
             Self::ServerRestart => (CloseCode::GOING_AWAY, "Server restart".into()),

@@ -58,7 +58,7 @@ impl Pace {
     }
 
     /// What the URL of a request asks for with `pi` (seconds) and `ptp` (`s`, `ms`, `ns`), AnyCable's parameters
-    /// (spec §2.1). What it does not say, or says wrongly, stays as it is.
+    /// (docs/protocols/cable.md, Connecting). Values that are absent or invalid change nothing.
     pub(crate) fn with_wishes_of(mut self, url: &str) -> Self {
         let query = url.split_once('?').map_or("", |(_, query)| query);
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {

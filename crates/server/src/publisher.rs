@@ -47,7 +47,7 @@ pub enum AcceptError {
     Stopping,
 }
 
-/// What is counted of broadcasts, under AnyCable's names (spec §6); the duration is ours.
+/// Counters of broadcasts under AnyCable's names, and a histogram that AnyCable lacks (docs/reference/metrics.md).
 #[derive(Debug)]
 struct Metrics {
     publications: Counter,

@@ -1,4 +1,4 @@
-//! The workloads of websocket-bench (load-tools specification §1): `broadcast`, `echo` and `connect`, natively and
+//! The workloads of websocket-bench (docs/protocols/websocket-bench.md): `broadcast`, `echo` and `connect`, natively and
 //! without a script.
 //!
 //! The closed loop, the flags, the result line and the JSON are websocket-bench's, so that its users can compare.
@@ -6,7 +6,7 @@
 //! reordered messages, connect times from before the TCP connect, the cost to the server, and whether the
 //! generator itself was the limit.
 //!
-//! And ab's (§6.1), in [`http`], which has its own way of running because there is no accounting of deliveries.
+//! And the workload of ab, in [`http`], which runs in its own way because it has no deliveries to account for.
 //!
 //! From the outside in: [`Bench`] is what the user typed, `options` what it means. [`Prepared`] runs it on a
 //! coordinator ([`exchange`], [`connect`]), which gives orders to a `fleet` of one `worker` per core. Each worker

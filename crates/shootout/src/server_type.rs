@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// A wire format together with the way a client becomes ready (load-tools specification §1.4).
+/// A wire format together with the way a client becomes ready (docs/reference/bench.md, Server types).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerType {
     /// The websocket-shootout's JSON in text frames; ready when the upgrade is accepted.

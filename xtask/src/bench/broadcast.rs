@@ -9,8 +9,8 @@ use super::{
     swarm::Member,
 };
 
-/// With it a broadcast frame has about the 350 bytes that the direction's figures were taken with; [`frame_bytes`]
-/// asks the server what it has exactly.
+/// The padding with which a broadcast frame has about the 350 bytes that the budgets were set with; [`frame_bytes`] asks
+/// the server for the exact size.
 const PAYLOAD_PADDING: &str = "184";
 
 /// How much to broadcast, to how many.

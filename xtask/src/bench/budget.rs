@@ -1,4 +1,4 @@
-//! The budgets of the design direction (section 5): what a figure may be, and how a measured one compares.
+//! Budgets: the limit of each figure, and how a measured figure compares with it.
 
 use std::fmt;
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{command, debian, debian::Need, repository};
 
-/// What the direction's figures of wrk and ab were taken with.
+/// Connections at a time, as many as when wrk and ab were measured for the budgets.
 const CONNECTIONS: [usize; 1] = [100];
 
 /// ab's own limit of concurrency is 20,000, the server's open files are fewer.

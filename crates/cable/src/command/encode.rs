@@ -1,4 +1,5 @@
-//! How a client writes its commands (spec §2.3 and, for the extended protocol, §2.4 and §2.6).
+//! Writes the commands of clients (docs/protocols/cable.md, Commands), those of the extended protocol included
+//! (docs/protocols/extended.md).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Why a request has no response, with k6's numbers (k6 spec §2.2, `error_code`).
+//! Why a request has no response, with k6's numbers (<https://grafana.com/docs/k6/latest/javascript-api/error-codes/>).
 
 use std::{borrow::Cow, io, time::Duration};
 

@@ -34,7 +34,8 @@ pub struct Exchange {
     pub outcome: Result<Response, HttpError>,
 }
 
-/// How long the phases of an exchange took (k6 spec §2.2). A phase that failed took until the failure.
+/// The durations of the phases of an exchange (docs/protocols/k6.md, Request phases). A phase that failed lasted until the
+/// failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timings {
     /// When the request wanted a connection.

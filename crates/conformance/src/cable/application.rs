@@ -1,5 +1,5 @@
-//! The application behind the server under test: AnyCable's RPC contract (spec §3), answered in this process over gRPC or
-//! HTTP, so that no Ruby is needed.
+//! The application behind the server under test: AnyCable's RPC contract (docs/protocols/rpc.md), answered in this
+//! process over gRPC or HTTP, so that no Ruby is needed.
 //!
 //! It remembers nothing. What a channel has to know comes back with every call as the state that the server keeps for it,
 //! and that is part of what is tested.

@@ -1,4 +1,4 @@
-//! Publishing as a backend does it (spec §4): over HTTP, or through Redis.
+//! Publishes as a backend does, over HTTP or through Redis (docs/protocols/broadcasts.md).
 
 mod http;
 mod redis;

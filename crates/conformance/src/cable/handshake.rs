@@ -5,7 +5,7 @@ use crate::{Server, protocol::request::Request};
 /// The base protocol, which every server of cables speaks.
 pub(super) const BASE_PROTOCOL: &str = "actioncable-v1-json";
 
-/// AnyCable's extended protocol: history and resumed sessions (spec §2.4, §2.5).
+/// AnyCable's extended protocol: history and resumed sessions (docs/protocols/extended.md).
 pub(super) const EXTENDED_PROTOCOL: &str = "actioncable-v1-ext-json";
 
 /// What a client asks for.

@@ -26,7 +26,8 @@ const START_PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is tried to connect meanwhile.
 const START_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long a server has to end after SIGTERM before it is killed. Reason: that is what AnyT gives it (spec §7.1).
+/// How long a server may take to end after SIGTERM before it is killed. Reason: AnyT, AnyCable's own suite, waits as long
+/// (<https://github.com/anycable/anyt>).
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
 /// How often it is looked whether what the server has started has ended as well.

@@ -1,4 +1,4 @@
-//! The metrics that k6 has by itself, with its names (k6 spec §4.1). Who speaks a protocol registers its set.
+//! k6's built-in metrics under their names (docs/protocols/k6.md, Metrics). Each protocol's client registers its own set.
 
 use super::{Contains, CounterId, GaugeId, RateId, RegisterError, Registry, TrendId};
 

@@ -1,5 +1,5 @@
-//! From options to a plan: shortcuts become the scenario `default` (k6 spec §3.3), and what excludes each other is
-//! refused.
+//! From options to a plan: shortcuts become the scenario `default` (docs/protocols/k6.md, Shortcuts), and options that
+//! exclude each other are refused.
 
 use std::{collections::BTreeSet, time::Duration};
 

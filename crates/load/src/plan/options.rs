@@ -56,7 +56,7 @@ enum Form {
 /// What says how iterations come about. A layer that has one of these takes all four from the layers below.
 const EXECUTION: [&str; 4] = ["duration", "iterations", "stages", "scenarios"];
 
-/// Every option of k6 (spec §3.2) with its form and, where it has one, its environment variable.
+/// Every option of k6 with its form and, where it has one, its environment variable.
 const OPTIONS: &[(&str, Form, &str)] = &[
     ("vus", Form::Count, "K6_VUS"),
     ("duration", Form::Time, "K6_DURATION"),

@@ -1,4 +1,4 @@
-//! The chat scenario: what AnyCable's article does with a k6 script, done natively.
+//! The chat scenario in native code: the same as the k6 scripts in `tests/foreign/scripts/chat`.
 //!
 //! A user connects with a cookie, subscribes to the room, speaks five times, waits each time for its own
 //! message to come back, pauses between half a second and a second, and leaves.
@@ -22,10 +22,10 @@ use serde::Deserialize;
 
 use super::room::{Account, Listener, Mark, Room};
 
-/// Messages that a user speaks per visit (the script's `NUM`).
+/// Messages that a user speaks per visit (the scripts' `NUM`).
 const N_MESSAGES: usize = 5;
 
-/// What the ids of the run's users begin with, as in the article's script; people with a browser have others.
+/// The beginning of the ids of the run's users; people with a browser have other ids.
 const USER_ID: &str = "100";
 
 /// The room (the script's `WORKSPACE`), as the subscription identifier names it.

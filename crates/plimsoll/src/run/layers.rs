@@ -1,5 +1,5 @@
 //! The options of a run, from all the places where they can be given: defaults, then a configuration file, then the
-//! script, then the environment, then the command line, of which the later wins (k6 spec §3.2).
+//! script, then the environment, then the command line. The later wins (docs/reference/run.md, Options).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the end of a run means for the exit code (k6 spec §4.4).
+//! From the end of a run to its exit code (docs/reference/exit-codes.md, `plimsoll run`).
 
 use std::collections::BTreeSet;
 

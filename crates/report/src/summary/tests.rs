@@ -82,7 +82,7 @@ pub(crate) fn trend_stats() -> [String; 6] {
     plan::TREND_STATS.map(str::to_owned)
 }
 
-/// A small chat run with figures that source document 000 also shows.
+/// A small chat run with figures of a summary that k6 printed.
 pub(crate) fn run() -> RunResult {
     let mut registry = Registry::new();
     let rtt = registry.trend("rtt").unwrap();

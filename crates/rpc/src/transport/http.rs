@@ -1,4 +1,4 @@
-//! Calls over HTTP: JSON in POST requests (spec §3.4).
+//! Calls over HTTP: JSON in POST requests (docs/protocols/rpc.md, Over HTTP).
 
 use std::{error::Error, time::Duration};
 
@@ -138,7 +138,7 @@ impl Answer {
         })
     }
 
-    /// The contract's meaning of what is not 200 (spec §3.4).
+    /// The contract's meaning of a status other than 200 (docs/protocols/rpc.md, Over HTTP).
     fn refusal(&self, status: StatusCode) -> Status {
         let excerpt = self.excerpt();
         match status {

@@ -1,4 +1,4 @@
-//! What is counted and timed, and Artillery's names for it (load-tools spec §2.7).
+//! Counters and timings of Artillery's files, under Artillery's names (docs/reference/artillery.md, Figures).
 //!
 //! The registry has names as all front ends have them, so that every output takes them; reports read [`NAMES`].
 //! Counters whose names hold a status, an error or a scenario are tallies, under Artillery's names from the start.

@@ -1,5 +1,5 @@
 //! The seam to the functions of a `processor`: whoever has an engine for JavaScript implements it, so that this crate
-//! needs none, and users whose scenario calls no function pay nothing (load-tools spec §2.4).
+//! needs none, and users whose scenario calls no function pay nothing.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,4 @@
-//! Templates: texts with `{{ … }}` in them, which are replaced for each virtual user (load-tools spec §2.6).
+//! Templates: texts with `{{ … }}` in them, which are replaced for each virtual user.
 //!
 //! A template is taken apart once, before the run; an expression that cannot be is a mistake of the file, and so is a
 //! function that does not exist.

@@ -113,7 +113,7 @@ fn find(ctx: &Ctx<'_>, name: &str) -> Result<&'static Algorithm> {
         })
 }
 
-/// The output encodings of k6 (spec §2.7), which has no default.
+/// The digest in one of k6's output encodings. As in k6, there is no default.
 fn encoded<'js>(ctx: &Ctx<'js>, digest: &[u8], encoding: Option<&Text>) -> Result<Value<'js>> {
     match encoding.map_or("", |encoding| &encoding.0) {
         "hex" => hex(digest).into_js(ctx),

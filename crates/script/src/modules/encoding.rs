@@ -42,7 +42,7 @@ const fn engine(is_url: bool, has_padding: bool) -> GeneralPurpose {
     GeneralPurpose::new(alphabet, config)
 }
 
-/// The variants of k6 (spec §2.7): `std` unless told otherwise.
+/// The base64 variant of k6 with this name; without a name `std`.
 ///
 /// # Errors
 /// A TypeError for a name that is none.

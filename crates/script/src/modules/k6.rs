@@ -22,7 +22,7 @@ pub(super) const MODULE: Module = Module {
     ],
 };
 
-/// What separates the groups of a path (k6 spec §2.1).
+/// The separator between the groups of a path (docs/protocols/k6.md, Tags).
 const SEPARATOR: &str = "::";
 
 fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {

@@ -1,4 +1,4 @@
-//! `k6/websockets`: WebSockets as browsers have them, several at once in one virtual user (k6 spec §2.4).
+//! `k6/websockets`: WebSockets as browsers have them, several at once in one virtual user.
 
 mod blob;
 mod conversation;

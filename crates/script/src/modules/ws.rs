@@ -1,4 +1,4 @@
-//! `k6/ws`: a WebSocket whose `connect` blocks until the session is over (k6 spec §2.3).
+//! `k6/ws`: a WebSocket whose `connect` blocks until the session is over.
 
 mod handlers;
 mod session_loop;

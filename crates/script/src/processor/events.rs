@@ -1,4 +1,4 @@
-//! `events`, which functions also call `ee`: where metrics of their own are counted (load-tools spec §2.4).
+//! `events`, often called `ee`: the object with which functions count metrics of their own.
 
 use plimsoll_load::metrics::Recorder;
 use rquickjs::{Coerced, Ctx, FromJs as _, Function, Object, Result, Value, function::Rest};

@@ -1,7 +1,7 @@
 //! Own equivalents of the libraries that most scripts import, so that they run without a network.
 //!
-//! Written for this program, by the documented behaviour (k6 spec §1.6, §2.8). Versions of a library differ in what they
-//! export, and so do these.
+//! Written for this program, by the documented behaviour (docs/protocols/k6.md, Imports). Versions of a library differ in
+//! what they export, and so do these.
 
 use super::Specifier;
 

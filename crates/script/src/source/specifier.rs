@@ -1,4 +1,4 @@
-//! What the text of an import means (k6 spec §2.8).
+//! The meaning of an import's text (docs/protocols/k6.md, Imports).
 //!
 //! Pure: whether the module exists is found out by reading it. `require` and `open` ask the same questions at run time.
 

@@ -1,4 +1,4 @@
-//! `ChatChannel`: the chat that AnyCable's demo and the k6 script of its article use.
+//! `ChatChannel`: the chat of AnyCable's demo, to which k6 scripts for it speak.
 
 use plimsoll_cable::{broadcast::Publication, disconnect::DisconnectReason, reply};
 use serde::{Deserialize, Serialize};

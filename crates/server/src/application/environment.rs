@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// The name under which [`Environment::headers`] has the peer's address, as Rack calls it.
 pub const REMOTE_ADDRESS: &str = "REMOTE_ADDR";
 
-/// Where a subscription's state has the stream that its clients may whisper to (spec §2.6).
+/// The key of a subscription's state for its whisper stream (docs/protocols/extended.md, Whispers).
 pub(crate) const WHISPER_STREAM: &str = "$w";
 
 /// What an application wants to be remembered, by key. Values are the application's business.
@@ -31,7 +31,7 @@ impl State {
     /// No state at all.
     pub const EMPTY: Self = Self(BTreeMap::new());
 
-    /// Applies changes: an empty value removes its key, any other replaces what was there (spec §3.2).
+    /// Applies changes: an empty value removes its key, any other replaces what was there (docs/protocols/rpc.md, State).
     pub fn merge(&mut self, changes: StateChanges) {
         for (key, value) in changes {
             if value.is_empty() {

@@ -22,7 +22,7 @@ pub struct Identification {
     application: Arc<dyn Application>,
 }
 
-/// How tokens come and how they are checked (spec §5.2).
+/// Where tokens are found and how they are checked (docs/protocols/identification.md, Tokens).
 #[derive(Debug)]
 pub struct Tokens {
     /// Name of the query parameter; with `x-` in front of it, name of the header.

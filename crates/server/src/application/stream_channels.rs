@@ -1,5 +1,5 @@
-//! Channels whose subscribers name the stream that they want, which the application need not be asked about: signed
-//! and public streams, Turbo Streams and CableReady (spec §5.1).
+//! Channels that the server answers without the application, because their subscribers name the stream: signed and public
+//! streams, Turbo Streams and CableReady (docs/protocols/identification.md, Signed stream names).
 
 use std::sync::Arc;
 

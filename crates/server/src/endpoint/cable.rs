@@ -216,7 +216,7 @@ impl CableSession {
     }
 
     /// A second `subscribe` for a live or pending subscription gets no answer of its own: clients repeat the command
-    /// until the first answer arrives, and one answer is enough (spec §2.3, §9).
+    /// until the first answer arrives, and one answer is enough (docs/protocols/cable.md, Repeated subscribes).
     async fn subscribe(
         &mut self,
         shard: &Rc<Shard>,

@@ -1,4 +1,5 @@
-//! An event stream: a cable session that only listens, as one long HTTP answer (spec §2.7).
+//! An event stream: a cable session that only listens, as one long HTTP answer
+//! (docs/reference/serve.md, Server-Sent Events).
 //!
 //! What happens before its head goes out decides its status: the application is asked about the connection, then about
 //! each subscription. Until then everything that the session is sent is held in its outbox, under the usual cap.

@@ -1,5 +1,5 @@
-//! The websocket-shootout contract on `/json` and `/binary` (spec load-tools §1.4 and §4.1): `echo` comes back
-//! to the sender; `broadcast` goes to every client of the path, then a result to the sender.
+//! The websocket-shootout contract on `/json` and `/binary` (docs/protocols/websocket-bench.md): `echo` comes back to the
+//! sender; `broadcast` goes to every client of the path, then a result to the sender.
 
 use std::rc::Rc;
 

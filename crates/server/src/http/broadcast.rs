@@ -1,4 +1,5 @@
-//! `POST /_broadcast`: one message or a batch, as AnyCable's HTTP adapter takes them (spec §4.2).
+//! `POST /_broadcast`: one message or a batch, as AnyCable's HTTP adapter takes them
+//! (docs/protocols/broadcasts.md, HTTP).
 //!
 //! Beyond AnyCable: the body is bounded, a body that cannot be published is refused with a reason, and without a key web
 //! pages of other sites cannot publish.

@@ -12,7 +12,7 @@ use crate::{
     shard::Shard,
 };
 
-/// The largest body of a `POST` (AnyCable's, spec §2.7): hundreds of subscriptions.
+/// The largest body of a `POST`, AnyCable's limit: hundreds of subscriptions.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 /// Checks a request for an event stream; what needs no event stream is answered here.

@@ -21,7 +21,7 @@ pub(crate) const CONNECTIONS: [usize; 2] = [1_000, 9_000];
 const N_OPERATIONS: usize = 1_000_000;
 /// The same for a look at the machine that comes before each round of something else.
 const N_OPERATIONS_OF_PACE: usize = 200_000;
-/// About the frame of the broadcasts in the direction's figures.
+/// About the size of the broadcast frames with which the budgets were set.
 const PACE_FRAME_BYTES: usize = 350;
 
 /// How much to send.

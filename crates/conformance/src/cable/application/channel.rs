@@ -34,8 +34,9 @@ use super::{
 /// The longest that a channel may be asked to wait. Reason: servers give up on a call after three seconds.
 const MOST_MS: u64 = 1000;
 
-/// Where the state of a subscription has the streams that clients may whisper to and are present on (spec §2.6).
+/// The key of a subscription's state for the stream that clients may whisper to (docs/protocols/extended.md, Whispers).
 const WHISPER_STATE: &str = "$w";
+/// The key for the stream on which they are present (docs/protocols/extended.md, Presence).
 const PRESENCE_STATE: &str = "$p";
 
 /// Where it has the counter.

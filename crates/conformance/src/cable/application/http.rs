@@ -1,4 +1,4 @@
-//! The contract as JSON over HTTP (spec §3.4).
+//! The contract as JSON over HTTP (docs/protocols/rpc.md, Over HTTP).
 
 use std::{convert::Infallible, sync::Arc};
 

@@ -11,7 +11,8 @@ use super::{
     streams_channel,
 };
 
-/// Sessions of one user. Reason: AnyCable ends one per node (spec §13), so any number above one finds it.
+/// Sessions of one user. Reason: AnyCable ends one per node (docs/protocols/broadcasts.md, Remote disconnect), so any number
+/// above one shows it.
 const SESSIONS: usize = 50;
 
 /// Clients of a restart.

@@ -1,4 +1,4 @@
-//! Clients of AnyCable's extended protocol: the positions of messages, and requests for history (spec §2.4).
+//! Clients of AnyCable's extended protocol: positions of messages, and requests for history (docs/protocols/extended.md).
 //!
 //! A target that does not speak it is not wrong. Whether it does is asked first, and what it lacks is skipped.
 

@@ -1,4 +1,4 @@
-//! What was published before, to those who ask for it (spec §2.4).
+//! Replays of earlier messages to clients that ask for them (docs/protocols/extended.md, History).
 
 use super::{
     super::{

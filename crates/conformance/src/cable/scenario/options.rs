@@ -1,5 +1,5 @@
-//! What AnyCable adds to broadcasts: some spare the client that caused them, and clients whisper to each other (spec §2.6,
-//! §4.1).
+//! AnyCable's additions to broadcasts: messages that leave out the client that caused them (docs/protocols/broadcasts.md,
+//! Payloads), and whispers among clients (docs/protocols/extended.md, Whispers).
 
 use super::{
     super::{

@@ -1,4 +1,4 @@
-//! Who is there (spec §2.6).
+//! Presence: who is there (docs/protocols/extended.md, Presence).
 //!
 //! Somebody is present while one of their sessions is. A session whose connection is lost stays for a while, AnyCable's
 //! `presence_ttl`, which has to be shorter than a case's patience.

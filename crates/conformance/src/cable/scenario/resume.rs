@@ -1,4 +1,4 @@
-//! Sessions that go on after a lost connection, without the application (spec §2.5).
+//! Sessions that are resumed after a lost connection, without asking the application (docs/protocols/extended.md, Resuming).
 
 use url::form_urlencoded::byte_serialize;
 

@@ -61,7 +61,7 @@ fn a_stage_without_duration_is_a_jump() {
 }
 
 #[test]
-fn the_chat_scenario_of_seed_000_ramps_as_written() {
+fn a_chat_of_three_stages_ramps_as_written() {
     let stages = [(40, 5), (70, 20), (10, 0)];
     check_planned(
         2,

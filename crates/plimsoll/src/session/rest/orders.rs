@@ -1,4 +1,4 @@
-//! What a controller may order: `PATCH /v1/status` (k6 spec §4.8).
+//! Orders of a controller: `PATCH /v1/status` (docs/reference/run.md, REST interface).
 
 use plimsoll_load::run::{Control, ControlError, State};
 use serde_json::Value;

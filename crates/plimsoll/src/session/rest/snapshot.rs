@@ -1,4 +1,4 @@
-//! What a run that goes on tells a controller, as the documents of k6's interface (JSON:API, k6 spec §4.8).
+//! The state of a run in progress as the JSON:API documents of k6's interface (docs/reference/run.md, REST interface).
 
 use std::{
     collections::{BTreeMap, BTreeSet},

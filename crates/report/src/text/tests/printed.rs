@@ -1,4 +1,4 @@
-//! The runs that source documents 000 and 004 print, line by line, from their figures.
+//! Summaries that k6 printed in published runs, line by line, made again from their figures.
 
 use std::collections::BTreeMap;
 
@@ -97,9 +97,9 @@ fn check(
     expected.assert_eq(&format!("$\n{of_k6}\n"));
 }
 
-/// The article's `post.js`. Its page does not show the two spaces before the check.
+/// The page that published this summary does not show the two spaces before the check.
 #[test]
-fn post_js_of_document_000() {
+fn a_script_that_posts() {
     let requests = [23_540.0, 15_180.0, 23_450.0, 32_150.0, 32_000.0, 32_080.0];
     let [default, data] = [Contains::Default, Contains::Data];
     check(
@@ -162,7 +162,7 @@ fn post_js_of_document_000() {
 }
 
 #[test]
-fn the_cable_benchmark_of_document_004() {
+fn a_benchmark_of_cables() {
     let [default, data] = [Contains::Default, Contains::Data];
     check(
         &[("successful connection", 1, 0), ("successful subscription", 1, 0)],

@@ -21,8 +21,8 @@ use super::{
 };
 use crate::{proto::Method, status::Status};
 
-/// A dead connection is found out by pings. Not more often than every 10 s: AnyCable's gem takes that for abuse
-/// (spec §8).
+/// The time between pings that find a dead connection. AnyCable's gem accepts one ping every 10 s at most
+/// (docs/protocols/rpc.md, Over gRPC).
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a ping may go without an answer.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);

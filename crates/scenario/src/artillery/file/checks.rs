@@ -1,4 +1,4 @@
-//! `config.ensure`: what must hold at the end of a run (load-tools spec §2.12), or all the time (`abortOnFail`).
+//! `config.ensure`: what must hold at the end of a run, or all the time (`abortOnFail`).
 
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 

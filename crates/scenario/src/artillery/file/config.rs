@@ -1,4 +1,4 @@
-//! `config`: what holds for all users (load-tools spec §2.2).
+//! `config`: settings for all users.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The steps of a flow that all engines have (load-tools spec §2.5).
+//! The steps of a flow that all engines have.
 
 use plimsoll_load::nearest::nearest;
 

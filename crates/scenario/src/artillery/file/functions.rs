@@ -1,4 +1,4 @@
-//! `config.processor`, and everything that calls its functions (load-tools spec §2.4).
+//! `config.processor`, and everything that calls its functions (docs/reference/artillery.md, Functions).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `config.phases` (load-tools spec §2.3).
+//! `config.phases` (docs/reference/artillery.md, Arrivals).
 
 use std::collections::BTreeMap;
 

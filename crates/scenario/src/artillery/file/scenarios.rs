@@ -1,4 +1,4 @@
-//! `scenarios`, `before` and `after` (load-tools spec §2.4).
+//! `scenarios`, `before` and `after`.
 
 use plimsoll_load::nearest::nearest;
 

@@ -91,7 +91,7 @@ fn with_flow(flow: &str) -> String {
 }
 
 #[test]
-fn the_first_file_of_the_article_is_read() {
+fn a_file_with_one_message_is_read() {
     let text = "scenarios:\n  - name: Nim WebSocket load test\n    engine: ws\n    flow:\n      - send: \"Stress test\"\n\n\
                 config:\n  target: \"ws://localhost:9001/ws\"\n  phases:\n    - duration: 30\n      arrivalRate: 10\n";
     let test = read_text(text).unwrap();

@@ -1,4 +1,4 @@
-//! Figures of each endpoint: Artillery's plugin `metrics-by-endpoint` (load-tools spec §2.12).
+//! Figures of each endpoint: Artillery's plugin `metrics-by-endpoint`.
 
 use std::{borrow::Cow, time::Duration};
 

@@ -131,7 +131,7 @@ impl Samples {
     }
 }
 
-/// What the tags `url` and `name` say (k6 spec §3.6: they are equal).
+/// The value of the tags `url` and `name`, which are equal (docs/protocols/k6.md, Tags).
 fn shown_url<'a>(call: &'a Call, exchange: &Exchange) -> Cow<'a, str> {
     match &call.name {
         Some(name) => Cow::Borrowed(name),

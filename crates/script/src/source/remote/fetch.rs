@@ -1,4 +1,4 @@
-//! GET over TLS, as k6 does it (k6 spec §2.8).
+//! GET over TLS, as k6 does it (docs/protocols/k6.md, Imports).
 
 use std::{error::Error, string::FromUtf8Error, sync::OnceLock, time::Duration};
 
