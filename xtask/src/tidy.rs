@@ -1,13 +1,16 @@
 //! `cargo xtask tidy`: rules of this repository that neither rustfmt nor clippy knows.
 //!
-//! Each rule is a pure function over one file's path and text; this file reads the tree and prints what they find.
+//! Each rule is a pure function over one file's path and text, and over the names of all files; this file reads them and
+//! prints what the rules find.
 
 mod rules;
+mod tree;
 
-use std::{fs, path::Path};
+use std::{fs, path::PathBuf};
 
 use crate::{command, repository};
 use rules::{RULES, Source};
+use tree::Tree;
 
 /// Why the tree is not tidy.
 #[derive(Debug, thiserror::Error)]
@@ -20,11 +23,20 @@ pub(crate) enum Error {
 
 /// Checks every text file of the repository and prints `path:line: what is wrong` for each finding.
 pub(crate) fn run() -> Result<(), Error> {
-    let files = repository::files()?;
+    let files: Vec<_> = repository::files()?.into_iter().filter_map(read).collect();
+    let mut tree = Tree::default();
+    for (path, text) in &files {
+        tree.add(path, text.as_deref());
+    }
     let mut n_findings = 0;
-    for path in &files {
-        let Some(text) = read_text(path) else { continue };
-        for finding in findings(&Source { path, text: &text }) {
+    for (path, text) in &files {
+        let Some(text) = text else { continue };
+        let source = Source {
+            path,
+            text,
+            tree: &tree,
+        };
+        for finding in findings(&source) {
             println!("{finding}");
             n_findings += 1;
         }
@@ -39,9 +51,10 @@ pub(crate) fn run() -> Result<(), Error> {
     Ok(())
 }
 
-/// The file's text; `None` for a file that is deleted in the tree or is not UTF-8, such as a picture.
-fn read_text(path: &Path) -> Option<String> {
-    String::from_utf8(fs::read(repository::root().join(path)).ok()?).ok()
+/// A file with its text; `None` for a file that is deleted in the tree. What is not UTF-8, such as a picture, has no text.
+fn read(path: PathBuf) -> Option<(PathBuf, Option<String>)> {
+    let content = fs::read(repository::root().join(&path)).ok()?;
+    Some((path, String::from_utf8(content).ok()))
 }
 
 fn findings(source: &Source<'_>) -> Vec<String> {

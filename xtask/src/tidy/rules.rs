@@ -1,14 +1,20 @@
 //! The rules of `cargo xtask tidy`, one function each.
 
+mod citations;
 mod hashing;
+mod links;
 
 use std::path::Path;
+
+use super::tree::Tree;
 
 /// One text file.
 pub(super) struct Source<'a> {
     /// Relative to the root of the repository.
     pub(super) path: &'a Path,
     pub(super) text: &'a str,
+    /// The repository that it is a part of.
+    pub(super) tree: &'a Tree,
 }
 
 /// A line number, counted from 1, and what is wrong there.
@@ -23,7 +29,7 @@ const NAPS: [&str; 2] = [concat!("thread::", "sleep"), concat!("timers/", "promi
 const TOKIO_NAP: &str = concat!("time::", "sleep(");
 
 /// All rules, in the order in which their findings are printed.
-pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 9] = [
+pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 12] = [
     rust_files_say_why_they_exist,
     no_trailing_whitespace,
     no_long_files,
@@ -33,6 +39,9 @@ pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 9] = [
     no_machine_paths,
     no_package_sources,
     hashing::no_hashes_without_key,
+    links::no_dead_links,
+    citations::no_foreign_citations,
+    citations::cited_pages_exist,
 ];
 
 impl Source<'_> {

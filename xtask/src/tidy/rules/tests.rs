@@ -2,11 +2,28 @@
 
 use super::*;
 
+/// Pages of the repository that texts are checked in.
+const PAGES: [(&str, &str); 2] = [
+    (
+        "docs/cable.md",
+        "# Cable\n\n## Close codes\n\n## `--flag`, and more\n\n```\n# No heading\n```\n",
+    ),
+    ("README.md", "# Plimsoll\n"),
+];
+
 /// `text` at `path` has findings in exactly these lines.
+#[track_caller]
 fn check(path: &str, text: &str, expected: &[usize]) {
+    let mut tree = Tree::default();
+    for (page, content) in PAGES {
+        tree.add(Path::new(page), Some(content));
+    }
+    tree.add(Path::new("docs/images/a.png"), None);
+    tree.add(Path::new(path), Some(text));
     let source = Source {
         path: Path::new(path),
         text,
+        tree: &tree,
     };
     let lines: Vec<usize> = RULES
         .iter()
@@ -144,4 +161,79 @@ fn hashes_without_key() {
         let expected: &[usize] = if is_wrong { &[number] } else { &[] };
         check(path, &text, expected);
     }
+}
+
+#[test]
+fn links_of_pages() {
+    for (link, is_dead) in [
+        ("[a](../README.md)", false),
+        ("[a](cable.md#close-codes)", false),
+        ("[a](cable.md#--flag-and-more)", false),
+        ("[a](images)", false),
+        ("![a](images/a.png)", false),
+        ("[a](#here)", false),
+        (
+            "[a](https://example.org/b.md#c) and [d](mailto:kay@example.org)",
+            false,
+        ),
+        ("[a](README.md)", true),
+        ("[a](../../README.md)", true),
+        ("[a](cable.md#commands)", true),
+        ("[a](cable.md#no-heading)", true),
+        ("[a](#there)", true),
+        ("[a](cable.md), [b](images/b.png)", true),
+    ] {
+        let expected: &[usize] = if is_dead { &[3] } else { &[] };
+        check("docs/b.md", &format!("# Here\n\n{link}\n"), expected);
+    }
+    check("docs/b.md", "```\n[a](nowhere.md)\n```\n", &[]);
+    check("docs/b.md", "[a](nowhere.md) [b](nothing.md)\n", &[1, 1]);
+    check("b.rs", "//! [a](nowhere.md)\n", &[]);
+}
+
+#[test]
+fn texts_that_readers_do_not_have() {
+    for (line, is_wrong) in [
+        (concat!("as the spec", " §2.2 says"), true),
+        (concat!("(k6 spec", " §3)"), true),
+        (concat!("(direction", " §4.2)"), true),
+        (concat!("the command of seed", " 001"), true),
+        ("RFC 6455 §5.5.2", false),
+        (concat!("with the seed", " 0 it repeats"), false),
+        ("the specification of XDG", false),
+    ] {
+        let expected: &[usize] = if is_wrong { &[1] } else { &[] };
+        check("deny.toml", &format!("# {line}\n"), expected);
+        check("docs/b.md", &format!("{line}\n"), expected);
+    }
+}
+
+#[test]
+fn pages_that_comments_cite() {
+    for (comment, is_wrong) in [
+        ("as docs/cable.md says", false),
+        ("(docs/cable.md, Close codes)", false),
+        ("(docs/cable.md, `--flag`, and more), or nothing", false),
+        ("docs/cable.md, which is long", false),
+        ("(RFC 6455; `docs/cable.md`).", false),
+        ("[a](../../docs/cable.md)", false),
+        ("https://example.org/docs/a.md, crates/report/docs/a.md", false),
+        ("the folder docs/", false),
+        ("(docs/cables.md)", true),
+        ("(docs/cable.md, Commands)", true),
+        ("docs/cable.md, No heading", true),
+    ] {
+        let expected: &[usize] = if is_wrong { &[2] } else { &[] };
+        check(
+            "a.rs",
+            &format!("//! Why.\n/// {comment}\nfn a() {{}}\n"),
+            expected,
+        );
+        check("a.rs", &format!("//! Why.\nlet a = 1; // {comment}\n"), expected);
+        check("a.toml", &format!("[a]\n# {comment}\n"), expected);
+    }
+    // A heading may stand on the next line, and what is no comment is no citation.
+    check("a.rs", "//! Why (docs/cable.md, Close\n//! codes).\n", &[]);
+    check("a.rs", "//! Why (docs/cable.md,\n//! Close).\n", &[1]);
+    check("a.rs", "//! Why.\nlet page = \"docs/b.md\";\n", &[]);
 }
