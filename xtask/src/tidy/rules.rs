@@ -29,7 +29,7 @@ const NAPS: [&str; 2] = [concat!("thread::", "sleep"), concat!("timers/", "promi
 const TOKIO_NAP: &str = concat!("time::", "sleep(");
 
 /// All rules, in the order in which their findings are printed.
-pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 12] = [
+pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 13] = [
     rust_files_say_why_they_exist,
     no_trailing_whitespace,
     no_long_files,
@@ -40,6 +40,7 @@ pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 12] = [
     no_package_sources,
     hashing::no_hashes_without_key,
     links::no_dead_links,
+    links::index_is_complete,
     citations::no_foreign_citations,
     citations::cited_pages_exist,
 ];

@@ -29,6 +29,11 @@ impl Tree {
         normal(path).is_some_and(|path| self.paths.contains(&path))
     }
 
+    /// All Markdown pages.
+    pub(super) fn pages(&self) -> impl Iterator<Item = &Path> {
+        self.headings.keys().map(PathBuf::as_path)
+    }
+
     /// The headings of a page as they are written; `None` for files that are not Markdown.
     pub(super) fn headings(&self, page: &Path) -> Option<&[String]> {
         self.headings.get(&normal(page)?).map(Vec::as_slice)
@@ -55,7 +60,7 @@ fn headings(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The path without `.` and `..`; `None` for one that leads out of the repository.
-fn normal(path: &Path) -> Option<PathBuf> {
+pub(super) fn normal(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

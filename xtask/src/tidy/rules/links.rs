@@ -1,9 +1,15 @@
-//! Relative links of Markdown pages lead to a file or a folder, and to a heading where they name one.
+//! Relative links of Markdown pages lead to a file or a folder, and to a heading where they name one; and the index of
+//! documents has a link to each.
+
+use std::{collections::BTreeSet, path::Path};
 
 use super::{
-    super::tree::{is_page, prose},
+    super::tree::{is_page, normal, prose},
     Finding, Source,
 };
+
+/// The page that lists all pages of its folder.
+const INDEX: &str = "docs/README.md";
 
 /// Each dead link of a page. Links to other hosts are not looked at.
 pub(super) fn no_dead_links(source: &Source<'_>) -> Vec<Finding> {
@@ -14,6 +20,25 @@ pub(super) fn no_dead_links(source: &Source<'_>) -> Vec<Finding> {
         prose(source.text).flat_map(|(number, line)| targets(line).map(move |target| (number, target)));
     links
         .filter_map(|(number, target)| Some((number, problem(source, target)?)))
+        .collect()
+}
+
+/// Each page below `docs/` that the index leaves out.
+pub(super) fn index_is_complete(source: &Source<'_>) -> Vec<Finding> {
+    let index = Path::new(INDEX);
+    let (true, Some(folder)) = (source.path == index, index.parent()) else {
+        return Vec::new();
+    };
+    let links = prose(source.text).flat_map(|(_, line)| targets(line));
+    let linked: BTreeSet<_> = links
+        .filter_map(|target| normal(&folder.join(target.split('#').next()?)))
+        .collect();
+    let missing = source
+        .tree
+        .pages()
+        .filter(|page| page.starts_with(folder) && *page != index && !linked.contains(*page));
+    missing
+        .map(|page| (1, format!("lists every document, but not `{}`", page.display())))
         .collect()
 }
 

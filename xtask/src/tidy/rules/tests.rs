@@ -192,6 +192,13 @@ fn links_of_pages() {
 }
 
 #[test]
+fn documents_in_the_index() {
+    check("docs/README.md", "[a](cable.md#close-codes)\n", &[]);
+    check("docs/README.md", "[a](../README.md)\n", &[1]);
+    check("README.md", "[a](docs/images)\n", &[]);
+}
+
+#[test]
 fn texts_that_readers_do_not_have() {
     for (line, is_wrong) in [
         (concat!("as the spec", " §2.2 says"), true),
