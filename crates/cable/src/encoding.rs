@@ -20,10 +20,12 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
+mod encode_error;
+mod json_text;
 mod msgpack;
 mod protobuf;
 
-pub use self::{msgpack::MsgpackError, protobuf::ProtobufError};
+pub use self::{encode_error::EncodeError, msgpack::MsgpackError, protobuf::ProtobufError};
 
 /// An encoding of commands and server messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,19 +46,6 @@ pub enum Content<'a> {
     Text(&'a str),
     /// A binary message.
     Binary(&'a [u8]),
-}
-
-/// A command cannot be written in an encoding.
-#[derive(Debug, thiserror::Error)]
-pub enum EncodeError {
-    /// The message of protocol buffers has no place for it.
-    #[error(
-        "the command {0} does not exist in protobuf, which has subscribe, unsubscribe and message; use msgpack or json"
-    )]
-    NotInProtobuf(&'static str),
-    /// No JSON, or its lists and objects are nested more than 128 deep.
-    #[error("write the command in a binary encoding: {0}")]
-    Json(#[from] serde_json::Error),
 }
 
 /// A message of a server is not what its encoding says.
@@ -149,30 +138,6 @@ impl FromStr for Encoding {
         let known = Self::ALL.into_iter().find(|it| it.name() == name);
         known.ok_or_else(|| UnknownEncoding(name.to_owned()))
     }
-}
-
-/// Appends `text` as JSON.
-fn push_text(json: &mut String, text: &str) {
-    json.push('"');
-    let mut rest = text;
-    let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-    // Of bytes: none of these is a part of another character.
-    while let Some(at) = rest.bytes().position(is_special) {
-        let (plain, special) = rest.split_at(at);
-        json.push_str(plain);
-        let byte = special.as_bytes()[0];
-        match byte {
-            b'"' => json.push_str("\\\""),
-            b'\\' => json.push_str("\\\\"),
-            b'\n' => json.push_str("\\n"),
-            b'\r' => json.push_str("\\r"),
-            b'\t' => json.push_str("\\t"),
-            _ => json.push_str(&format!("\\u{byte:04x}")),
-        }
-        rest = &special[1..];
-    }
-    json.push_str(rest);
-    json.push('"');
 }
 
 #[cfg(test)]

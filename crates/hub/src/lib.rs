@@ -17,6 +17,7 @@ mod frame;
 mod identifiers;
 mod outbox;
 mod session;
+mod session_id;
 mod shrink;
 mod streams;
 
@@ -29,7 +30,7 @@ pub use crate::{
     fanout::Portion,
     frame::Frame,
     outbox::{Flush, Outbox, PushError},
-    session::SessionId,
+    session_id::SessionId,
     streams::Format,
 };
 use crate::{

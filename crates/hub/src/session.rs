@@ -6,28 +6,6 @@ use smallvec::SmallVec;
 
 use crate::{Budget, Format, Frame, Outbox, PushError, identifiers::IdentifierId, streams::StreamId};
 
-/// Names a session of one hub. A number that was used by an earlier session does not match a later one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SessionId {
-    index: u32,
-    serial: u32,
-}
-
-impl SessionId {
-    pub(crate) fn new(index: usize, serial: u32) -> Self {
-        let index = u32::try_from(index).expect("a process cannot hold 2^32 connections");
-        Self { index, serial }
-    }
-
-    pub(crate) fn index(self) -> usize {
-        self.index as usize
-    }
-
-    pub(crate) fn serial(self) -> u32 {
-        self.serial
-    }
-}
-
 /// A session's place in a stream; [`crate::streams::Member::slot`] points back here.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Membership {

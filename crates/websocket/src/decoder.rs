@@ -20,6 +20,7 @@ mod partial;
 mod tests;
 
 pub use error::DecodeError;
+pub(crate) use error::MAX_EMPTY_FRAGMENTS;
 use partial::{Delivered, Partial, PartialFrame};
 
 /// The receiving state of one connection; 24 bytes when idle.

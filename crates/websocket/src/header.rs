@@ -1,8 +1,8 @@
 //! The frame header (RFC 6455 §5.2): two bytes, the extended length, the mask key.
 
-use crate::config::Role;
 use crate::decoder::DecodeError;
 use crate::opcode::Opcode;
+use crate::role::Role;
 
 /// The longest header: 2 bytes, a 64-bit length and the mask key.
 pub(crate) const MAX_BYTES: usize = 14;

@@ -25,11 +25,13 @@ mod header;
 mod mask;
 mod message;
 mod opcode;
+mod role;
 mod text;
 
 pub use close::{CloseCode, CloseFrame, CloseState};
-pub use config::{Config, Role};
+pub use config::Config;
 pub use decoder::{DecodeError, Decoder};
 pub use event::{Decoded, Event};
 pub use frame::{Frame, encode_close, encode_frame};
 pub use opcode::Opcode;
+pub use role::Role;

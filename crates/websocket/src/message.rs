@@ -1,13 +1,9 @@
 //! A data message that arrives in pieces.
 
-use crate::decoder::DecodeError;
+use crate::decoder::{DecodeError, MAX_EMPTY_FRAGMENTS};
 use crate::event::Event;
 use crate::opcode::Opcode;
 use crate::text::Text;
-
-/// Fragments without payload that a message may have, besides its last one. RFC 6455 §5.4 allows any number, so without
-/// a limit one message could go on for ever; no sender needs more than a few.
-pub(crate) const MAX_EMPTY_FRAGMENTS: u16 = 1024;
 
 /// The message so far. It grows with the bytes that arrive, never with a length that was only announced.
 #[derive(Debug)]

@@ -14,8 +14,8 @@
 
 use super::{
     EncodeError,
+    json_text::push_text,
     msgpack::{MsgpackError, value_to_json},
-    push_text,
 };
 use crate::command::{Command, CommandError};
 

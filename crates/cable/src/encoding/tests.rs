@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{json_text::push_text, *};
 use crate::{
     command::{encode_message, encode_subscribe, encode_unsubscribe},
     reply::Reply,

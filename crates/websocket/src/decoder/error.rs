@@ -1,7 +1,10 @@
 //! What a peer can do wrong, and which close code answers it.
 
 use crate::close::CloseCode;
-use crate::message::MAX_EMPTY_FRAGMENTS;
+
+/// Fragments without payload that a message may have, besides its last one. RFC 6455 §5.4 allows any number, so without
+/// a limit one message could go on for ever; no sender needs more than a few.
+pub(crate) const MAX_EMPTY_FRAGMENTS: u16 = 1024;
 
 /// The peer broke the protocol: send a Close with [`close_code`](Self::close_code) and drop the connection
 /// (RFC 6455 §7.1.7). The decoder has lost its place in the stream and must not be used again.

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::close::CloseFrame;
-use crate::config::Role;
 use crate::deflate::{Deflater, Preferences, WindowBits};
 use crate::frame::Frame;
+use crate::role::Role;
 
 mod clauses;
 mod compressed;

@@ -2,7 +2,7 @@
 
 use super::parameters::Parameters;
 use super::{Direction, WindowBits};
-use crate::config::Role;
+use crate::role::Role;
 
 #[cfg(test)]
 mod tests;

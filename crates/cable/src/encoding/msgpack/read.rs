@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use super::{super::push_text, timestamp};
+use super::{super::json_text::push_text, timestamp};
 
 /// How deep lists and maps may be inside of each other, as in serde_json. The recursion is as deep.
 const MAX_DEPTH: usize = 128;

@@ -3,9 +3,9 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::config::Role;
 use crate::deflate::{Direction, WindowBits};
 use crate::handshake::MAX_HEAD_BYTES;
+use crate::role::Role;
 
 /// The key of RFC 6455 §1.2.
 const KEY: [u8; 16] = *b"the sample nonce";
