@@ -21,6 +21,7 @@ mod reachability;
 mod remote;
 mod request;
 mod retry;
+mod start_error;
 mod status;
 mod target;
 mod tls;
@@ -29,7 +30,8 @@ mod transport;
 
 pub use hosts::{Hosts, HostsError};
 pub use limiter::{Bounds, Concurrency};
-pub use remote::{DisconnectMode, Options, Remote, StartError};
+pub use remote::{DisconnectMode, Options, Remote};
+pub use start_error::StartError;
 pub use target::{BaseUrl, Target, TargetError};
 pub use tls::{Trust, TrustError};
 pub use transport::TransportOptions;

@@ -1,12 +1,12 @@
 //! How many calls may be under way at the same time, and who gets the next free turn.
 
+mod concurrency;
 mod gradient;
 mod line;
 #[cfg(test)]
 mod simulation;
 
 use std::{
-    num::NonZeroUsize,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -20,29 +20,10 @@ use tokio::{
     time::{Instant, timeout},
 };
 
+pub use self::concurrency::{Bounds, Concurrency};
 pub(crate) use self::line::Rank;
 use self::{gradient::Gradient, line::Line};
 use crate::proto::Method;
-
-/// How many calls an application gets at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Concurrency {
-    /// Always this many.
-    Fixed(NonZeroUsize),
-    /// As many as the application turns out to work on.
-    Adaptive(Bounds),
-}
-
-/// Where a limit that adapts begins and how far it goes; `min <= initial <= max`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// The first limit.
-    pub initial: NonZeroUsize,
-    /// The least.
-    pub min: NonZeroUsize,
-    /// The most.
-    pub max: NonZeroUsize,
-}
 
 /// Hands out turns, in the order of [`Line`].
 pub(crate) struct Limiter(Arc<Shared>);
@@ -94,16 +75,6 @@ pub(crate) enum Load {
 /// No turn came up in time.
 #[derive(Debug)]
 pub(crate) struct NoTurn;
-
-impl Concurrency {
-    /// The most calls that can ever be under way.
-    pub(crate) fn max(self) -> usize {
-        match self {
-            Self::Fixed(limit) => limit.get(),
-            Self::Adaptive(bounds) => bounds.max.get(),
-        }
-    }
-}
 
 impl Limiter {
     pub(crate) fn new(concurrency: Concurrency) -> Self {

@@ -1,7 +1,6 @@
 //! The application at the other end of a connection.
 
 use std::{
-    io,
     num::{NonZeroU32, NonZeroUsize},
     sync::Arc,
     thread,
@@ -25,8 +24,8 @@ use crate::{
     reachability,
     request::Reply,
     retry::{Patience, Rules},
+    start_error::StartError,
     target::Target,
-    tls::TrustError,
     translation,
     transport::{Origin, Place, Transport, TransportOptions},
 };
@@ -63,22 +62,6 @@ pub enum DisconnectMode {
     Always,
     /// Of none.
     Never,
-}
-
-/// Why an application cannot be called at all.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// No thread, or no runtime.
-    #[error("cannot start the thread that calls the application: {0}")]
-    Thread(#[from] io::Error),
-    /// The options for TLS.
-    #[error(transparent)]
-    Trust(#[from] TrustError),
-    /// A secret that does not fit into a header.
-    #[error(
-        "the secret for the application has characters that no HTTP header can have; use letters and digits"
-    )]
-    Secret,
 }
 
 /// A remote application.

@@ -24,7 +24,11 @@ use self::{
 };
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::{call::message, trailers::outcome};
-use super::{Origin, PerThread, Place, TransportOptions, Version, connect, connector};
+use super::{
+    connector::{Version, connect, connector},
+    options::{Place, TransportOptions},
+    origin::{Origin, PerThread},
+};
 use crate::{
     hosts::Hosts,
     proto::Method,

@@ -15,11 +15,14 @@ use hyper_util::{
     rt::{TokioExecutor, TokioTimer},
 };
 
-use super::{PROTOCOL_VERSION, Place, TransportOptions, Version, connect, connector, too_long};
+use super::{
+    connector::{Version, connect, connector},
+    options::{PROTOCOL_VERSION, Place, TransportOptions, too_long},
+};
 use crate::{
     proto,
-    remote::StartError,
     request::{self, Reply},
+    start_error::StartError,
     status::{Code, Status},
     target::BaseUrl,
     tls,

@@ -14,7 +14,7 @@ use super::{channel::Sender, trailers};
 use crate::{
     request,
     status::{Code, Status},
-    transport::{PROTOCOL_VERSION, too_long},
+    transport::options::{PROTOCOL_VERSION, too_long},
 };
 
 /// A message is preceded by a byte that says whether it is compressed, and its length in four more.
