@@ -4,7 +4,7 @@ use std::{io, rc::Rc, time::Duration};
 
 use tokio::{net::TcpListener, sync::watch, time::Instant};
 
-use crate::{drain::Stage, shard::Shard, upgrade};
+use crate::{drain::Stage, purpose::Purpose, shard::Shard, upgrade};
 
 /// Pause after a failed `accept`. The usual cause is the open-file limit: the connection stays in the
 /// kernel's queue, and trying again at once would spin.
@@ -12,17 +12,6 @@ const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(100);
 
 /// At most one log line per shard in this time about connections that cannot be taken.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
-
-/// What a listener is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Clients: WebSocket and HTTP.
-    Clients,
-    /// Backends that broadcast without a key: nothing but HTTP.
-    Broadcasts,
-    /// Monitoring that must not be open to clients: nothing but HTTP, and of that only metrics and health.
-    Metrics,
-}
 
 /// Accepts until the server is over, and then closes the listener. While the sessions end, connections are still taken, so
 /// that whoever comes is told to go elsewhere.

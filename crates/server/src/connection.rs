@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use crate::{open_connections::OpenConnection, outgoing::Ending, stream::Stream};
+use crate::{ending::Ending, open_connections::OpenConnection, stream::Stream};
 
 /// One connection with a session.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::{Config, outgoing::Ending, shard::Shard};
+use crate::{Config, ending::Ending, shard::Shard};
 
 /// What the application gets at least to finish when the sessions took all the time: enough for a few calls, and
 /// short enough for process supervisors that wait three seconds.

@@ -6,7 +6,7 @@ use plimsoll_hub::SessionId;
 use plimsoll_websocket::Opcode;
 use smallvec::SmallVec;
 
-use crate::{Config, encoding, outgoing::Ending, shard::Shard};
+use crate::{Config, encoding, ending::Ending, shard::Shard};
 
 pub(crate) mod cable;
 pub(crate) mod events;

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 
 use crate::{
     encoding,
+    ending::Ending,
     mailbox::{Excluded, Letter, Outgoing},
-    outgoing::Ending,
     shard::Shard,
 };
 

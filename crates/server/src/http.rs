@@ -5,30 +5,30 @@ use std::{
     convert::Infallible, future::pending, io, net::SocketAddr, pin::Pin, rc::Rc, task, time::Duration,
 };
 
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::{
-    Method, Request, Response, StatusCode, body::Incoming, header, server::conn::http1, service::service_fn,
-};
+use hyper::{Method, Request, StatusCode, body::Incoming, header, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     sync::mpsc,
 };
 
-use self::request_stream::{Refusal, RequestStream};
+use self::{
+    answers::{Answer, no_room, stopping, text, with_header},
+    request_stream::{Refusal, RequestStream},
+};
 use crate::{
-    accept::Purpose,
     endpoint::{
         Kind,
         events::{self, Opening},
     },
     open_connections::OpenConnection,
+    purpose::Purpose,
     shard::Shard,
     stream::Stream,
 };
 
 mod admin;
+mod answers;
 mod body;
 mod broadcast;
 mod demo_page;
@@ -44,8 +44,6 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// hyper's read buffer per connection, at most: request heads are small, and bodies are read piecewise.
 const MAX_BUFFER_BYTES: usize = 64 * 1024;
-
-type Answer = Response<Full<Bytes>>;
 
 /// What a request leads to.
 enum Outcome {
@@ -199,42 +197,10 @@ fn parting(shard: &Shard, answer: Answer) -> Answer {
     }
 }
 
-/// The answer to every request for work once the server stops.
-fn stopping(shard: &Shard) -> Answer {
-    try_again(shard, "The server is stopping.")
-}
-
-fn no_room(shard: &Shard) -> Answer {
-    try_again(shard, "The server takes no more connections.")
-}
-
-fn try_again(shard: &Shard, reason: &str) -> Answer {
-    let status = StatusCode::SERVICE_UNAVAILABLE;
-    shard.metrics.count_refusal(status);
-    with_header(text(status, reason), header::RETRY_AFTER, "1")
-}
-
 fn upgrade_required() -> Answer {
     let answer = text(StatusCode::UPGRADE_REQUIRED, "This path speaks WebSocket.");
     let answer = with_header(answer, header::UPGRADE, "websocket");
     with_header(answer, header::CONNECTION, "Upgrade")
-}
-
-fn text(status: StatusCode, text: &str) -> Answer {
-    answer_of(status, "text/plain; charset=utf-8", format!("{text}\n"))
-}
-
-fn answer_of(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
-    let mut answer = Response::new(Full::new(body.into()));
-    *answer.status_mut() = status;
-    with_header(answer, header::CONTENT_TYPE, content_type)
-}
-
-fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str) -> Answer {
-    answer
-        .headers_mut()
-        .insert(name, header::HeaderValue::from_static(value));
-    answer
 }
 
 /// The answer to a request that was refused before hyper saw it.

@@ -2,11 +2,9 @@
 //!
 //! Only identifiers that are not empty are kept: a session of an application without them costs nothing here.
 
-use std::{collections::BTreeSet, fmt, ops::Bound, rc::Rc};
+use std::{collections::BTreeSet, ops::Bound, rc::Rc};
 
 use plimsoll_hub::SessionId;
-
-use crate::shard::Shard;
 
 /// An index by identifiers. One flat ordered set: about 36 bytes per session, and nothing degrades when all
 /// sessions have the same identifiers, as load tests do.
@@ -20,7 +18,29 @@ pub(crate) struct Entry {
     session: Option<SessionId>,
 }
 
+impl Entry {
+    /// The identifiers of the session.
+    pub(crate) fn identifiers(&self) -> &str {
+        &self.identifiers
+    }
+}
+
 impl Identities {
+    /// Enters a session; the entry returned takes it out again.
+    pub(crate) fn add(&mut self, identifiers: &str, session: SessionId) -> Entry {
+        let entry = Entry {
+            identifiers: identifiers.into(),
+            session: Some(session),
+        };
+        self.0.insert(entry.clone());
+        entry
+    }
+
+    /// Takes a session out.
+    pub(crate) fn remove(&mut self, entry: &Entry) {
+        self.0.remove(entry);
+    }
+
     /// The sessions with exactly these identifiers.
     pub(crate) fn sessions(&self, identifiers: &str) -> Vec<SessionId> {
         let first = Entry {
@@ -56,45 +76,6 @@ impl Identities {
     }
 }
 
-/// A session's entry in the index, for as long as the session lives.
-pub(crate) struct Identity {
-    shard: Rc<Shard>,
-    entry: Entry,
-}
-
-impl Identity {
-    /// Enters a session under its identifiers; none are no identity.
-    pub(crate) fn register(shard: &Rc<Shard>, id: SessionId, identifiers: &str) -> Option<Box<Self>> {
-        if identifiers.is_empty() {
-            return None;
-        }
-        let entry = Entry {
-            identifiers: identifiers.into(),
-            session: Some(id),
-        };
-        shard.identities.borrow_mut().0.insert(entry.clone());
-        let shard = Rc::clone(shard);
-        Some(Box::new(Self { shard, entry }))
-    }
-
-    /// The identifiers.
-    pub(crate) fn text(&self) -> &str {
-        &self.entry.identifiers
-    }
-}
-
-impl Drop for Identity {
-    fn drop(&mut self) {
-        self.shard.identities.borrow_mut().0.remove(&self.entry);
-    }
-}
-
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.entry.fmt(f)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use plimsoll_hub::{Budget, Format, Hub};
@@ -107,10 +88,7 @@ mod tests {
         let mut identities = Identities::default();
         let mut add = |identifiers: &str| {
             let id = hub.insert((), Format(0));
-            identities.0.insert(Entry {
-                identifiers: identifiers.into(),
-                session: Some(id),
-            });
+            identities.add(identifiers, id);
             id
         };
         let (first, _longer, second, _other) = (add("a"), add("ab"), add("a"), add("b"));
@@ -124,10 +102,7 @@ mod tests {
         let mut hub = Hub::<()>::new(0, Budget::new(0));
         let mut identities = Identities::default();
         for identifiers in ["a", "b", "b", "b", "c", "d", "d"] {
-            identities.0.insert(Entry {
-                identifiers: identifiers.into(),
-                session: Some(hub.insert((), Format(0))),
-            });
+            identities.add(identifiers, hub.insert((), Format(0)));
         }
         for step in 1..=8 {
             let mut visited = Vec::new();

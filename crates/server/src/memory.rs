@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use plimsoll_hub::SessionId;
 
 use crate::{
-    outgoing::Ending,
+    ending::Ending,
     shard::{Sessions, Shard},
 };
 

@@ -7,7 +7,7 @@ use http::StatusCode;
 use plimsoll_hub::Outbox;
 use plimsoll_telemetry::{Counter, Gauge, Histogram, Registry};
 
-use crate::outgoing::Ending;
+use crate::ending::Ending;
 
 /// Of `goroutines_num`, which has cells here and one for all open connections.
 pub(crate) const TASKS_HELP: &str =

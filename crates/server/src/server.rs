@@ -9,8 +9,7 @@ use tokio::{
 };
 
 use crate::{
-    Config, Listeners, Publisher,
-    accept::{self, Purpose},
+    Config, Listeners, Publisher, accept,
     admin::Admin,
     application::Application,
     census::{self, Census},
@@ -21,6 +20,7 @@ use crate::{
     metrics::TASKS_HELP,
     open_connections::OpenConnections,
     pending_subscriptions::PendingSubscriptions,
+    purpose::Purpose,
     request_bodies::RequestBodies,
     shard::{Shard, Shared},
     ticker,

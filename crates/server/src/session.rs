@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 use crate::{
     connection::Connection,
     encoding,
+    ending::Ending,
     endpoint::{Endpoint, Task},
-    outgoing::Ending,
     shard::{OpenSession, Shard},
 };
 

@@ -22,12 +22,12 @@ use tokio::{
 };
 
 use crate::{
-    accept::Purpose,
     application::{ConnectRequest, Environment, State},
     connection::Connection,
     encoding,
     endpoint::{Endpoint, Kind, cable::CableSession},
     open_connections::{Admission, OpenConnection},
+    purpose::Purpose,
     session,
     shard::Shard,
     sid,

@@ -13,13 +13,14 @@ use crate::{
         Action, Application, CommandReply, CommandRequest, ConnectReply, ConnectRequest, DisconnectRequest,
         Environment, State, StateChanges, Status, WHISPER_STREAM,
     },
-    identities::Identity,
+    ending::Ending,
+    identity::Identity,
     log_form::LogForm,
-    outgoing::Ending,
     shard::Shard,
 };
 
 mod pending;
+mod settling;
 
 pub(crate) use self::pending::Due;
 use self::pending::Pending;

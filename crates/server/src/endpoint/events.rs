@@ -16,8 +16,8 @@ use crate::{
     application::ConnectRequest,
     connection::Connection,
     encoding,
+    ending::Ending,
     open_connections::OpenConnection,
-    outgoing::Ending,
     shard::{OpenSession, Shard},
     stream::Stream,
 };

@@ -19,13 +19,13 @@ use hyper::{
 };
 
 use super::{
-    Answer, answer_of, body,
+    answers::{Answer, answer_of, text, with_header},
+    body,
     pages::{self, Frames},
-    text, with_header,
 };
 use crate::{
-    accept::Purpose,
     admin::{Admin, Facts, SESSION_LIFETIME, State, Verdict},
+    purpose::Purpose,
     shard::Shard,
 };
 

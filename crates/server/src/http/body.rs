@@ -5,7 +5,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{StatusCode, body::Incoming, header};
 
-use super::{Answer, text, with_header};
+use super::answers::{Answer, text, with_header};
 use crate::{
     request_bodies::{NoRoom, RequestBody},
     shard::Shard,

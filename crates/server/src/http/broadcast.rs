@@ -15,7 +15,10 @@ use hyper::{
 };
 use subtle::ConstantTimeEq;
 
-use super::{Answer, body, stopping, text, with_header};
+use super::{
+    answers::{Answer, stopping, text, with_header},
+    body,
+};
 use crate::{
     AcceptError, MAX_BROADCAST_BYTES,
     config::{BroadcastAccess, Broadcasts},

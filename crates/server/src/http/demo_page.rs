@@ -4,7 +4,7 @@
 use hyper::{Method, Request, StatusCode};
 
 use super::{
-    Answer,
+    answers::Answer,
     pages::{self, Frames},
 };
 use crate::Config;

@@ -6,7 +6,10 @@ use std::net::SocketAddr;
 use hyper::{Method, Request, StatusCode, body::Incoming, header};
 use plimsoll_websocket::handshake::server as handshake;
 
-use super::{Answer, body, text, with_header};
+use super::{
+    answers::{Answer, text, with_header},
+    body,
+};
 use crate::{
     endpoint::events::{Opening, wanted::Wanted},
     shard::Shard,

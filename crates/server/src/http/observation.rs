@@ -7,8 +7,8 @@ use hyper::{Request, StatusCode, header};
 use plimsoll_telemetry::{CONTENT_TYPE, DependencyStatus};
 use serde::Serialize;
 
-use super::{Answer, answer_of, text};
-use crate::{accept::Purpose, shard::Shard};
+use super::answers::{Answer, answer_of, text};
+use crate::{purpose::Purpose, shard::Shard};
 
 /// Comes before the names of all metrics, because dashboards for AnyCable look for it.
 const METRICS_PREFIX: &str = "anycable_go_";

@@ -6,7 +6,7 @@ use hyper::{
     header::{self, HeaderName},
 };
 
-use super::{Answer, answer_of, with_header};
+use super::answers::{Answer, answer_of, with_header};
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";

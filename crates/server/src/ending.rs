@@ -1,0 +1,118 @@
+//! Why the server ends a session, and what it then says to the client.
+
+use std::borrow::Cow;
+
+use plimsoll_cable::{
+    command::{CommandError, JsonKind},
+    disconnect::DisconnectReason,
+    reply,
+};
+use plimsoll_hub::Format;
+use plimsoll_websocket::{CloseCode, CloseFrame, DecodeError};
+
+use crate::encoding;
+
+/// What a frame is instead of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotACommand {
+    /// Not JSON.
+    NotJson,
+    /// JSON, but not an object.
+    Json(JsonKind),
+    /// An object with a field twice or of a wrong type.
+    WrongFields,
+}
+
+/// Why the server ends a session. All close codes of this server follow from here (they are documented in
+/// `docs/reference/serve.md`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ending {
+    /// The server stops.
+    ServerRestart,
+    /// A backend asked for it.
+    Remote { reconnect: bool },
+    /// The client does not read what is sent to it.
+    TooSlow,
+    /// The application refused the connection; its own transmissions said why.
+    AuthFailed,
+    /// The application could not be asked who the client is.
+    AuthError,
+    /// The application ends the connection in reply to a command.
+    ClosedByApplication,
+    /// A frame on a cable connection is not a command.
+    NotACommand(NotACommand),
+    /// A message on `/json` or `/binary` that their contract does not know.
+    NotInContract,
+    /// The client broke the WebSocket protocol.
+    Violation(DecodeError),
+}
+
+impl NotACommand {
+    fn reason(self) -> Cow<'static, str> {
+        match self {
+            Self::NotJson => "Command is not JSON".into(),
+            Self::Json(kind) => format!("Command is {kind}, not a JSON object").into(),
+            Self::WrongFields => "Command has a field twice or of a wrong type".into(),
+        }
+    }
+}
+
+impl From<&CommandError> for NotACommand {
+    fn from(error: &CommandError) -> Self {
+        match error {
+            CommandError::NotJson(_) => Self::NotJson,
+            CommandError::NotAnObject(kind) => Self::Json(*kind),
+            CommandError::WrongFields(_) | CommandError::Unknown(_) | CommandError::Missing { .. } => {
+                Self::WrongFields
+            }
+        }
+    }
+}
+
+impl Ending {
+    /// The last message of a cable connection: why, and whether the client should come back.
+    fn disconnect(self) -> Option<(DisconnectReason, bool)> {
+        let reason = match self {
+            Self::ServerRestart => DisconnectReason::ServerRestart,
+            Self::Remote { reconnect } => return Some((DisconnectReason::Remote, reconnect)),
+            Self::TooSlow => DisconnectReason::TooSlow,
+            Self::AuthFailed
+            | Self::AuthError
+            | Self::ClosedByApplication
+            | Self::NotACommand(_)
+            | Self::NotInContract
+            | Self::Violation(_) => return None,
+        };
+        Some((reason, reason.reconnect()))
+    }
+
+    /// Code and text of the Close frame: AnyCable's, with the exceptions of docs/protocols/cable.md, Close codes.
+    fn close(self) -> (CloseCode, Cow<'static, str>) {
+        match self {
+            Self::ServerRestart => (CloseCode::GOING_AWAY, "Server restart".into()),
+            Self::Remote { .. } => (CloseCode::NORMAL, "Closed remotely".into()),
+            Self::TooSlow => (CloseCode::POLICY_VIOLATION, "Too slow".into()),
+            Self::AuthFailed => (CloseCode::NORMAL, "Auth Failed".into()),
+            Self::AuthError => (CloseCode::INTERNAL_ERROR, "Auth Error".into()),
+            // AnyCable says 1006 here, which must not be sent (RFC 6455 §7.4.1).
+            Self::ClosedByApplication => (CloseCode::NORMAL, "Closed by the application".into()),
+            Self::NotACommand(what) => (CloseCode::UNSUPPORTED_DATA, what.reason()),
+            Self::NotInContract => (CloseCode::UNSUPPORTED_DATA, "Unknown message".into()),
+            Self::Violation(error) => (error.close_code(), error.to_string().into()),
+        }
+    }
+
+    /// The message and the Close frame that a session ends with, encoded for its client.
+    pub(crate) fn last_words(self, speaks_cable: bool, format: Format) -> Vec<u8> {
+        let message = self
+            .disconnect()
+            .filter(|_| speaks_cable)
+            .map(|(reason, reconnect)| reply::encode_disconnect(reason, reconnect));
+        let (code, reason) = self.close();
+        let close = CloseFrame {
+            code,
+            reason: &reason,
+        };
+        encoding::last_words(message.as_deref(), close, format)
+    }
+}

@@ -1,0 +1,94 @@
+//! What a session does for its pending subscriptions when their time comes.
+
+use std::{future::pending, rc::Rc};
+
+use plimsoll_hub::SessionId;
+
+use super::{
+    CableSession,
+    pending::{Caller, Due, Pending},
+};
+use crate::{
+    application::{Environment, Status},
+    log_form::LogForm,
+    shard::Shard,
+};
+
+impl CableSession {
+    /// Waits until something is to be done for a pending subscription; for ever when there is none. Giving it up loses
+    /// nothing.
+    pub(crate) async fn next_due(&mut self) -> Due {
+        match self.pending_mut() {
+            Some(waiting) => waiting.next().await,
+            None => pending().await,
+        }
+    }
+
+    /// Does what is to be done for a pending subscription.
+    pub(crate) fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: Due) {
+        match due {
+            Due::Call(identifier) => self.call_again(shard, &identifier),
+            Due::GiveUp(identifier) => self.give_up(shard, &identifier),
+            Due::Reply(identifier, reply) if reply.status == Status::Failed => {
+                shard.pending_subscriptions.failed(&reply.failure);
+                let is_repeated = self
+                    .pending_mut()
+                    .is_some_and(|pending| pending.failed(&identifier));
+                if !is_repeated {
+                    self.give_up(shard, &identifier);
+                }
+            }
+            Due::Reply(identifier, reply) => {
+                let asks_for_history = self.forget_pending(&identifier).unwrap_or_default();
+                self.decide(shard, id, &identifier, asks_for_history, reply);
+            }
+        }
+    }
+
+    fn call_again(&mut self, shard: &Rc<Shard>, identifier: &Rc<str>) {
+        let memory = self.memory.as_deref();
+        let caller = Caller {
+            sid: Rc::clone(&self.sid),
+            identifiers: self.identifiers().into(),
+            environment: memory.map_or(Environment::EMPTY, |memory| memory.environment.clone()),
+        };
+        if let Some(pending) = self.pending_mut() {
+            pending.call(shard, identifier, caller);
+        }
+    }
+
+    /// The client gets no answer: its own timeout, or its next attempt, is as good as this server's.
+    fn give_up(&mut self, shard: &Shard, identifier: &str) {
+        tracing::debug!(sid = &*self.sid, identifier = %LogForm(identifier), "A pending subscription is given up.");
+        shard.pending_subscriptions.abandoned();
+        self.forget_pending(identifier);
+    }
+
+    /// Returns whether the client asks for history, if the subscription was pending.
+    pub(super) fn forget_pending(&mut self, identifier: &str) -> Option<bool> {
+        let pending = &mut self.memory.as_mut()?.pending;
+        let asks_for_history = pending.as_mut()?.remove(identifier);
+        if pending.as_ref().is_some_and(|pending| pending.is_empty()) {
+            *pending = None;
+        }
+        asks_for_history
+    }
+
+    pub(super) fn pending(&self) -> Option<&Pending> {
+        self.memory.as_ref()?.pending.as_deref()
+    }
+
+    fn pending_mut(&mut self) -> Option<&mut Pending> {
+        self.memory.as_mut()?.pending.as_deref_mut()
+    }
+
+    /// Whether the application is still to decide about any subscription.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.pending().is_some()
+    }
+
+    /// Whether the application is still to decide about this subscription.
+    pub(crate) fn is_pending(&self, identifier: &str) -> bool {
+        self.pending().is_some_and(|pending| pending.contains(identifier))
+    }
+}

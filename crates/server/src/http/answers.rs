@@ -1,0 +1,42 @@
+//! Answers with a whole body, and those that tell clients to come back later.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{Response, StatusCode, header};
+
+use crate::shard::Shard;
+
+/// An answer whose body is at hand.
+pub(super) type Answer = Response<Full<Bytes>>;
+
+/// The answer to every request for work once the server stops.
+pub(super) fn stopping(shard: &Shard) -> Answer {
+    try_again(shard, "The server is stopping.")
+}
+
+pub(super) fn no_room(shard: &Shard) -> Answer {
+    try_again(shard, "The server takes no more connections.")
+}
+
+fn try_again(shard: &Shard, reason: &str) -> Answer {
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    shard.metrics.count_refusal(status);
+    with_header(text(status, reason), header::RETRY_AFTER, "1")
+}
+
+pub(super) fn text(status: StatusCode, text: &str) -> Answer {
+    answer_of(status, "text/plain; charset=utf-8", format!("{text}\n"))
+}
+
+pub(super) fn answer_of(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(body.into()));
+    *answer.status_mut() = status;
+    with_header(answer, header::CONTENT_TYPE, content_type)
+}
+
+pub(super) fn with_header(mut answer: Answer, name: header::HeaderName, value: &'static str) -> Answer {
+    answer
+        .headers_mut()
+        .insert(name, header::HeaderValue::from_static(value));
+    answer
+}
