@@ -2,36 +2,21 @@
 //! acts on them. All seven of k6, with its rules (docs/protocols/k6.md, Executors).
 
 mod arrivals;
+mod limits;
 mod ramping_vus;
+mod window;
 
 use std::time::Duration;
 
 pub use self::{
     arrivals::{Arrivals, ArrivalsError, RateStage},
+    limits::{GRACE, MAX_VUS},
     ramping_vus::{RampingVus, ScheduleError, Stage},
+    window::Window,
 };
-
-/// k6's default for graceful periods.
-pub const GRACE: Duration = Duration::from_secs(30);
-
-/// k6's limit for the number of virtual users.
-pub const MAX_VUS: u32 = 100_000_000;
 
 /// The end of what has no end: 100 years. Reason: an instant that far away still fits into every clock.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-
-/// A stretch of time in which one virtual user is planned to be active. All times count from the absolute start
-/// of the run, so a late start of one iteration never moves what comes after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// From here on the virtual user begins iterations.
-    pub start: Duration,
-    /// From here on it begins no further iteration; the current one may finish.
-    pub stop: Duration,
-    /// An iteration of this window that still runs now is interrupted. When the virtual user is planned again
-    /// before its grace has passed, the iteration may run on into the next window and has that one's grace.
-    pub interrupt: Duration,
-}
 
 /// How a scenario's iterations come about.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -36,11 +36,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+mod evidence;
 mod judgement;
 mod machine;
 mod pulse;
 
 pub use self::{
+    evidence::Evidence,
     judgement::{
         BUSY_SHARE, BUSY_TIME_SHARE, DROPPED_SHARE, Health, LATE_TICK_SHARE, LATENESS, NO_IDLE_SHARE,
         Schedule, busy, dropped, judge, late,
@@ -48,7 +50,7 @@ pub use self::{
     pulse::TICK,
 };
 use self::{machine::MachineCpu, pulse::Pulse};
-use crate::{cpu_clock, histogram::Histogram, watch::own_rss_bytes};
+use crate::{cpu_clock, watch::own_rss_bytes};
 
 /// Collects the health of all workers of this process. Clones share one collection.
 ///
@@ -74,23 +76,6 @@ struct Since {
     machine: Option<MachineCpu>,
 }
 
-/// What a [`Monitor`] saw in one period: the whole run, or one step of it.
-#[derive(Clone, Debug)]
-pub struct Evidence {
-    /// Length of the period.
-    pub elapsed: Duration,
-    /// CPU time of this whole process, all threads.
-    pub cpu: Duration,
-    /// Share (0 to 1) of the period that the busiest worker spent in windows with at least [`BUSY_SHARE`].
-    pub busy_time_share: f64,
-    /// The busiest window of any worker, as share (0 to 1) of one core.
-    pub busiest_share: f64,
-    /// How late the ticks of all workers fired.
-    pub lateness: Histogram,
-    /// Share (0 to 1) of all cores of the machine that nobody used; `None` when `/proc/stat` does not tell.
-    pub machine_idle_share: Option<f64>,
-}
-
 /// What a [`Monitor`] saw since somebody glanced at it before; for series over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Glance {
@@ -108,42 +93,6 @@ impl Glance {
     /// CPU time per wall time: 1.0 is one core kept busy all the time. `None` of a period without length.
     pub fn cores(&self) -> Option<f64> {
         (!self.elapsed.is_zero()).then(|| self.cpu.as_secs_f64() / self.elapsed.as_secs_f64())
-    }
-}
-
-impl Evidence {
-    /// Of no time at all.
-    pub fn nothing() -> Self {
-        Self {
-            elapsed: Duration::ZERO,
-            cpu: Duration::ZERO,
-            busy_time_share: 0.0,
-            busiest_share: 0.0,
-            lateness: Histogram::new(),
-            machine_idle_share: None,
-        }
-    }
-
-    /// Makes this the evidence of both periods together; shares are weighed by how long the periods were.
-    pub fn join(&mut self, later: &Self) {
-        let [own, others] = [self.elapsed, later.elapsed].map(|elapsed| elapsed.as_secs_f64());
-        let mean = |one: f64, other: f64| {
-            let seconds = own + others;
-            if seconds > 0.0 {
-                (one * own + other * others) / seconds
-            } else {
-                0.0
-            }
-        };
-        self.busy_time_share = mean(self.busy_time_share, later.busy_time_share);
-        self.machine_idle_share = match (self.machine_idle_share, later.machine_idle_share) {
-            (Some(one), Some(other)) => Some(mean(one, other)),
-            (one, other) => one.or(other),
-        };
-        self.busiest_share = self.busiest_share.max(later.busiest_share);
-        self.elapsed += later.elapsed;
-        self.cpu += later.cpu;
-        self.lateness.merge(&later.lateness);
     }
 }
 

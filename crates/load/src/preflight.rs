@@ -9,12 +9,14 @@ use std::net::IpAddr;
 mod memory;
 mod open_files;
 mod ports;
+mod problem;
 mod user_memory;
 
 pub use self::{
     memory::Memory,
     open_files::{OpenFileLimit, raise_open_file_limit},
     ports::PortRange,
+    problem::Problem,
     user_memory::{Fit, MemoryNeed, UserKind},
 };
 
@@ -56,43 +58,6 @@ pub struct Plan {
     pub source_addresses: Vec<IpAddr>,
     /// What will make the run fail, and what to do about it. Empty when all is well.
     pub problems: Vec<Problem>,
-}
-
-/// A limit that is too low for the run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
-    /// The process may not open enough files.
-    #[error(
-        "{n_connections} connections need {needed} open files, but this process may open {hard} at most; \
-         raise the hard limit first (`ulimit -Hn {needed}` as root, `nofile` in /etc/security/limits.conf, \
-         or `docker run --ulimit nofile={needed}`), or use fewer connections"
-    )]
-    OpenFiles {
-        /// Connections of the run.
-        n_connections: u64,
-        /// Files that they need.
-        needed: u64,
-        /// Hard limit that was found.
-        hard: u64,
-    },
-    /// One source address has too few local ports for the destination.
-    #[error(
-        "{n_connections} connections to {destination} need {n_addresses} source addresses, because each has only \
-         {usable} usable local ports ({ports}); name more addresses of this machine with `--local-addr A,B,…`, \
-         or widen the range: `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`"
-    )]
-    Ports {
-        /// Connections of the run.
-        n_connections: u64,
-        /// Where they go.
-        destination: IpAddr,
-        /// Source addresses that they need.
-        n_addresses: u64,
-        /// Connections that one source address can carry.
-        usable: u64,
-        /// The range that was found.
-        ports: PortRange,
-    },
 }
 
 /// Compares what a run needs with what the system has.

@@ -4,30 +4,27 @@
 //! the id (round robin, so that a ramp touches all workers evenly). The run loop owns the total; workers hand it
 //! deltas over a bounded channel, and nobody takes a lock to record a sample.
 
-use std::{
-    future::Future,
-    io,
-    num::NonZeroUsize,
-    sync::Arc,
-    thread,
-    time::{Duration, SystemTime},
-};
+use std::{future::Future, num::NonZeroUsize, sync::Arc, thread};
 
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    generator::{Evidence, Monitor, Schedule},
-    metrics::{MetricSet, RegisterError, Registry, SampleSender, Selector, built_in::Execution},
-    plan::{Plan, Scenario},
-    threshold::{Finding, ThresholdError, Thresholds},
-    vu::{Lifecycle, VuFactory, VuId},
+    generator::Monitor,
+    metrics::{MetricSet, Registry, SampleSender, Selector, built_in::Execution},
+    plan::Plan,
+    threshold::Thresholds,
+    vu::{Lifecycle, VuFactory},
     watch::Sampling,
 };
 
 mod account;
 mod control;
+mod error;
 mod failures;
 mod handle;
+mod iterations;
+mod progress;
+mod result;
 mod roster;
 mod run_loop;
 mod scene;
@@ -41,8 +38,12 @@ mod worker;
 
 pub use self::{
     control::{Control, ControlError, State},
+    error::RunError,
     failures::Failures,
     handle::RunHandle,
+    iterations::Iterations,
+    progress::{Progress, ScenarioProgress},
+    result::{RunEnd, RunResult, StageFailure},
     stretch::Stretch,
 };
 use self::{
@@ -97,160 +98,6 @@ pub fn planned_vus(plan: &Plan) -> u64 {
 /// Virtual users of a plan that may exist at the same moment (k6's `maxVUs`).
 pub fn max_vus(plan: &Plan) -> u64 {
     roster::max_vus(&plan.scenarios)
-}
-
-/// The state of a run, about once per second, for people who watch it.
-#[derive(Clone, Debug)]
-pub struct Progress<'a> {
-    /// Time since the start.
-    pub elapsed: Duration,
-    /// Virtual users that run iterations now, those that finish their last one included.
-    pub active_vus: u32,
-    /// Virtual users that exist.
-    pub max_vus: u32,
-    /// Iterations that ended by themselves.
-    pub n_iterations_complete: u64,
-    /// Iterations that were interrupted.
-    pub n_interrupted: u64,
-    /// How far each scenario is, in the order of the plan.
-    pub scenarios: Vec<ScenarioProgress<'a>>,
-    /// How the thresholds stood when they were last evaluated.
-    pub thresholds: Vec<Finding>,
-    /// All metrics since the start.
-    pub metrics: &'a MetricSet,
-    /// What happened since the last time.
-    pub recent: &'a Stretch,
-    /// What people should know, all since the start.
-    pub notices: &'a [String],
-    /// Why iterations failed, all since the start.
-    pub failures: &'a Failures,
-    /// What became of the arrivals of all scenarios together, since the start.
-    pub schedule: Schedule,
-}
-
-/// How far one scenario is.
-#[derive(Clone, Copy, Debug)]
-pub struct ScenarioProgress<'a> {
-    /// Which one.
-    pub scenario: &'a Scenario,
-    /// Virtual users that exist for it.
-    pub vus: u32,
-    /// Its iterations that run now.
-    pub n_under_way: u32,
-    /// Its iterations that ended by themselves.
-    pub n_complete: u64,
-    /// Its iterations that will never begin.
-    pub n_dropped: u64,
-}
-
-/// What a run came to.
-#[derive(Debug)]
-pub struct RunResult {
-    /// All metrics, those of [`Execution`] included.
-    pub metrics: MetricSet,
-    /// What nobody has observed: the last part of a second, and what came with the end.
-    pub rest: Stretch,
-    /// When the first virtual user started.
-    pub started_at: SystemTime,
-    /// From the start to the end of the last iteration.
-    pub duration: Duration,
-    /// Why it ended.
-    pub end: RunEnd,
-    /// How iterations ended.
-    pub iterations: Iterations,
-    /// Virtual users that existed.
-    pub max_vus: u32,
-    /// Why iterations failed.
-    pub failures: Failures,
-    /// How the thresholds stand.
-    pub thresholds: Vec<Finding>,
-    /// Why a virtual user marked the run as failed.
-    pub marked_failed: Option<String>,
-    /// What went wrong in teardown.
-    pub teardown_failure: Option<StageFailure>,
-    /// What people should know.
-    pub notices: Vec<String>,
-    /// What the generator itself did; give it to [`crate::generator::judge`] together with the schedule and the latency
-    /// that is reported.
-    pub generator: Evidence,
-    /// What became of the iterations that arrival executors wanted.
-    pub schedule: Schedule,
-}
-
-/// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    /// Everything was done.
-    Complete,
-    /// A person or a signal ended it.
-    Shutdown,
-    /// A threshold with `abortOnFail` ended it.
-    ThresholdsCrossed,
-    /// A virtual user ended it.
-    Aborted {
-        /// What it said.
-        reason: String,
-    },
-    /// It never began.
-    SetupFailed(StageFailure),
-}
-
-/// Why setup or teardown failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StageFailure {
-    /// It said so.
-    #[error("{0}")]
-    Failed(String),
-    /// It took too long.
-    #[error("took longer than {limit:?}")]
-    TimedOut {
-        /// How long it may take.
-        limit: Duration,
-    },
-}
-
-/// How the iterations of a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Iterations {
-    /// By themselves, well or with an error.
-    pub n_complete: u64,
-    /// Dropped by the schedule or by a shutdown; these are in no other metric.
-    pub n_interrupted: u64,
-}
-
-impl Iterations {
-    /// Those that ended after `earlier`, an older state of this very count.
-    fn since(self, earlier: Self) -> Self {
-        Self {
-            n_complete: self.n_complete - earlier.n_complete,
-            n_interrupted: self.n_interrupted - earlier.n_interrupted,
-        }
-    }
-}
-
-/// Why a run could not be done.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// A metric of the caller has the name of a built-in one.
-    #[error(transparent)]
-    Metric(#[from] RegisterError),
-    /// A threshold cannot be evaluated.
-    #[error(transparent)]
-    Threshold(#[from] ThresholdError),
-    /// The system refused a thread or an event loop.
-    #[error("cannot start a worker: {0}")]
-    Worker(#[from] io::Error),
-    /// A virtual user could not be made.
-    #[error("cannot make virtual user {vu}: {reason}")]
-    Vu {
-        /// Which one.
-        vu: VuId,
-        /// What its factory said.
-        reason: String,
-    },
-    /// A worker ended with a panic: a defect of this program.
-    #[error("a worker panicked, so the figures of this run are incomplete")]
-    WorkerPanicked,
 }
 
 /// Deltas that may wait for the run loop, per worker. When the queue is full, a worker keeps its delta and sends

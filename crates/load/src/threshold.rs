@@ -7,13 +7,15 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::metrics::{MetricId, MetricSet, Registry, Value};
 
+mod aggregation;
 mod error;
 mod expression;
 mod source;
 
 pub use self::{
+    aggregation::Aggregation,
     error::ThresholdError,
-    expression::{Aggregation, Expression, Operator},
+    expression::{Expression, Operator},
 };
 
 /// Time between two evaluations during a run (k6's).

@@ -7,8 +7,10 @@
 
 use std::time::Duration;
 
+mod error;
 mod poisson;
 
+pub use self::error::ArrivalsError;
 use self::poisson::Poisson;
 
 /// A straight line to `target` iterations per time unit.
@@ -18,26 +20,6 @@ pub struct RateStage {
     pub duration: Duration,
     /// Iterations per time unit at the end of the stage.
     pub target: u64,
-}
-
-/// Why a curve is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ArrivalsError {
-    /// Nothing would ever start.
-    #[error("no iteration would ever start; expected a rate above 0, for example 10")]
-    NoRate,
-    /// The whole curve takes no time.
-    #[error("the stages take no time in all; expected at least one with a duration, for example 10s")]
-    NoTime,
-    /// A rate per nothing.
-    #[error("timeUnit is zero; expected how long it takes to start `rate` iterations, for example 1s")]
-    NoTimeUnit,
-    /// The area does not fit into the arithmetic: about a million per second for a year; or more than 50 million
-    /// arrivals at random.
-    #[error(
-        "rate and duration together are beyond what can be scheduled; expected a shorter time or a lower rate"
-    )]
-    TooLarge,
 }
 
 /// When which iteration of an open model starts. Pure: all times count from the start of the scenario.

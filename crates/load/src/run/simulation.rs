@@ -1,13 +1,13 @@
 //! Whole runs in virtual time: all workers on one thread, with the real run loop, for tests.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, time::Duration};
 
 use tokio::task::LocalSet;
 
 use super::*;
 use crate::{
     executor::Executor,
-    vu::{Iteration, IterationContext, IterationError, Vu},
+    vu::{Iteration, IterationContext, IterationError, Vu, VuId},
 };
 
 /// An iteration as a virtual user saw it; times in milliseconds since the start of the run.

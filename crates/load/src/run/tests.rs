@@ -1,9 +1,9 @@
 //! Whole runs: in virtual time by topic, and a few with real threads.
 
-use std::sync::Mutex;
+use std::{sync::Mutex, time::Duration};
 
 use super::{simulation::constant_vus, *};
-use crate::vu::{Iteration, IterationContext, Vu};
+use crate::vu::{Iteration, IterationContext, Vu, VuId};
 
 mod closed;
 mod controlled;

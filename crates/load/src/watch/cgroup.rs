@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Sample, WatchError,
+    CgroupError, Sample, WatchError,
     figure::{Figure, Reading},
 };
 
@@ -22,47 +22,6 @@ pub const MEMORY_CURRENT_BYTES: &str = "memory_current_bytes";
 #[derive(Debug)]
 pub(super) struct Cgroup {
     folder: PathBuf,
-}
-
-/// Why a group cannot be watched.
-#[derive(Debug, thiserror::Error)]
-pub enum CgroupError {
-    /// The machine has only cgroup v1.
-    #[error(
-        "this machine has no cgroup v2 (no file system of type cgroup2 is mounted), which `cgroup:` needs"
-    )]
-    NoVersion2,
-    /// There is no such group.
-    #[error("there is no control group {path}; /proc/PID/cgroup says which group a process is in")]
-    Missing {
-        /// The folder where it should be.
-        path: PathBuf,
-    },
-    /// It is a folder of something else.
-    #[error("{path} is no control group of cgroup v2: it has no file {file}")]
-    NotAGroup {
-        /// The folder.
-        path: PathBuf,
-        /// What every group has.
-        file: &'static str,
-    },
-    /// Nobody counts its memory.
-    #[error(
-        "{path} has no memory.current: the memory controller is not switched on for it; name a group below a \
-         cgroup.subtree_control that has `memory`, or one other than the root"
-    )]
-    NoMemory {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A file in it cannot be read.
-    #[error("cannot read {path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        source: io::Error,
-    },
 }
 
 impl Cgroup {

@@ -1,0 +1,21 @@
+//! Why a curve of rates is refused.
+
+/// Why a curve is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArrivalsError {
+    /// Nothing would ever start.
+    #[error("no iteration would ever start; expected a rate above 0, for example 10")]
+    NoRate,
+    /// The whole curve takes no time.
+    #[error("the stages take no time in all; expected at least one with a duration, for example 10s")]
+    NoTime,
+    /// A rate per nothing.
+    #[error("timeUnit is zero; expected how long it takes to start `rate` iterations, for example 1s")]
+    NoTimeUnit,
+    /// The area does not fit into the arithmetic: about a million per second for a year; or more than 50 million
+    /// arrivals at random.
+    #[error(
+        "rate and duration together are beyond what can be scheduled; expected a shorter time or a lower rate"
+    )]
+    TooLarge,
+}

@@ -1,0 +1,76 @@
+//! What a run came to, and why it ended.
+
+use std::time::{Duration, SystemTime};
+
+use super::{Failures, Iterations, Stretch};
+use crate::{
+    generator::{Evidence, Schedule},
+    metrics::MetricSet,
+    threshold::Finding,
+};
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct RunResult {
+    /// All metrics, those of [`Execution`](crate::metrics::built_in::Execution) included.
+    pub metrics: MetricSet,
+    /// What nobody has observed: the last part of a second, and what came with the end.
+    pub rest: Stretch,
+    /// When the first virtual user started.
+    pub started_at: SystemTime,
+    /// From the start to the end of the last iteration.
+    pub duration: Duration,
+    /// Why it ended.
+    pub end: RunEnd,
+    /// How iterations ended.
+    pub iterations: Iterations,
+    /// Virtual users that existed.
+    pub max_vus: u32,
+    /// Why iterations failed.
+    pub failures: Failures,
+    /// How the thresholds stand.
+    pub thresholds: Vec<Finding>,
+    /// Why a virtual user marked the run as failed.
+    pub marked_failed: Option<String>,
+    /// What went wrong in teardown.
+    pub teardown_failure: Option<StageFailure>,
+    /// What people should know.
+    pub notices: Vec<String>,
+    /// What the generator itself did; give it to [`crate::generator::judge`] together with the schedule and the latency
+    /// that is reported.
+    pub generator: Evidence,
+    /// What became of the iterations that arrival executors wanted.
+    pub schedule: Schedule,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Everything was done.
+    Complete,
+    /// A person or a signal ended it.
+    Shutdown,
+    /// A threshold with `abortOnFail` ended it.
+    ThresholdsCrossed,
+    /// A virtual user ended it.
+    Aborted {
+        /// What it said.
+        reason: String,
+    },
+    /// It never began.
+    SetupFailed(StageFailure),
+}
+
+/// Why setup or teardown failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StageFailure {
+    /// It said so.
+    #[error("{0}")]
+    Failed(String),
+    /// It took too long.
+    #[error("took longer than {limit:?}")]
+    TimedOut {
+        /// How long it may take.
+        limit: Duration,
+    },
+}

@@ -1,0 +1,96 @@
+//! Why a target cannot be watched.
+
+use std::{io, path::PathBuf};
+
+/// Why a target cannot be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// No process has this id.
+    #[error("no process has the id {pid}; `ps` lists the processes of this machine")]
+    NoProcess {
+        /// The id that was asked for.
+        pid: u32,
+    },
+    /// No process is known to listen on this port.
+    #[error("{}", no_listener(*port, *listening))]
+    NoListener {
+        /// The port that was asked for.
+        port: u16,
+        /// Whether the port is in the listening state, although its owner was not found.
+        listening: bool,
+    },
+    /// Not a control group that can be watched.
+    #[error(transparent)]
+    Cgroup(#[from] CgroupError),
+    /// The page of metrics cannot be had, or is none.
+    #[error("no metrics from {url}: {reason}")]
+    Page {
+        /// Where it should be.
+        url: String,
+        /// Why not.
+        reason: String,
+    },
+    /// What the watch began with has ended.
+    #[error("the target has ended: {reason}")]
+    Ended {
+        /// How that is known.
+        reason: String,
+    },
+    /// The system does not tell, or gives no thread.
+    #[error("cannot read /proc, which `--watch` needs (Linux only): {0}")]
+    Proc(#[from] io::Error),
+}
+
+/// Why a group cannot be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum CgroupError {
+    /// The machine has only cgroup v1.
+    #[error(
+        "this machine has no cgroup v2 (no file system of type cgroup2 is mounted), which `cgroup:` needs"
+    )]
+    NoVersion2,
+    /// There is no such group.
+    #[error("there is no control group {path}; /proc/PID/cgroup says which group a process is in")]
+    Missing {
+        /// The folder where it should be.
+        path: PathBuf,
+    },
+    /// It is a folder of something else.
+    #[error("{path} is no control group of cgroup v2: it has no file {file}")]
+    NotAGroup {
+        /// The folder.
+        path: PathBuf,
+        /// What every group has.
+        file: &'static str,
+    },
+    /// Nobody counts its memory.
+    #[error(
+        "{path} has no memory.current: the memory controller is not switched on for it; name a group below a \
+         cgroup.subtree_control that has `memory`, or one other than the root"
+    )]
+    NoMemory {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file in it cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+}
+
+fn no_listener(port: u16, listening: bool) -> String {
+    if listening {
+        format!(
+            "port {port} is open, but its process belongs to another user or container; \
+             run as that user or as root, or name the process by its id"
+        )
+    } else {
+        format!(
+            "no process listens on port {port} of this machine; start the target first, or check the port"
+        )
+    }
+}
