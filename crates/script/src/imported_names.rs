@@ -7,18 +7,10 @@ use rquickjs::{Ctx, Object, Value};
 use crate::{
     error::ScriptError,
     loading, modules,
-    program::{Program, SourceModule},
-    source::{Excerpt, ImportedName, Location},
+    program::Program,
+    source::{Excerpt, Location},
+    source_module::{Named, SourceModule},
 };
-
-/// Something that a script names of another module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    /// The name of the module.
-    pub(crate) module: String,
-    /// What of it, and where.
-    pub(crate) name: ImportedName,
-}
 
 /// Refuses what cannot be linked. What may be a question whether something is there, such as `if (http.file)`, is a
 /// warning.

@@ -6,7 +6,7 @@
 
 use rquickjs::{Context, Result, Runtime, context::intrinsic};
 
-use crate::program::SourceModule;
+use crate::source_module::SourceModule;
 
 /// What there is of the language beside the syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

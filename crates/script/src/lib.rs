@@ -36,6 +36,7 @@ mod script;
 mod secrets;
 mod setup_data;
 pub mod source;
+mod source_module;
 mod tags;
 mod task;
 mod vm;
@@ -46,9 +47,10 @@ pub use self::{
     modules::PageSelector,
     network::check_options,
     processor::{PROCESSOR_MODULES, Processor},
-    program::{Options, Program, SourceModule},
+    program::{Options, Program},
     script::{Script, Stages, Users},
     secrets::{Redaction, SecretSource, Secrets, SecretsError},
+    source_module::SourceModule,
     task::Files,
 };
 

@@ -1,7 +1,5 @@
 //! k6's modules, natively: what a script can import without a file.
 
-use rquickjs::{Ctx, Object, Result};
-
 mod cable;
 mod crypto;
 mod data;
@@ -11,45 +9,18 @@ mod html;
 pub(crate) mod http;
 mod k6;
 mod metrics;
+mod module;
 mod secrets;
 pub(crate) mod timers;
 mod websockets;
 mod ws;
 
-pub use self::html::PageSelector;
 pub(crate) use self::k6::is_truthy;
-
-/// A module of the host.
-pub(crate) struct Module {
-    /// What a script writes after `from`.
-    pub(crate) id: &'static str,
-    /// Makes its exports; once per virtual user, when the script first imports it.
-    pub(crate) build: for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>,
-    /// What it has, for people.
-    pub(crate) api: &'static [Api],
-}
-
-/// One thing of a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Api {
-    /// The name: `check`, or `Counter.add` for a method.
-    pub name: &'static str,
-    /// How it compares with k6.
-    pub k6: K6,
-}
-
-/// How something compares with k6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum K6 {
-    /// It does the same.
-    Same,
-    /// It differs, and how.
-    Differs(&'static str),
-    /// k6 has it and this program has not, and why or what to do instead.
-    Absent(&'static str),
-    /// This program has it and k6 has not, and what it does.
-    Beyond(&'static str),
-}
+use self::module::Module;
+pub use self::{
+    html::PageSelector,
+    module::{Api, K6},
+};
 
 /// All modules.
 const MODULES: &[Module] = &[
@@ -134,36 +105,7 @@ pub fn absence(id: &str) -> Option<&'static str> {
 }
 
 /// Every module with what it has, and those that are absent with the reason: for the reference page.
-pub fn catalog() -> impl Iterator<Item = (&'static str, std::result::Result<&'static [Api], &'static str>)> {
+pub fn catalog() -> impl Iterator<Item = (&'static str, Result<&'static [Api], &'static str>)> {
     let present = MODULES.iter().map(|module| (module.id, Ok(module.api)));
     present.chain(ABSENT.iter().map(|&(id, reason)| (id, Err(reason))))
-}
-
-/// Shorthand for the tables of the modules.
-const fn same(name: &'static str) -> Api {
-    Api { name, k6: K6::Same }
-}
-
-/// Likewise.
-const fn differs(name: &'static str, how: &'static str) -> Api {
-    Api {
-        name,
-        k6: K6::Differs(how),
-    }
-}
-
-/// Likewise.
-const fn beyond(name: &'static str, what: &'static str) -> Api {
-    Api {
-        name,
-        k6: K6::Beyond(what),
-    }
-}
-
-/// Likewise.
-const fn absent(name: &'static str, instead: &'static str) -> Api {
-    Api {
-        name,
-        k6: K6::Absent(instead),
-    }
 }

@@ -10,6 +10,7 @@ use plimsoll_scenario::artillery::hooks;
 use crate::{error::ScriptError, program::Program};
 
 mod arguments;
+mod evaluated;
 mod events;
 mod guest;
 mod instance;

@@ -13,13 +13,13 @@ use plimsoll_load::{
 use serde_json::Value;
 
 use crate::{
-    imported_names::Named,
     language::Language,
     metrics::{Custom, Metrics},
     modules::http::RunSettings,
     network::{Network, NetworkError},
     secrets::Secrets,
-    source::{self, Resolved, Source, SourceKind, Sources, Specifier},
+    source::{self, Sources, Specifier},
+    source_module::SourceModule,
 };
 
 /// The whole of a script.
@@ -65,46 +65,6 @@ pub struct Options {
     pub system_tags: BTreeSet<String>,
     /// All of them as JSON, for `exec.test.options` and the script's own `options`.
     pub consolidated: String,
-}
-
-/// One file of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceModule {
-    /// What is compiled.
-    pub text: Arc<str>,
-    /// What people wrote.
-    pub original: Arc<str>,
-    /// Whether it is a CommonJS module.
-    pub is_common_js: bool,
-    /// What its imports stand for, by the text between the quotes.
-    pub imports: HashMap<String, String>,
-    /// What it names of them.
-    pub(crate) named: Vec<Named>,
-}
-
-impl SourceModule {
-    fn of(source: Source) -> Self {
-        let (mut imports, mut named) = (HashMap::new(), Vec::new());
-        for import in source.imports {
-            let module = match import.resolved {
-                Resolved::Builtin(id) => id,
-                Resolved::Module(specifier) => specifier.as_str().to_owned(),
-            };
-            let of_module = |name| Named {
-                module: module.clone(),
-                name,
-            };
-            named.extend(import.names.into_iter().map(of_module));
-            imports.insert(import.written, module);
-        }
-        Self {
-            imports,
-            named,
-            text: source.text,
-            original: source.original,
-            is_common_js: source.kind == SourceKind::CommonJs,
-        }
-    }
 }
 
 impl Program {

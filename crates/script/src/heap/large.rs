@@ -5,11 +5,13 @@ use std::{
     ptr,
 };
 
-use super::spans::SPAN_BYTES;
+use super::spans::{HEADER_BYTES, SPAN_BYTES};
 
 /// How far behind a multiple of [`SPAN_BYTES`] a large block begins: its size stands before it. By that it is told
 /// from blocks in spans, which begin with a longer header.
 pub(super) const OFFSET: usize = 16;
+
+const _: () = assert!(HEADER_BYTES > OFFSET);
 
 /// A block; null when the system has no memory.
 pub(super) fn take(size: usize) -> *mut u8 {

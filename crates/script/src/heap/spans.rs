@@ -206,5 +206,8 @@ const LAYOUT: Layout = match Layout::from_size_align(SPAN_BYTES, SPAN_BYTES) {
     Err(_) => panic!("a power of two is an alignment"),
 };
 
-// The first block is aligned, and begins behind where large blocks begin.
-const _: () = assert!(size_of::<Span>().is_multiple_of(STEP) && size_of::<Span>() > super::large::OFFSET);
+/// How far behind the beginning of a span its first block begins.
+pub(super) const HEADER_BYTES: usize = size_of::<Span>();
+
+// The first block is aligned.
+const _: () = assert!(HEADER_BYTES.is_multiple_of(STEP));

@@ -6,7 +6,7 @@
 
 use rquickjs::{Class, Ctx, Function, Object, Result, Value, function::Opt};
 
-use super::{Module, beyond, differs, same};
+use super::module::{Module, beyond, differs, same};
 use crate::{arguments::Text, host::Host, or_null::OrNull};
 
 mod channel;
@@ -14,12 +14,15 @@ mod client;
 mod condition;
 mod connecting;
 mod counting;
+mod json;
 mod log;
 mod message;
 mod meter;
 mod observers;
 mod options;
 mod round_trip;
+mod shared;
+mod starting;
 mod subscribing;
 
 use self::{client::Client, options::ConnectOptions};
@@ -123,7 +126,7 @@ fn connect<'js>(
     let options = ConnectOptions::read(&ctx, options.0)?;
     match host.wait(&ctx, connecting::connect(&host, &url, &options, recorder))? {
         Ok(connected) => {
-            let client = Client::start(&host, connected, &options);
+            let client = starting::start(&host, connected, &options);
             Ok(OrNull(Some(Class::instance(ctx.clone(), client)?)))
         }
         Err(failure) => {

@@ -8,7 +8,10 @@ use rquickjs::{
 };
 
 use self::algorithm::{ALGORITHMS, Algorithm, Running};
-use super::{Module, encoding, same};
+use super::{
+    encoding,
+    module::{Module, same},
+};
 use crate::{arguments::Text, bytes};
 
 mod algorithm;

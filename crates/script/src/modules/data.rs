@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rquickjs::{Array, Ctx, Exception, Function, IntoJs as _, Object, Result, Value, function::Constructor};
 
-use super::{Module, same};
+use super::module::{Module, same};
 use crate::{
     arguments::{Text, items},
     host::{Host, Stage},

@@ -6,7 +6,7 @@ use base64::{
 };
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs as _, Object, Result, Value, function::Opt};
 
-use super::{Module, differs};
+use super::module::{Module, differs};
 use crate::{arguments::Text, bytes};
 
 pub(super) const MODULE: Module = Module {

@@ -12,7 +12,7 @@ use rquickjs::{
     object::{Accessor, Property},
 };
 
-use super::{Module, differs, same};
+use super::module::{Module, differs, same};
 use crate::{
     arguments::{Text, utf8},
     host::{Host, Stage, Work},

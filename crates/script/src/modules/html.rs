@@ -8,7 +8,7 @@ use self::{
     nodes::Nodes,
     page::{Page, PageReader, pieces},
 };
-use super::Module;
+use super::module::Module;
 use crate::{arguments::Text, host::Host};
 
 mod api;
@@ -16,6 +16,7 @@ mod capture;
 mod criterion;
 mod element;
 mod form;
+mod matcher;
 mod nodes;
 mod page;
 mod selection;

@@ -21,6 +21,7 @@ mod pace;
 mod page;
 mod params;
 mod response;
+mod response_callback;
 mod run_settings;
 mod samples;
 mod send;
@@ -29,7 +30,7 @@ mod session;
 pub(super) use self::names::canonical;
 pub(crate) use self::run_settings::RunSettings;
 use self::session::Session;
-use super::{Api, K6, Module, differs, same};
+use super::module::{Api, K6, Module, differs, same};
 use crate::{arguments::items, host::Host};
 
 pub(super) const MODULE: Module = Module {
@@ -186,7 +187,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     exports.set("expectedStatuses", Function::new(ctx.clone(), expected::create)?)?;
     exports.set(
         "setResponseCallback",
-        Function::new(ctx.clone(), expected::set_default)?,
+        Function::new(ctx.clone(), response_callback::set_default)?,
     )?;
     exports.set("cookieJar", Function::new(ctx.clone(), cookie_jar::of_user)?)?;
     let jar = Function::new(ctx.clone(), cookie_jar::create)?;

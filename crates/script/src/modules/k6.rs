@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Value, function::Opt};
 
-use super::{Module, differs, same};
+use super::module::{Module, differs, same};
 use crate::{arguments::Text, host::Host, tags};
 
 pub(super) const MODULE: Module = Module {

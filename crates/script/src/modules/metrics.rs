@@ -6,7 +6,10 @@ use rquickjs::{
     function::Opt,
 };
 
-use super::{Module, k6::is_truthy, same};
+use super::{
+    k6::is_truthy,
+    module::{Module, same},
+};
 use crate::{
     host::{Host, Stage},
     metrics::Custom,

@@ -2,7 +2,7 @@
 
 use rquickjs::{Ctx, Exception, Function, Object, Promise, Result, Value};
 
-use super::{Module, differs};
+use super::module::{Module, differs};
 use crate::host::Host;
 
 pub(super) const MODULE: Module = Module {

@@ -8,7 +8,7 @@ use rquickjs::{
 };
 use tokio::time::{Instant, sleep_until};
 
-use super::{Module, same};
+use super::module::{Module, same};
 use crate::{
     events::{Callback, EventId},
     host::Host,

@@ -1,8 +1,10 @@
 //! `k6/websockets`: WebSockets as browsers have them, several at once in one virtual user.
 
 mod blob;
+mod construction;
 mod conversation;
 mod event;
+mod handlers;
 mod listeners;
 mod socket;
 
@@ -12,10 +14,11 @@ use rquickjs::{Class, Ctx, Function, Object, Result, function::Rest};
 
 use self::{
     blob::Blob,
-    listeners::{Kind, define_handlers},
+    handlers::define_handlers,
+    listeners::Kind,
     socket::{ReadyState, WebSocket},
 };
-use super::{Api, Module, absent, beyond, differs, same};
+use super::module::{Api, Module, absent, beyond, differs, same};
 
 pub(super) const MODULE: Module = Module {
     id: "k6/websockets",
@@ -92,7 +95,7 @@ fn build_experimental<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn websocket<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
     let constructor = Function::new(
         ctx.clone(),
-        |ctx: Ctx<'js>, arguments: Rest<rquickjs::Value<'js>>| socket::construct(&ctx, arguments.0),
+        |ctx: Ctx<'js>, arguments: Rest<rquickjs::Value<'js>>| construction::construct(&ctx, arguments.0),
     )?;
     let constructor = constructor.with_name("WebSocket")?.with_constructor(true);
     if let Some(prototype) = Class::<WebSocket<'_>>::prototype(ctx)? {

@@ -9,7 +9,10 @@ use plimsoll_clients::websocket::Response;
 use rquickjs::{Class, Ctx, Exception, Function, Object, Result, Value, function::Rest};
 
 use self::socket::Socket;
-use super::{Module, beyond, differs, http::canonical, same};
+use super::{
+    http::canonical,
+    module::{Module, beyond, differs, same},
+};
 use crate::{
     host::Host,
     websocket::{Dial, Flavour, Opened, Params, Session},

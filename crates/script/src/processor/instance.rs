@@ -2,7 +2,6 @@
 //! functions.
 
 use std::{
-    cell::RefCell,
     collections::BTreeSet,
     future::poll_fn,
     rc::Rc,
@@ -15,6 +14,7 @@ use plimsoll_scenario::artillery::hooks::{self, Call, Introduction, Pending};
 use tokio::{sync::oneshot, task::AbortHandle, time::timeout};
 
 use super::{
+    evaluated::Evaluated,
     orders::{CallId, GuestId, Order, Orders},
     workshop,
 };
@@ -29,13 +29,6 @@ use crate::{
 /// How long a function may take that waits for no timer. Reason: it has forgotten `next`, or its promise never settles;
 /// what computes is ended earlier.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
-
-/// What the stack gives out.
-#[derive(Default)]
-pub(super) struct Evaluated {
-    pub(super) functions: RefCell<Option<Result<BTreeSet<String>, ScriptError>>>,
-    pub(super) events: RefCell<Option<Rc<Events>>>,
-}
 
 /// The names of a module's functions, which is evaluated for that.
 pub(super) fn functions_of(program: &Arc<Program>) -> Result<BTreeSet<String>, ScriptError> {

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 
 use super::{
     arguments::{Arguments, Ended, watch},
+    evaluated::Evaluated,
     guest::{Guest, Shared},
-    instance::Evaluated,
     orders::{CallId, GuestId, Order, Orders, Outcome},
     returned::{self, Verdict, reason},
 };

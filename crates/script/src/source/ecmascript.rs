@@ -5,12 +5,15 @@
 
 mod imports;
 mod parser;
+mod request;
+mod top_level_await;
 mod typescript;
 
 use std::sync::Arc;
 
 use self::parser::{Language, Parsed};
-use super::{ImportedName, Location, Problem, SourceError, SourceKind, Specifier};
+pub(super) use self::request::Request;
+use super::{Location, Problem, SourceError, SourceKind, Specifier};
 
 /// A source whose syntax is in order.
 #[derive(Debug)]
@@ -19,16 +22,6 @@ pub(super) struct Module {
     /// What the engine gets.
     pub(super) text: Arc<str>,
     pub(super) requests: Vec<Request>,
-}
-
-/// A specifier that a source names.
-#[derive(Debug)]
-pub(super) struct Request {
-    pub(super) written: String,
-    pub(super) location: Location,
-    pub(super) names: Vec<ImportedName>,
-    /// `require`, which may never run.
-    pub(super) is_require: bool,
 }
 
 /// Parses the source of the module `name`.

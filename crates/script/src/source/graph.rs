@@ -137,7 +137,7 @@ impl Graph<'_> {
         if let Some(path) = module.to_path() {
             return Ok(file::read_source(&path)?);
         }
-        if let Some(text) = jslib::equivalent(module) {
+        if let Some(text) = jslib::equivalent(module.as_str()) {
             self.notices.push(format!(
                 "{module} is not fetched: there is an embedded equivalent"
             ));

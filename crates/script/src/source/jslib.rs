@@ -3,8 +3,6 @@
 //! Written for this program, by the documented behaviour (docs/protocols/k6.md, Imports). Versions of a library differ in
 //! what they export, and so do these.
 
-use super::Specifier;
-
 const RANDOM: &str = include_str!("jslib/k6-utils/random.js");
 const UUID: &str = include_str!("jslib/k6-utils/uuid.js");
 const SECURE_UUID: &str = include_str!("jslib/k6-utils/secure_uuid.js");
@@ -47,9 +45,9 @@ const K6_SUMMARY: &[&str] = &[
     include_str!("jslib/k6-summary/junit.js"),
 ];
 
-/// The equivalent of a module, if there is one.
-pub(super) fn equivalent(module: &Specifier) -> Option<String> {
-    let path = module.as_str().strip_prefix("https://")?;
+/// The equivalent of the module with this URL, if there is one.
+pub(super) fn equivalent(url: &str) -> Option<String> {
+    let path = url.strip_prefix("https://")?;
     if path == "anycable.io/xk6-cable/jslib/k6-rails/0.1.0/index.js" {
         return Some(include_str!("jslib/k6-rails.js").to_owned());
     }

@@ -121,7 +121,7 @@ pub fn resolve(base: &Specifier, written: &str, builtins: Builtins<'_>) -> Resul
         }),
         "file" | "https" => Ok(Resolved::Module(Specifier::new(url))),
         "http" => with_tls(&url)
-            .filter(|secure| jslib::equivalent(secure).is_some())
+            .filter(|secure| jslib::equivalent(secure.as_str()).is_some())
             .map(Resolved::Module)
             .ok_or_else(|| Unresolved::Http {
                 written: plimsoll_redacted::url(written).into_owned(),

@@ -3,6 +3,7 @@
 //! What the server's Close, or a violation of the protocol, asks for waits until the script has handled what came before:
 //! its answers go out in front of our own Close. Until then the connection is kept, and not read.
 
+mod opening;
 mod reader;
 
 use std::{
@@ -10,7 +11,6 @@ use std::{
     future::poll_fn,
     pin::Pin,
     rc::Rc,
-    sync::Arc,
     task::{Context, Poll},
     time::{Duration, Instant},
 };
@@ -19,21 +19,18 @@ use plimsoll_clients::{
     dial::Traffic,
     websocket::{Connection, ReceiveError, SendError},
 };
-use plimsoll_load::metrics::Recorder;
 use plimsoll_websocket::{CloseCode, Opcode};
 use tokio::time::{Sleep, sleep};
 
-use self::reader::Reader;
 use super::{
     Ending, Happening,
     debug::Debug,
-    dial::{Dial, Flavour, Opened},
+    dial::{Flavour, Opened},
     inbox::Inbox,
     pings::Pings,
     samples::Samples,
     waiter::Waiter,
 };
-use crate::{host::Host, network::Network};
 
 /// How long the server's Close is waited for, when the script has said its own; and how long the server may take to read what
 /// is left to say after its last word. As long as Firefox waits: a server that does neither must not hold a virtual user
@@ -80,39 +77,6 @@ impl Drop for Session {
 }
 
 impl Session {
-    /// Begins to connect. `recorder` has the tags of the virtual user.
-    pub(crate) fn open(host: &Host, network: &Arc<Network>, recorder: Recorder, dial: Dial) -> Rc<Self> {
-        let session = Rc::new(Self {
-            url: dial.url.clone(),
-            connection: RefCell::default(),
-            inbox: RefCell::default(),
-            pings: RefCell::default(),
-            opened: RefCell::default(),
-            ending: RefCell::default(),
-            unanswered: RefCell::default(),
-            is_handling: Cell::new(false),
-            samples: RefCell::new(Samples::new(&host.program, &recorder, &dial.tags())),
-            traffic: Rc::default(),
-            started: Instant::now(),
-            flavour: dial.flavour,
-            debug: Debug::of(&host.program),
-            has_begun: Cell::new(false),
-            is_finished: Cell::new(false),
-            patience: RefCell::default(),
-            reader: Waiter::default(),
-            owner: Waiter::default(),
-            sender: Waiter::default(),
-        });
-        let reader = Reader::of(&session);
-        let (program, network, vu) = (Arc::clone(&host.program), Arc::clone(network), host.vu);
-        host.background(async move {
-            let dialled = dial.dial(&network, vu, reader.traffic()).await;
-            reader.begin(dialled, &program, &recorder);
-            reader.read().await;
-        });
-        session
-    }
-
     /// Waits for the end of the attempt to connect, and tells what came of it; once.
     pub(crate) async fn opened(&self) -> Opened {
         poll_fn(|cx| self.poll_opened(cx)).await

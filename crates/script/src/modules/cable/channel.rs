@@ -4,19 +4,19 @@ use std::{rc::Rc, time::Duration};
 
 use plimsoll_cable::identifier::encode_action;
 use plimsoll_clients::cable::{
-    Ending, InquiryError,
+    Ending,
     session::{self, Patience},
 };
-use rquickjs::{Ctx, Exception, Function, JsLifetime, Object, Result, Value, class::Trace, function::Opt};
-use serde_json::value::RawValue;
+use rquickjs::{Ctx, Exception, JsLifetime, Result, Value, class::Trace};
 
 use super::{
-    client::Shared,
     condition::{Condition, Found},
-    counting, round_trip,
-    subscribing::json_object,
+    json::json_object,
+    shared::Shared,
 };
-use crate::{arguments::Text, host::Host, inspect::inspect, or_null::OrNull};
+use crate::host::Host;
+
+mod methods;
 
 /// A subscription.
 #[derive(Clone, Trace, JsLifetime)]
@@ -93,178 +93,4 @@ impl Channel {
         };
         self.shared.log.warn(&text);
     }
-
-    /// What an inquiry came to; nothing, with a line in the log, when there was no answer.
-    fn answered<T>(&self, what: &str, answer: std::result::Result<T, InquiryError>) -> Option<T> {
-        let log = |error: InquiryError| {
-            let text = format!("{what} of `{}`: {error}", self.channel.identifier());
-            self.shared.log.error(&text);
-        };
-        answer.map_err(log).ok()
-    }
-}
-
-#[rquickjs::methods(rename_all = "camelCase")]
-impl Channel {
-    /// Performs an action, without waiting for anything.
-    fn perform<'js>(&self, ctx: Ctx<'js>, Text(action): Text, data: Opt<Value<'js>>) -> Result<()> {
-        self.send(&ctx, &action, data.0).map(drop)
-    }
-
-    /// The next message that fulfils a condition, or null.
-    fn receive<'js>(&self, ctx: Ctx<'js>, condition: Opt<Value<'js>>) -> Result<OrNull<Value<'js>>> {
-        let patience = Patience::Idle(self.shared.receive_timeout);
-        let found = self.search(&ctx, 1, condition.0, patience)?;
-        Ok(OrNull(found.into_iter().next().map(|found| found.value)))
-    }
-
-    /// The next `n` messages, or fewer.
-    fn receive_n<'js>(&self, ctx: Ctx<'js>, n: f64, condition: Opt<Value<'js>>) -> Result<Vec<Value<'js>>> {
-        let patience = Patience::Idle(self.shared.receive_timeout);
-        // A negative number is none.
-        let found = self.search(&ctx, n as usize, condition.0, patience)?;
-        Ok(found.into_iter().map(|found| found.value).collect())
-    }
-
-    /// All messages within so many seconds.
-    fn receive_all<'js>(
-        &self,
-        ctx: Ctx<'js>,
-        seconds: f64,
-        condition: Opt<Value<'js>>,
-    ) -> Result<Vec<Value<'js>>> {
-        let window = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
-        let found = self.search(&ctx, usize::MAX, condition.0, Patience::Window(window))?;
-        Ok(found.into_iter().map(|found| found.value).collect())
-    }
-
-    /// Performs an action and waits for its answer.
-    fn round_trip<'js>(
-        &self,
-        ctx: Ctx<'js>,
-        Text(action): Text,
-        data: Opt<Value<'js>>,
-        condition: Opt<Value<'js>>,
-        trend: Opt<Value<'js>>,
-    ) -> Result<OrNull<Value<'js>>> {
-        round_trip::run(&ctx, self, &action, data.0, condition.0, trend.0).map(OrNull)
-    }
-
-    /// From now on, nothing is kept for `receive`.
-    fn ignore_reads(&self) {
-        self.channel.ignore_reads();
-    }
-
-    /// From now on, messages are only counted.
-    fn count_only<'js>(&self, ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<()> {
-        counting::start(&ctx, self, options.0)
-    }
-
-    /// Calls `function` for each message from now on.
-    fn on_message<'js>(&self, ctx: Ctx<'js>, function: Function<'js>) {
-        self.shared.observers.on_message(&ctx, &self.channel, function);
-    }
-
-    /// Milliseconds from the question to the answer; null before it.
-    fn ack_duration(&self) -> OrNull<f64> {
-        OrNull(self.channel.ack_duration().map(milliseconds))
-    }
-
-    #[qjs(get)]
-    fn identifier(&self) -> String {
-        self.channel.identifier().to_string()
-    }
-
-    #[qjs(get)]
-    fn received(&self) -> f64 {
-        self.channel.n_messages() as f64
-    }
-
-    #[qjs(get)]
-    fn last_received_at(&self) -> OrNull<f64> {
-        OrNull(self.channel.last_message_at_ms().map(|ms| ms as f64))
-    }
-
-    /// Ends the subscription.
-    fn unsubscribe(&self, ctx: Ctx<'_>) -> Result<()> {
-        self.sent(&ctx, "unsubscribe", self.channel.unsubscribe())
-    }
-
-    /// Asks for what was published before: true when it has arrived, false when it was refused.
-    fn history<'js>(&self, ctx: Ctx<'js>, options: Opt<Object<'js>>) -> Result<bool> {
-        let since = match options.0 {
-            Some(options) => options.get::<_, Option<f64>>("since")?,
-            None => None,
-        };
-        let history = self
-            .channel
-            .history(since.map(|since| since as i64), self.shared.receive_timeout);
-        let answer = Host::of(&ctx).wait(&ctx, history)?;
-        self.shared.meter.record();
-        let Some((is_confirmed, took)) = self.answered("history", answer) else {
-            return Ok(false);
-        };
-        self.history_took.set(Some(took));
-        Ok(is_confirmed)
-    }
-
-    /// Milliseconds that the last history took; null before the first.
-    fn history_duration(&self) -> OrNull<f64> {
-        OrNull(self.history_took.get().map(milliseconds))
-    }
-
-    /// Sends to the other listeners.
-    fn whisper<'js>(&self, ctx: Ctx<'js>, data: Value<'js>) -> Result<()> {
-        let data = json(&ctx, &data)?;
-        self.sent(&ctx, "whisper", self.channel.whisper(&data)).map(drop)
-    }
-
-    /// Becomes present.
-    fn join<'js>(&self, ctx: Ctx<'js>, Text(id): Text, info: Opt<Value<'js>>) -> Result<()> {
-        let info = match info.0.filter(|info| !info.is_undefined()) {
-            Some(info) => json(&ctx, &info)?,
-            None => RawValue::NULL.to_owned(),
-        };
-        self.sent(&ctx, "join", self.channel.join(&id, &info))
-    }
-
-    /// Is present no more.
-    fn leave(&self, ctx: Ctx<'_>) -> Result<()> {
-        self.sent(&ctx, "leave", self.channel.leave())
-    }
-
-    /// Who is present: `{ type, total, records }`; null without an answer.
-    fn presence<'js>(&self, ctx: Ctx<'js>) -> Result<OrNull<Value<'js>>> {
-        let presence = self.channel.presence(self.shared.receive_timeout);
-        let answer = Host::of(&ctx).wait(&ctx, presence)?;
-        self.shared.meter.record();
-        let answer = self.answered("presence", answer);
-        let answer = answer.map(|json| ctx.json_parse(json.as_bytes()));
-        answer.transpose().map(OrNull)
-    }
-
-    /// Calls `function` when somebody comes or leaves.
-    fn on_presence<'js>(&self, ctx: Ctx<'js>, function: Function<'js>) {
-        self.shared.observers.on_presence(&ctx, &self.channel, function);
-    }
-}
-
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
-}
-
-/// A value as JSON.
-fn json<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Box<RawValue>> {
-    let json = ctx
-        .json_stringify(value.clone())?
-        .map(|json| json.to_string())
-        .transpose()?;
-    json.and_then(|json| RawValue::from_string(json).ok())
-        .ok_or_else(|| {
-            let text = format!(
-                "{} cannot be written as JSON; expected data, for example {{ typing: true }}",
-                inspect(value)
-            );
-            Exception::throw_type(ctx, &text)
-        })
 }

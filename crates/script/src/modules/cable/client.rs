@@ -1,20 +1,13 @@
 //! The client that `cable.connect` returns.
 
-use std::{rc::Rc, time::Duration};
+use std::rc::Rc;
 
-use plimsoll_clients::cable::{
-    Ending,
-    session::{Reader, Resumption, Session},
-};
+use plimsoll_clients::cable::session::Resumption;
 use rquickjs::{Class, Ctx, Function, JsLifetime, Result, Value, class::Trace, function::Opt};
 
 use super::{
     channel::Channel,
-    connecting::Connected,
-    log::LogLevel,
-    meter::Meter,
-    observers::Observers,
-    options::ConnectOptions,
+    shared::Shared,
     subscribing::{self, Subscription},
 };
 use crate::{arguments::Text, host::Host, modules::k6::is_truthy, or_null::OrNull};
@@ -27,41 +20,7 @@ pub(super) struct Client {
     pub(super) shared: Rc<Shared>,
 }
 
-/// What a client and its channels have in common.
-pub(super) struct Shared {
-    pub(super) session: Session,
-    pub(super) meter: Rc<Meter>,
-    pub(super) observers: Rc<Observers>,
-    pub(super) receive_timeout: Duration,
-    pub(super) throws: bool,
-    pub(super) log: LogLevel,
-    has_warned_of_stall: std::cell::Cell<bool>,
-}
-
 impl Client {
-    /// Lets the session read in the background.
-    pub(super) fn start(host: &Host, connected: Connected, options: &ConnectOptions) -> Self {
-        let Connected {
-            session,
-            reader,
-            meter,
-        } = connected;
-        host.background(read(reader, Rc::clone(&meter), options.log));
-        let observers = Observers::new(host, session.clone(), options.log);
-        let shared = Shared {
-            session,
-            meter,
-            observers,
-            receive_timeout: options.receive_timeout,
-            throws: options.throws,
-            log: options.log,
-            has_warned_of_stall: std::cell::Cell::new(false),
-        };
-        Self {
-            shared: Rc::new(shared),
-        }
-    }
-
     /// What a later session needs of this one.
     pub(super) fn resumption(&self) -> Option<Resumption> {
         self.shared.session.resumption()
@@ -148,41 +107,5 @@ impl Client {
     #[qjs(get)]
     fn restored(&self) -> bool {
         self.shared.session.is_restored()
-    }
-}
-
-impl Shared {
-    /// Says once that messages have waited because nobody took them.
-    pub(super) fn warn_of_stall(&self) {
-        if self.session.totals().n_stalls > 0 && !self.has_warned_of_stall.replace(true) {
-            self.log.warn(
-                "the socket was not read for a while, because 2,048 messages of a channel waited for the script; \
-                 receive() them, or call channel.ignoreReads() or channel.countOnly()",
-            );
-        }
-    }
-}
-
-/// What a client does while the script waits. Dropped with the iteration, which closes the socket.
-async fn read(mut reader: Reader, meter: Rc<Meter>, log: LogLevel) {
-    let meter = EndsWithReading(meter);
-    loop {
-        let read = reader.read().await;
-        meter.0.record();
-        match read {
-            Ok(()) => {}
-            Err(Ending::Left) => return,
-            // The base protocol's clients treat it as a matter of course.
-            Err(ending @ Ending::Disconnected { .. }) => return log.debug(&ending.to_string()),
-            Err(ending) => return log.error(&ending.to_string()),
-        }
-    }
-}
-
-struct EndsWithReading(Rc<Meter>);
-
-impl Drop for EndsWithReading {
-    fn drop(&mut self) {
-        self.0.end();
     }
 }

@@ -6,8 +6,8 @@ use plimsoll_cable::identifier::encode_identifier;
 use plimsoll_clients::cable::{SubscribeError, session};
 use rquickjs::{Class, Ctx, Exception, JsLifetime, Result, Value, class::Trace, function::Opt};
 
-use super::{channel::Channel, client::Shared};
-use crate::{host::Host, inspect::inspect, or_null::OrNull};
+use super::{channel::Channel, json::json_object, shared::Shared};
+use crate::{host::Host, or_null::OrNull};
 
 /// A subscription that was asked for.
 #[derive(Clone, Trace, JsLifetime)]
@@ -108,42 +108,4 @@ impl Subscription {
         self.shared.failed(ctx, &text)?;
         Ok(None)
     }
-}
-
-impl Shared {
-    /// Something came to nothing: an exception with `throw`, otherwise a line in the log.
-    ///
-    /// # Errors
-    /// With `throw`.
-    pub(super) fn failed(&self, ctx: &Ctx<'_>, text: &str) -> Result<()> {
-        if self.throws {
-            return Err(Exception::throw_message(ctx, text));
-        }
-        self.log.error(text);
-        Ok(())
-    }
-}
-
-/// A value as the text of a JSON object; nothing is an empty one.
-///
-/// # Errors
-/// A TypeError when it is no object.
-pub(super) fn json_object<'js>(ctx: &Ctx<'js>, value: Option<Value<'js>>, what: &str) -> Result<String> {
-    let Some(value) = value.filter(|value| !value.is_undefined() && !value.is_null()) else {
-        return Ok("{}".to_owned());
-    };
-    let json = if value.is_object() && !value.is_array() && !value.is_function() {
-        ctx.json_stringify(value.clone())?
-            .map(|json| json.to_string())
-            .transpose()?
-    } else {
-        None
-    };
-    json.ok_or_else(|| {
-        let text = format!(
-            "{what} are {}; expected an object, for example {{ id: 1 }}",
-            inspect(&value)
-        );
-        Exception::throw_type(ctx, &text)
-    })
 }

@@ -1,6 +1,6 @@
 //! What `k6/html` has, compared with k6.
 
-use crate::modules::{Api, K6, differs, same};
+use crate::modules::module::{Api, K6, differs, same};
 
 pub(super) const API: &[Api] = &[
     differs(

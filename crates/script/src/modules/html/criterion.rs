@@ -7,10 +7,10 @@ use rquickjs::{Class, Ctx, Exception, Function, Result, Value};
 
 use super::{
     element::Element,
+    matcher::matcher,
     nodes::{Nodes, has_matching},
     page::Page,
     selection::Selection,
-    selector::{self, SelectorError},
 };
 use crate::{host::Host, modules::k6};
 
@@ -87,8 +87,7 @@ impl<'js> Criterion<'js> {
         if let Self::Selector(matcher) = self {
             return Ok(nodes.find(matcher));
         }
-        let all = selector::parse("*").map_err(|error| refuse(ctx, &error))?;
-        let all = nodes.find(&all);
+        let all = nodes.find(&matcher(ctx, "*")?);
         let chosen = self.choose(ctx, &all, true)?;
         Ok(nodes.then(chosen))
     }
@@ -115,16 +114,4 @@ impl<'js> Criterion<'js> {
                 .is_empty()),
         }
     }
-}
-
-/// The selector in a text of a script.
-///
-/// # Errors
-/// An exception when it is none.
-pub(super) fn matcher(ctx: &Ctx<'_>, selector: &str) -> Result<Matcher> {
-    selector::parse(selector).map_err(|error| refuse(ctx, &error))
-}
-
-fn refuse(ctx: &Ctx<'_>, error: &SelectorError) -> rquickjs::Error {
-    Exception::throw_syntax(ctx, &error.to_string())
 }

@@ -6,7 +6,7 @@ use dom_query::{NodeData, NodeId, NodeRef};
 use rquickjs::{Class, Ctx, JsLifetime, Object, Result, class::Trace};
 
 use super::{
-    criterion::matcher,
+    matcher::matcher,
     nodes::{Relation, matching},
     page::Page,
 };

@@ -4,8 +4,6 @@ use std::rc::Rc;
 
 use rquickjs::{Class, Ctx, Exception, JsLifetime, Result, Value, class::Trace, function::Rest};
 
-use super::session::Session;
-
 /// Ranges of statuses, both ends included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expected(Vec<(u16, u16)>);
@@ -70,27 +68,6 @@ pub(super) fn create<'js>(ctx: Ctx<'js>, statuses: Rest<Value<'js>>) -> Result<C
             statuses: Rc::new(Expected(ranges)),
         },
     )
-}
-
-/// `http.setResponseCallback(…)`: for all requests of this virtual user that have none of their own; null for no
-/// judgement.
-pub(super) fn set_default<'js>(ctx: Ctx<'js>, callback: Value<'js>) -> Result<()> {
-    let session = Session::of(&ctx);
-    if callback.is_null() || callback.is_undefined() {
-        session.expected.replace(None);
-        return Ok(());
-    }
-    let callback = Class::<ExpectedStatuses>::from_value(&callback).map_err(|_| {
-        let text = format!(
-            "http.setResponseCallback() was given {}; expected http.expectedStatuses(…) or null",
-            callback.type_name()
-        );
-        Exception::throw_type(&ctx, &text)
-    })?;
-    session
-        .expected
-        .replace(Some(Rc::clone(&callback.borrow().statuses)));
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,13 +3,9 @@
 use std::cell::RefCell;
 
 use rquickjs::{
-    Class, Ctx, Exception, Function, JsLifetime, Object, Result, Value,
+    Function, JsLifetime,
     class::{Trace, Tracer},
-    function::This,
-    object::Accessor,
 };
-
-use super::socket::WebSocket;
 
 /// What events there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsLifetime)]
@@ -45,7 +41,7 @@ impl Kind {
     }
 
     /// The property with the function for it.
-    fn property(self) -> &'static str {
+    pub(super) fn property(self) -> &'static str {
         match self {
             Self::Open => "onopen",
             Self::Message => "onmessage",
@@ -105,13 +101,13 @@ impl<'js> Listeners<'js> {
         all.map(|listener| listener.function.clone()).collect()
     }
 
-    fn property(&self, kind: Kind) -> Option<Function<'js>> {
+    pub(super) fn property(&self, kind: Kind) -> Option<Function<'js>> {
         let listeners = self.0.borrow();
         let mut found = listeners.iter().filter(|one| one.is_property && one.kind == kind);
         found.next().map(|listener| listener.function.clone())
     }
 
-    fn set_property(&self, kind: Kind, function: Option<Function<'js>>) {
+    pub(super) fn set_property(&self, kind: Kind, function: Option<Function<'js>>) {
         let mut listeners = self.0.borrow_mut();
         listeners.retain(|one| !one.is_property || one.kind != kind);
         listeners.extend(function.map(|function| Listener {
@@ -131,23 +127,4 @@ impl<'js> Trace<'js> for Listeners<'js> {
                 .for_each(|listener| listener.function.trace(tracer));
         }
     }
-}
-
-/// Defines the property of `kind`: null, or a function.
-pub(super) fn define_handlers<'js>(prototype: &Object<'js>, kind: Kind) -> Result<()> {
-    let get = move |this: This<Class<'js, WebSocket<'js>>>| this.0.borrow().listeners.property(kind);
-    let set = move |ctx: Ctx<'js>, this: This<Class<'js, WebSocket<'js>>>, value: Value<'js>| {
-        let is_none = value.is_null() || value.is_undefined();
-        let function = value.into_function();
-        if function.is_none() && !is_none {
-            let text = format!("a value for '{}' should be callable", kind.property());
-            return Err(Exception::throw_type(&ctx, &text));
-        }
-        this.0.borrow().listeners.set_property(kind, function);
-        Ok(())
-    };
-    prototype.prop(
-        kind.property(),
-        Accessor::new(get, set).enumerable().configurable(),
-    )
 }

@@ -5,7 +5,6 @@ use std::{
     rc::Rc,
 };
 
-use plimsoll_clients::target::Target;
 use plimsoll_websocket::{CloseCode, Opcode};
 use rquickjs::{
     Class, Coerced, Ctx, Exception, FromJs as _, JsLifetime, Result, Value,
@@ -15,14 +14,13 @@ use rquickjs::{
 
 use super::{
     blob::Blob,
-    conversation,
     listeners::{Kind, Listeners},
 };
 use crate::{
-    arguments::{items, utf8},
+    arguments::utf8,
     bytes,
     host::Host,
-    websocket::{Dial, Flavour, Opened, Params, Session},
+    websocket::{Opened, Session},
 };
 
 /// A script that sends while more than this waits for the socket has to wait, too.
@@ -73,62 +71,6 @@ impl<'js> Trace<'js> for WebSocket<'js> {
     fn trace<'a>(&self, tracer: Tracer<'a, 'js>) {
         self.listeners.trace(tracer);
     }
-}
-
-/// `new WebSocket(url, protocols, params)`.
-pub(super) fn construct<'js>(
-    ctx: &Ctx<'js>,
-    arguments: Vec<Value<'js>>,
-) -> Result<Class<'js, WebSocket<'js>>> {
-    let host = Host::of(ctx);
-    let recorder = host.recorder(ctx, "a WebSocket")?;
-    let mut arguments = arguments.into_iter();
-    let throw = |error: &dyn std::fmt::Display| Exception::throw_message(ctx, &error.to_string());
-    let Some(url) = arguments.next().filter(|url| !url.is_undefined()) else {
-        return Err(throw(
-            &"WebSocket requires a url, for example new WebSocket('ws://localhost:8080/cable')",
-        ));
-    };
-    let url = Coerced::<String>::from_js(ctx, url)?.0;
-    Target::parse(&url).map_err(|error| throw(&error))?;
-    let protocols = arguments
-        .next()
-        .map_or(Ok(Vec::new()), |value| protocols(ctx, &value))?;
-    let none = Value::new_undefined(ctx.clone());
-    let params = Params::read(ctx, &host, &arguments.next().unwrap_or(none), true)?;
-    let dial = Dial {
-        url: url.clone(),
-        protocols,
-        params,
-        flavour: Flavour::Events,
-    };
-    let network = host.program.network().map_err(|error| throw(&error))?;
-    let socket = WebSocket {
-        session: Session::open(&host, network, recorder, dial),
-        listeners: Listeners::default(),
-        url,
-        protocol: RefCell::default(),
-        is_deflated: Cell::new(false),
-        state: Cell::new(ReadyState::Connecting),
-        wants_buffers: Cell::new(false),
-        farewell: RefCell::default(),
-    };
-    let socket = Class::instance(ctx.clone(), socket)?;
-    conversation::begin(ctx, &host, &socket)?;
-    Ok(socket)
-}
-
-/// One name, or a list of them.
-fn protocols<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<String>> {
-    if value.is_null() || value.is_undefined() {
-        return Ok(Vec::new());
-    }
-    if let Some(list) = value.as_array() {
-        return items::<Coerced<String>>(list)?
-            .map(|name| name.map(|name| name.0))
-            .collect();
-    }
-    Ok(vec![Coerced::<String>::from_js(ctx, value.clone())?.0])
 }
 
 #[rquickjs::methods(rename_all = "camelCase")]
@@ -273,6 +215,20 @@ impl<'js> WebSocket<'js> {
 }
 
 impl<'js> WebSocket<'js> {
+    /// A socket that is connecting.
+    pub(super) fn new(session: Rc<Session>, url: String) -> Self {
+        Self {
+            session,
+            listeners: Listeners::default(),
+            url,
+            protocol: RefCell::default(),
+            is_deflated: Cell::new(false),
+            state: Cell::new(ReadyState::Connecting),
+            wants_buffers: Cell::new(false),
+            farewell: RefCell::default(),
+        }
+    }
+
     pub(super) fn url(&self) -> &str {
         &self.url
     }

@@ -7,7 +7,7 @@ use oxc_ast::ast::Program;
 use oxc_parser::{ParseOptions, Parser, ParserReturn};
 use oxc_span::SourceType;
 
-use super::{super::Problem, SourceKind, imports};
+use super::{super::Problem, SourceKind, top_level_await};
 
 /// Stack for one byte of a source. The parser is recursive, and in the worst case every byte is one level deeper: 20,000
 /// opening brackets take less than 100 MB without optimizations, and a fraction with them.
@@ -73,7 +73,7 @@ impl<'a> Parsed<'a> {
     /// Whether this is a module by its syntax; what has mistakes is one if there are imports or exports before them.
     pub(super) fn is_module(&self) -> bool {
         self.0.module_record.has_module_syntax
-            || (self.mistake().is_none() && imports::awaits_outside_of_functions(self.program()))
+            || (self.mistake().is_none() && top_level_await::awaits_outside_of_functions(self.program()))
     }
 
     /// The first mistake and its byte.

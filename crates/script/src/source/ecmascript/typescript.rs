@@ -6,10 +6,9 @@
 mod class;
 mod edits;
 mod enumeration;
+mod eraser;
 mod function;
 mod imports;
-
-use std::collections::HashSet;
 
 use oxc_ast::ast::{
     ArrowFunctionExpression, Class, ClassElement, Declaration, ExportDefaultDeclaration,
@@ -21,10 +20,13 @@ use oxc_ast::ast::{
     ThrowStatement, VariableDeclarator,
 };
 use oxc_ast_visit::{Visit, walk};
-use oxc_span::{GetSpan, Span};
+use oxc_span::GetSpan;
 use oxc_syntax::scope::ScopeFlags;
 
-use self::edits::Edits;
+use self::{
+    edits::Edits,
+    eraser::{Eraser, Scope},
+};
 use crate::source::Problem;
 
 /// The JavaScript of a tree without mistakes, or what is refused and its byte.
@@ -33,7 +35,7 @@ pub(super) fn erase(source: &str, program: &Program<'_>) -> Result<String, (Prob
         source,
         values: imports::values(program),
         types: imports::types(program),
-        scope: enumeration::Scope::default(),
+        scope: Scope::default(),
         edits: Edits::default(),
         refused: None,
     };
@@ -41,73 +43,6 @@ pub(super) fn erase(source: &str, program: &Program<'_>) -> Result<String, (Prob
     match eraser.refused {
         Some((what, instead, span)) => Err((Problem::TypeScript { what, instead }, span.start as usize)),
         None => Ok(eraser.edits.apply(source)),
-    }
-}
-
-struct Eraser<'s> {
-    source: &'s str,
-    /// Names that are used as values anywhere.
-    values: HashSet<String>,
-    /// Names of the types that the module declares.
-    types: HashSet<String>,
-    /// Of the enum whose initializers are being read.
-    scope: enumeration::Scope,
-    edits: Edits,
-    /// The first thing that has no counterpart: what, what to write instead, and where.
-    refused: Option<(&'static str, &'static str, Span)>,
-}
-
-impl Eraser<'_> {
-    fn refuse(&mut self, what: &'static str, instead: &'static str, span: Span) {
-        self.refused.get_or_insert((what, instead, span));
-    }
-
-    /// A statement ends where its type ended, by a line break. Without the type, the next line might go on with it.
-    fn end_statement(&mut self, span: Span) {
-        self.edits.separate_at(span.end);
-    }
-
-    /// The byte of `mark` from `start` on, which is known to come, outside of comments.
-    fn find_mark(&self, mark: u8, start: u32) -> Option<u32> {
-        let bytes = self.source.as_bytes();
-        let mut at = start as usize;
-        while let Some(&byte) = bytes.get(at) {
-            let rest = &self.source[at..];
-            at += match byte {
-                _ if byte == mark => return u32::try_from(at).ok(),
-                b'/' if rest.starts_with("//") => rest.find('\n')?,
-                b'/' if rest.starts_with("/*") => rest.find("*/")? + 2,
-                _ => rest.chars().next()?.len_utf8(),
-            };
-        }
-        None
-    }
-
-    /// Blanks `mark`, which is known to come after `start`.
-    fn blank_mark(&mut self, mark: u8, start: u32) {
-        if let Some(at) = self.find_mark(mark, start) {
-            self.edits.blank(at, at + 1);
-        }
-    }
-
-    /// Blanks those of `words` that stand between two bytes.
-    fn blank_words(&mut self, words: &[&str], start: u32, end: u32) -> Option<u32> {
-        let text = self.source.get(start as usize..end as usize)?;
-        let mut first = None;
-        for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
-            if words.contains(&word) {
-                let at = start + u32::try_from(word.as_ptr() as usize - text.as_ptr() as usize).ok()?;
-                self.edits.blank(at, at + u32::try_from(word.len()).ok()?);
-                first = first.or(Some(at));
-            }
-        }
-        first
-    }
-
-    fn is_multi_line(&self, span: Span) -> bool {
-        self.source
-            .get(span.start as usize..span.end as usize)
-            .is_some_and(|text| text.contains('\n'))
     }
 }
 

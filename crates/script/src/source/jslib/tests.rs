@@ -5,7 +5,7 @@ use crate::source::{Specifier, jslib::equivalent};
 /// The names behind `export function`.
 fn exports(url: &str) -> Option<String> {
     let module = Specifier::parse(url).expect("a canonical text");
-    let text = equivalent(&module)?;
+    let text = equivalent(module.as_str())?;
     let names = text
         .lines()
         .filter_map(|line| line.strip_prefix("export function ")?.split('(').next());

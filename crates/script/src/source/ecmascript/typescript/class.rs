@@ -7,7 +7,7 @@ use oxc_ast::ast::{
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::GetSpan;
 
-use super::Eraser;
+use super::eraser::Eraser;
 
 /// Words before a member's name that say nothing at run time.
 const MODIFIERS: [&str; 7] = [

@@ -4,14 +4,7 @@ use oxc_ast::ast::{Expression, IdentifierReference, TSEnumDeclaration, TSEnumMem
 use oxc_ast_visit::Visit;
 use oxc_span::GetSpan;
 
-use super::Eraser;
-
-/// The enum whose initializers are read: its members go by their bare names there.
-#[derive(Default)]
-pub(super) struct Scope {
-    name: String,
-    members: Vec<String>,
-}
+use super::eraser::{Eraser, Scope};
 
 impl Eraser<'_> {
     /// `enum A { X }` becomes `var A = ((A) => { A[A["X"] = 0] = "X"; return A; })(A || {});`, so that a second

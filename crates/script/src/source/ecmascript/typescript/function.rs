@@ -4,7 +4,7 @@ use oxc_ast::ast::{ArrowFunctionExpression, FormalParameter, FormalParameters, F
 use oxc_ast_visit::walk;
 use oxc_span::GetSpan;
 
-use super::Eraser;
+use super::eraser::Eraser;
 
 impl Eraser<'_> {
     /// `this` is no parameter at run time.

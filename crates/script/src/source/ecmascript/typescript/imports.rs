@@ -12,7 +12,7 @@ use oxc_ast::ast::{
 use oxc_ast_visit::{VisitJs, walk_js};
 use oxc_span::{GetSpan, Span};
 
-use super::Eraser;
+use super::eraser::Eraser;
 
 /// Names that are used as values anywhere in the module, whatever they refer to there.
 pub(super) fn values(program: &Program<'_>) -> HashSet<String> {

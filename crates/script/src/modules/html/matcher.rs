@@ -1,0 +1,14 @@
+//! Selectors of scripts, whose mistakes are exceptions.
+
+use dom_query::Matcher;
+use rquickjs::{Ctx, Exception, Result};
+
+use super::selector;
+
+/// The selector in a text of a script.
+///
+/// # Errors
+/// An exception when it is none.
+pub(super) fn matcher(ctx: &Ctx<'_>, selector: &str) -> Result<Matcher> {
+    selector::parse(selector).map_err(|error| Exception::throw_syntax(ctx, &error.to_string()))
+}

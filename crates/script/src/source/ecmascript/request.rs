@@ -1,0 +1,13 @@
+//! One import of a module.
+
+use crate::source::{ImportedName, Location};
+
+/// A specifier that a source names.
+#[derive(Debug)]
+pub(in crate::source) struct Request {
+    pub(in crate::source) written: String,
+    pub(in crate::source) location: Location,
+    pub(in crate::source) names: Vec<ImportedName>,
+    /// `require`, which may never run.
+    pub(in crate::source) is_require: bool,
+}

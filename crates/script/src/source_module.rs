@@ -1,0 +1,54 @@
+//! One module of a script: its text, and what it imports.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::source::{ImportedName, Resolved, Source, SourceKind};
+
+/// One file of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceModule {
+    /// What is compiled.
+    pub text: Arc<str>,
+    /// What people wrote.
+    pub original: Arc<str>,
+    /// Whether it is a CommonJS module.
+    pub is_common_js: bool,
+    /// What its imports stand for, by the text between the quotes.
+    pub imports: HashMap<String, String>,
+    /// What it names of them.
+    pub(crate) named: Vec<Named>,
+}
+
+/// Something that a script names of another module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The name of the module.
+    pub(crate) module: String,
+    /// What of it, and where.
+    pub(crate) name: ImportedName,
+}
+
+impl SourceModule {
+    pub(crate) fn of(source: Source) -> Self {
+        let (mut imports, mut named) = (HashMap::new(), Vec::new());
+        for import in source.imports {
+            let module = match import.resolved {
+                Resolved::Builtin(id) => id,
+                Resolved::Module(specifier) => specifier.as_str().to_owned(),
+            };
+            let of_module = |name| Named {
+                module: module.clone(),
+                name,
+            };
+            named.extend(import.names.into_iter().map(of_module));
+            imports.insert(import.written, module);
+        }
+        Self {
+            imports,
+            named,
+            text: source.text,
+            original: source.original,
+            is_common_js: source.kind == SourceKind::CommonJs,
+        }
+    }
+}
