@@ -1,12 +1,20 @@
 //! `cargo xtask tidy`: rules of this repository that neither rustfmt nor clippy knows.
 //!
-//! Each rule is a pure function over one file's path and text, and over the names of all files; this file reads them and
-//! prints what the rules find.
+//! Most rules are pure functions over one file's path and text, and over the names of all files. [`invariants`] and
+//! [`cycles`] are about whole crates. This file reads the tree and prints what they find.
 
+mod cycles;
+mod invariants;
+mod names;
 mod rules;
+mod syntax;
 mod tree;
+mod workspace;
 
-use std::{fs, path::PathBuf};
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+};
 
 use crate::{command, repository};
 use rules::{RULES, Source};
@@ -21,6 +29,20 @@ pub(crate) enum Error {
     Listing(#[from] command::Error),
 }
 
+/// What is wrong with a crate, and where.
+#[derive(Debug)]
+struct Finding {
+    path: PathBuf,
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path.display(), self.line, self.what)
+    }
+}
+
 /// Checks every text file of the repository and prints `path:line: what is wrong` for each finding.
 pub(crate) fn run() -> Result<(), Error> {
     let files: Vec<_> = repository::files()?.into_iter().filter_map(read).collect();
@@ -28,26 +50,28 @@ pub(crate) fn run() -> Result<(), Error> {
     for (path, text) in &files {
         tree.add(path, text.as_deref());
     }
-    let mut n_findings = 0;
-    for (path, text) in &files {
-        let Some(text) = text else { continue };
-        let source = Source {
+    let texts: Vec<(&Path, &str)> = files
+        .iter()
+        .filter_map(|(path, text)| Some((path.as_path(), text.as_deref()?)))
+        .collect();
+    let of_files = texts.iter().flat_map(|&(path, text)| {
+        findings(&Source {
             path,
             text,
             tree: &tree,
-        };
-        for finding in findings(&source) {
-            println!("{finding}");
-            n_findings += 1;
-        }
-    }
+        })
+    });
+    let n_findings = of_files
+        .chain(findings_in_crates(&texts))
+        .inspect(|finding| println!("{finding}"))
+        .count();
     if n_findings > 0 {
         return Err(Error::Untidy {
             n_findings,
             n_files: files.len(),
         });
     }
-    println!("tidy: {} files, {} rules", files.len(), RULES.len());
+    println!("tidy: {} files, {} rules", files.len(), RULES.len() + 2);
     Ok(())
 }
 
@@ -60,4 +84,15 @@ fn read(path: PathBuf) -> Option<(PathBuf, Option<String>)> {
 fn findings(source: &Source<'_>) -> Vec<String> {
     let at = |(line, what): (usize, String)| format!("{}:{line}: {what}", source.path.display());
     RULES.iter().flat_map(|rule| rule(source)).map(at).collect()
+}
+
+fn findings_in_crates(texts: &[(&Path, &str)]) -> Vec<String> {
+    let crates = workspace::crates(texts);
+    let invariants = invariants::findings(&crates, texts);
+    let cycles = cycles::findings(&crates);
+    invariants
+        .iter()
+        .chain(&cycles)
+        .map(ToString::to_string)
+        .collect()
 }

@@ -1,0 +1,550 @@
+//! The invariants of all crates, clause by clause, with what shows that they hold.
+
+/// What a crate must not know.
+#[derive(Debug)]
+pub(super) struct Invariant {
+    /// The crate: the name of its folder.
+    pub(super) of: &'static str,
+    /// The other crates of ours that it may depend on.
+    pub(super) knows: &'static [&'static str],
+    /// As in ARCHITECTURE.md, where `; ` stands between them.
+    pub(super) clauses: &'static [Clause],
+}
+
+/// One thing that a crate must not know, or must hold.
+#[derive(Debug)]
+pub(super) struct Clause {
+    pub(super) says: &'static str,
+    pub(super) checks: &'static [Check],
+}
+
+/// What shows that a clause holds. Names are paths or parts of them (`std::net`), methods (`.elapsed`) and macros
+/// (`println!`).
+#[derive(Debug)]
+pub(super) enum Check {
+    /// Packages that the crate does not depend on.
+    NoCrates(&'static [&'static str]),
+    /// It depends on nothing.
+    NoCratesAtAll,
+    /// Crates of ours that it does not need through others either.
+    NotThrough(&'static [&'static str]),
+    /// Names that its code does not use.
+    NoNames(&'static [&'static str]),
+    /// Names that these files and folders below `src` do not use.
+    NoNamesIn(&'static [&'static str], &'static [&'static str]),
+    /// Names that all files but these do not use.
+    NoNamesBut(&'static [&'static str], &'static [&'static str]),
+    /// Of this package it uses only this module.
+    OnlyModule(&'static str, &'static str),
+    /// All other crates do without these packages and names, `besides` some.
+    Alone {
+        packages: &'static [&'static str],
+        banned: &'static [&'static str],
+        besides: &'static [&'static str],
+    },
+    /// A test in this file.
+    Test(&'static str, &'static str),
+}
+
+use Check::{Alone, NoCrates, NoCratesAtAll, NoNames, NoNamesBut, NoNamesIn, NotThrough, OnlyModule, Test};
+
+/// Sockets; addresses are data.
+const SOCKETS: &[&str] = &[
+    "TcpListener",
+    "TcpSocket",
+    "TcpStream",
+    "ToSocketAddrs",
+    "UdpSocket",
+    "UnixListener",
+    "UnixStream",
+    "nix::sys::socket",
+    "rustix::net",
+    "socket2",
+    "tokio::net",
+];
+
+const CLOCK: &[&str] = &[".elapsed", "Instant::now", "SystemTime::now", "tokio::time"];
+
+const THREADS: &[&str] = &["std::thread"];
+
+const FILES: &[&str] = &["std::fs", "tokio::fs"];
+
+/// Packages with a runtime, or of no use without one.
+const RUNTIME: &[&str] = &[
+    "futures-util",
+    "h2",
+    "hyper",
+    "hyper-util",
+    "tokio",
+    "tokio-rustls",
+    "tonic",
+];
+
+/// What starts a run of `load`, or something that runs by itself.
+const STARTS: &[&str] = &["RunConfig", "plimsoll_load::run::run", "tokio::runtime"];
+
+/// Arguments, signals, standard streams and exit codes, and the environment.
+const PROCESS: &[&str] = &[
+    "ExitCode",
+    "eprint!",
+    "eprintln!",
+    "print!",
+    "println!",
+    "std::env::args",
+    "std::env::args_os",
+    "std::env::set_var",
+    "std::env::var",
+    "std::env::var_os",
+    "std::env::vars",
+    "std::env::vars_os",
+    "std::io::stderr",
+    "std::io::stdin",
+    "std::io::stdout",
+    "std::process::abort",
+    "std::process::exit",
+    "tokio::io::stderr",
+    "tokio::io::stdin",
+    "tokio::io::stdout",
+    "tokio::signal",
+];
+
+const COMMAND_LINE: &[&str] = &["clap", "clap_complete"];
+
+pub(super) const TABLE: &[Invariant] = &[
+    Invariant {
+        of: "adapters",
+        knows: &["telemetry", "trust"],
+        clauses: &[
+            Clause {
+                says: "the only crate that knows Redis",
+                checks: &[Alone {
+                    packages: &["redis"],
+                    banned: &[],
+                    besides: &[],
+                }],
+            },
+            Clause {
+                says: "knows neither sessions nor what a payload says",
+                checks: &[
+                    NoCrates(&["serde", "serde_json"]),
+                    NotThrough(&["cable", "hub", "server"]),
+                ],
+            },
+        ],
+    },
+    Invariant {
+        of: "cable",
+        knows: &[],
+        clauses: &[
+            Clause {
+                says: "no sockets, no runtime, no clock",
+                checks: &[NoNames(SOCKETS), NoCrates(RUNTIME), NoNames(CLOCK)],
+            },
+            Clause {
+                says: "the application's JSON is embedded, never parsed into values and written again, so key order and \
+                       numbers over 2^53 survive (`token` is read only)",
+                checks: &[
+                    NoNamesBut(
+                        &["token"],
+                        &[
+                            "json!",
+                            "serde_json::Map",
+                            "serde_json::Number",
+                            "serde_json::Value",
+                        ],
+                    ),
+                    NoNamesIn(
+                        &["token"],
+                        &["json!", "serde_json::to_string", "serde_json::to_vec"],
+                    ),
+                    Test(
+                        "crates/cable/src/reply/tests.rs",
+                        "the_applications_json_keeps_its_bytes",
+                    ),
+                ],
+            },
+        ],
+    },
+    Invariant {
+        of: "clients",
+        knows: &["cable", "redacted", "trust", "websocket"],
+        clauses: &[Clause {
+            says: "knows no crate of the load side, so no executors and no metrics",
+            checks: &[NotThrough(&["load", "report"])],
+        }],
+    },
+    Invariant {
+        of: "conformance",
+        knows: &["load", "redacted", "report"],
+        clauses: &[
+            Clause {
+                says: "shares no codec with what it tests, neither `websocket` nor `cable`",
+                checks: &[NotThrough(&["cable", "clients", "server", "websocket"])],
+            },
+            Clause {
+                says: "a case never outlives its deadline",
+                checks: &[Test(
+                    "crates/conformance/src/run/tests.rs",
+                    "a_case_without_an_end_fails_and_keeps_its_log",
+                )],
+            },
+        ],
+    },
+    Invariant {
+        of: "history",
+        knows: &[],
+        clauses: &[
+            Clause {
+                says: "no executors, no terminal",
+                checks: &[
+                    NoCrates(&["ratatui", "terminal_size", "tokio"]),
+                    NoNames(&["IsTerminal"]),
+                ],
+            },
+            Clause {
+                says: "does not know what a summary says, nor where its folder lies",
+                checks: &[NoCrates(&["serde", "serde_json"]), NoNames(&["std::env"])],
+            },
+            Clause {
+                says: "a file that it cannot read is left as it is",
+                checks: &[
+                    Test(
+                        "crates/history/src/history/tests.rs",
+                        "a_file_that_is_no_database_is_left_alone",
+                    ),
+                    Test(
+                        "crates/history/src/history/tests.rs",
+                        "the_database_of_another_program_is_left_alone",
+                    ),
+                    Test(
+                        "crates/history/src/history/tests.rs",
+                        "a_newer_format_is_left_alone",
+                    ),
+                ],
+            },
+        ],
+    },
+    Invariant {
+        of: "hub",
+        knows: &[],
+        clauses: &[
+            Clause {
+                says: "no sockets, no runtime, no clock, no threads",
+                checks: &[
+                    NoNames(SOCKETS),
+                    NoCrates(RUNTIME),
+                    NoNames(CLOCK),
+                    NoNames(THREADS),
+                ],
+            },
+            Clause {
+                says: "knows no other crate of ours: a \"connection\" is a type parameter",
+                checks: &[],
+            },
+        ],
+    },
+    Invariant {
+        of: "line",
+        knows: &["load", "report"],
+        clauses: &[
+            Clause {
+                says: "no runtime, no sockets, no clock",
+                checks: &[NoCrates(RUNTIME), NoNames(SOCKETS), NoNames(CLOCK)],
+            },
+            Clause {
+                says: "a search is a function of the votes so far, without chance",
+                checks: &[NoCrates(&["fastrand", "getrandom"])],
+            },
+        ],
+    },
+    Invariant {
+        of: "live",
+        knows: &["load", "loopback", "report"],
+        clauses: &[
+            Clause {
+                says: "what is used under the board's lock (`board`, `draw`) writes to nothing",
+                checks: &[
+                    NoNamesIn(
+                        &["board", "draw"],
+                        &["std::io", "std::fs::File", "std::fs::write", "tokio"],
+                    ),
+                    NoNamesIn(&["board", "draw"], SOCKETS),
+                ],
+            },
+            Clause {
+                says: "knows no arguments and no signals",
+                checks: &[NoCrates(COMMAND_LINE), NoNames(PROCESS)],
+            },
+        ],
+    },
+    Invariant {
+        of: "load",
+        knows: &["redacted"],
+        clauses: &[Clause {
+            says: "does not know what an iteration does: no sockets, no protocol, no script",
+            checks: &[
+                NoNames(SOCKETS),
+                NoCrates(&[
+                    "h2",
+                    "http",
+                    "hyper",
+                    "hyper-util",
+                    "rquickjs",
+                    "rustls",
+                    "tokio-rustls",
+                ]),
+            ],
+        }],
+    },
+    Invariant {
+        of: "loopback",
+        knows: &[],
+        clauses: &[Clause {
+            says: "knows no page",
+            checks: &[NoNames(&["include!", "include_bytes!", "include_str!"])],
+        }],
+    },
+    Invariant {
+        of: "outputs",
+        knows: &["load", "redacted", "report", "trust"],
+        clauses: &[
+            Clause {
+                says: "an output cannot reach the run",
+                checks: &[NoNames(&["plimsoll_load::run"])],
+            },
+            Clause {
+                says: "a sample is written, or counted as not written",
+                checks: &[
+                    Test(
+                        "crates/outputs/src/outputs/tests.rs",
+                        "a_full_disk_is_reported_and_its_samples_are_counted",
+                    ),
+                    Test(
+                        "crates/load/src/metrics/sample/tests.rs",
+                        "a_full_queue_holds_up_neither_the_worker_nor_another_queue",
+                    ),
+                ],
+            },
+        ],
+    },
+    Invariant {
+        of: "plimsoll",
+        knows: &[
+            "adapters",
+            "cable",
+            "clients",
+            "conformance",
+            "history",
+            "line",
+            "live",
+            "load",
+            "loopback",
+            "outputs",
+            "redacted",
+            "report",
+            "rpc",
+            "scenario",
+            "script",
+            "server",
+            "shootout",
+            "telemetry",
+            "trust",
+        ],
+        clauses: &[Clause {
+            says: "the only crate that knows arguments, the environment, signals, standard streams and exit codes",
+            checks: &[Alone {
+                packages: COMMAND_LINE,
+                banned: PROCESS,
+                // Its arguments and signals are on their way to `plimsoll`.
+                besides: &["shootout"],
+            }],
+        }],
+    },
+    Invariant {
+        of: "redacted",
+        knows: &[],
+        clauses: &[Clause {
+            says: "depends on nothing and parses nothing, because a URL is shown most often when it does not parse",
+            checks: &[NoCratesAtAll, NoNames(&[".parse", "FromStr"])],
+        }],
+    },
+    Invariant {
+        of: "report",
+        knows: &["load"],
+        clauses: &[
+            Clause {
+                says: "does not know how samples came about",
+                checks: &[
+                    NoCrates(RUNTIME),
+                    NoNames(SOCKETS),
+                    NoNames(CLOCK),
+                    NoNames(&["plimsoll_load::vu", "plimsoll_load::run::run"]),
+                ],
+            },
+            Clause {
+                says: "percentiles of histograms are read here, by the thresholds of `load`, and nowhere else",
+                checks: &[Alone {
+                    packages: &[],
+                    banned: &[".interpolated_us", ".value_at_quantile"],
+                    besides: &["load"],
+                }],
+            },
+        ],
+    },
+    Invariant {
+        of: "rpc",
+        knows: &["redacted", "server", "telemetry", "trust"],
+        clauses: &[Clause {
+            says: "knows no sessions: of `server` only the `application` seam",
+            checks: &[OnlyModule("plimsoll_server", "application")],
+        }],
+    },
+    Invariant {
+        of: "scenario",
+        knows: &["cable", "clients", "load", "websocket"],
+        clauses: &[
+            Clause {
+                says: "no script engine",
+                checks: &[NoCrates(&["oxc_ast", "oxc_parser", "rquickjs"])],
+            },
+            Clause {
+                says: "starts no run, no runtime and no thread",
+                checks: &[NoNames(STARTS), NoNames(THREADS)],
+            },
+            Clause {
+                says: "a file costs a bounded amount of memory, whatever is in it",
+                checks: &[Test(
+                    "crates/scenario/src/document/tests.rs",
+                    "the_cost_of_a_document_is_bounded",
+                )],
+            },
+        ],
+    },
+    Invariant {
+        of: "script",
+        knows: &[
+            "cable",
+            "clients",
+            "load",
+            "redacted",
+            "scenario",
+            "trust",
+            "websocket",
+        ],
+        clauses: &[
+            Clause {
+                says: "starts no run, no runtime of tokio, and no thread but the parser's",
+                checks: &[
+                    NoNames(STARTS),
+                    NoNamesBut(&["source/ecmascript/parser"], THREADS),
+                ],
+            },
+            Clause {
+                says: "knows no report",
+                checks: &[NotThrough(&["outputs", "report"])],
+            },
+            Clause {
+                says: "`source` knows no engine",
+                checks: &[NoNamesIn(&["source"], &["rquickjs"])],
+            },
+        ],
+    },
+    Invariant {
+        of: "server",
+        knows: &[
+            "cable",
+            "hub",
+            "loopback",
+            "redacted",
+            "telemetry",
+            "trust",
+            "websocket",
+        ],
+        clauses: &[Clause {
+            says: "knows neither the load side nor the process (arguments, environment, signals, exit codes)",
+            checks: &[
+                NotThrough(&["clients", "load", "report"]),
+                NoCrates(COMMAND_LINE),
+                NoNames(PROCESS),
+            ],
+        }],
+    },
+    Invariant {
+        of: "shootout",
+        knows: &["cable", "clients", "load", "redacted", "report", "websocket"],
+        clauses: &[
+            Clause {
+                says: "server types only say how a message looks",
+                checks: &[NoNamesIn(&["server_type", "wire"], SOCKETS)],
+            },
+            Clause {
+                says: "they never touch the accounting",
+                checks: &[NoNamesIn(&["server_type", "wire"], ACCOUNTING)],
+            },
+        ],
+    },
+    Invariant {
+        of: "telemetry",
+        knows: &[],
+        clauses: &[
+            Clause {
+                says: "no sockets, no runtime",
+                checks: &[NoNames(SOCKETS), NoCrates(RUNTIME)],
+            },
+            Clause {
+                says: "knows no metric by name, so it registers none itself",
+                checks: &[NoNamesBut(
+                    &["registry"],
+                    &[
+                        ".counter",
+                        ".gauge",
+                        ".gauge_fn",
+                        ".histogram",
+                        ".labelled_counter",
+                    ],
+                )],
+            },
+        ],
+    },
+    Invariant {
+        of: "trust",
+        knows: &[],
+        clauses: &[
+            Clause {
+                says: "no sockets, no files but the system's list of authorities",
+                checks: &[NoNames(SOCKETS), NoNames(FILES)],
+            },
+            Clause {
+                says: "knows no settings",
+                checks: &[NoNames(&["std::env"]), NoCrates(&["serde", "toml"])],
+            },
+        ],
+    },
+    Invariant {
+        of: "websocket",
+        knows: &[],
+        clauses: &[
+            Clause {
+                says: "no sockets, no runtime, no clock",
+                checks: &[NoNames(SOCKETS), NoCrates(RUNTIME), NoNames(CLOCK)],
+            },
+            Clause {
+                says: "an idle decoder owns no buffer",
+                checks: &[Test(
+                    "crates/websocket/src/decoder/tests/memory.rs",
+                    "what_is_held_is_counted_and_nothing_between_messages",
+                )],
+            },
+        ],
+    },
+];
+
+/// Where `shootout` counts what was sent, what came, and what was lost.
+const ACCOUNTING: &[&str] = &[
+    "crate::journal",
+    "crate::ledger",
+    "crate::measures",
+    "crate::meter",
+    "crate::outcome",
+    "crate::samples",
+];
