@@ -365,6 +365,8 @@ mod tests {
 
     #[test]
     fn history_is_asked_for_from_a_time_or_from_positions() {
+        check_history(r#"{"since":1}"#, true);
+        check_history(r#"{"since":-1}"#, false);
         check_history(r#"{"since":1754000000}"#, true);
         check_history(r#"{"streams":{"s":{"offset":2,"epoch":"e"}}}"#, true);
         check_history(r#"{"since":0,"streams":{}}"#, true);
@@ -399,6 +401,7 @@ mod tests {
             (r#" "subscribe""#, "a string"),
             ("-1", "a number"),
             ("true", "a boolean"),
+            ("false", "a boolean"),
             ("null", "null"),
         ] {
             check(frame, Err(&format!("the command is {kind}, not a JSON object")));

@@ -42,3 +42,22 @@ impl fmt::Display for DisconnectReason {
         f.write_str(self.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_know_the_words_and_stay_away_only_when_coming_back_is_no_use() {
+        for (reason, word, reconnect) in [
+            (DisconnectReason::Unauthorized, "unauthorized", false),
+            (DisconnectReason::TokenExpired, "token_expired", false),
+            (DisconnectReason::ServerRestart, "server_restart", true),
+            (DisconnectReason::Remote, "remote", true),
+            (DisconnectReason::TooSlow, "too_slow", true),
+        ] {
+            assert_eq!((reason.as_str(), reason.reconnect()), (word, reconnect));
+            assert_eq!(reason.to_string(), word);
+        }
+    }
+}

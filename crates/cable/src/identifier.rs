@@ -157,6 +157,26 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_have_their_short_forms() {
+        check(
+            r#"{"a":"\b\f\n\r\t\u0000\u001f\u2029 \u007f"}"#,
+            &format!(r#"{{"a":"\b\f\n\r\t\u0000\u001f\u2029 {}","channel":"C"}}"#, '\u{7f}'),
+        );
+    }
+
+    #[test]
+    fn depth_has_an_end() {
+        for (n_lists, is_written) in [(31, true), (32, false)] {
+            let lists = format!("{}1{}", "[".repeat(n_lists), "]".repeat(n_lists));
+            let objects = format!("{}1{}", r#"{"b":"#.repeat(n_lists), "}".repeat(n_lists));
+            for deep in [lists, objects] {
+                let params = format!(r#"{{"a":{deep}}}"#);
+                assert_eq!(encode_identifier("C", &params).is_ok(), is_written, "{params}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_object_is_refused() {
         let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         for (params, part) in [

@@ -73,10 +73,14 @@ mod tests {
 
     #[test]
     fn room_is_made_before_the_limit_is_reached() {
-        assert_eq!(Budget::new(800).tight_at(), 700);
+        assert_eq!(
+            (Budget::new(800).limit(), Budget::new(800).tight_at()),
+            (800, 700)
+        );
         check(0, false, 0);
         check(600, false, 0);
         check(701, false, 101);
+        check(799, false, 199);
         check(800, true, 200);
     }
 }

@@ -76,6 +76,23 @@ mod tests {
     }
 
     #[test]
+    fn little_unused_capacity_stays() {
+        for (capacity, kept) in [(100, 100), (116, 116), (117, 100)] {
+            let budget = Budget::new(usize::MAX);
+            let mut bytes = Vec::with_capacity(capacity);
+            bytes.extend([7; 100]);
+            let _frame = Frame::new(bytes, &budget);
+            assert_eq!(budget.used(), kept + Frame::OVERHEAD, "{capacity} bytes of room");
+        }
+    }
+
+    #[test]
+    fn logs_show_the_length_alone() {
+        let frame = Frame::new(b"secret".into(), &Budget::new(usize::MAX));
+        assert_eq!(format!("{frame:?}"), "Frame(6 bytes)");
+    }
+
+    #[test]
     fn a_queue_has_one_pointer_per_frame() {
         assert_eq!(size_of::<Frame>(), size_of::<usize>());
     }

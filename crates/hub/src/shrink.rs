@@ -67,4 +67,16 @@ mod tests {
         slab(&mut entries);
         assert_eq!(entries.capacity(), 0);
     }
+
+    #[test]
+    fn a_list_that_empties_is_moved_a_few_times_only() {
+        let mut entries: SmallVec<[usize; 2]> = (0..128).collect();
+        let mut capacities = vec![entries.capacity()];
+        while entries.pop().is_some() {
+            list(&mut entries);
+            capacities.push(entries.capacity());
+        }
+        capacities.dedup();
+        assert_eq!(capacities, [128, 31, 6, 2]);
+    }
 }

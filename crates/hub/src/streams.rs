@@ -141,4 +141,45 @@ mod tests {
     fn nobody_can_choose_names_that_collide() {
         collisions::check(&collisions::names("room-"), Streams::default().by_name.hasher());
     }
+
+    fn join(streams: &mut Streams, name: &str, index: usize) -> StreamId {
+        let session = SessionId::new(index, 0);
+        streams.add(name, session, None, Format(0), 0).0
+    }
+
+    /// A reallocation at every leave would make a mass disconnect quadratic.
+    #[test]
+    fn a_mass_leave_moves_the_listeners_a_few_times_only() {
+        let mut streams = Streams::default();
+        let ids: Vec<_> = (0..1024).map(|index| join(&mut streams, "all", index)).collect();
+        let mut capacities = vec![1024];
+        for _ in 1..1024 {
+            streams.remove(ids[0], 0);
+            capacities.push(streams.entries[0].members.capacity());
+        }
+        capacities.dedup();
+        assert_eq!(capacities, [1024, 255, 63, 15, 3]);
+    }
+
+    #[test]
+    fn a_walk_sees_every_stream_once_whatever_the_portions() {
+        let mut streams = Streams::default();
+        let all: Vec<_> = (0..20).map(|n| join(&mut streams, &n.to_string(), n)).collect();
+        for gone in [3, 4, 5, 11, 19] {
+            streams.remove(all[gone], 0);
+        }
+        let mut expected: Vec<_> = streams.by_name.keys().map(ToString::to_string).collect();
+        expected.sort();
+        for max in [1, 2, 3, 10, 19, 20, 100, usize::MAX / 2] {
+            let (mut seen, mut start, mut n_portions) = (Vec::new(), Some(0), 0);
+            while let Some(place) = start {
+                start = streams.visit(place, max, |name| seen.push(name.to_owned()));
+                n_portions += 1;
+                assert!(n_portions <= streams.entries.capacity(), "no end");
+            }
+            seen.sort();
+            assert_eq!(seen, expected, "portions of {max}");
+            assert_eq!(n_portions, streams.entries.capacity().div_ceil(max));
+        }
+    }
 }

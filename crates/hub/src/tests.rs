@@ -6,6 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod schedule;
+
 const CAP: usize = 1 << 20;
 
 fn unlimited() -> Rc<Budget> {
@@ -209,6 +211,7 @@ fn a_session_is_visited_once_for_what_one_stream_published_meanwhile() {
     let mut portion = Portion::default();
     while hub.n_under_way() > 0 {
         hub.next_portion(1, &mut portion);
+        assert!(visits.len() < 10, "no end: {visits:?}");
         visits.push((
             portion.sessions[0],
             drain(&mut hub, portion.sessions[0]),
@@ -282,6 +285,39 @@ fn holders_are_those_that_occupy_much_and_are_not_about_to_end() {
     let mut holders: Vec<_> = hub.holders(1000).into_iter().map(|(_, id)| id).collect();
     holders.sort();
     assert_eq!(holders, [sends, reads_nothing]);
+    let of_sends = |min_bytes| hub.holders(min_bytes).contains(&(1500, sends));
+    assert_eq!((of_sends(1500), of_sends(1501)), (true, false));
+}
+
+#[test]
+fn streams_are_visited_in_portions() {
+    let mut hub: Hub<_> = Hub::new(CAP, unlimited());
+    let id = hub.insert("c", Format(0));
+    let names = ["a", "b", "c", "d"];
+    for name in names {
+        hub.subscribe(id, None, name);
+    }
+    let mut visited = Vec::new();
+    let next = hub.visit_streams(0, 3, |name| visited.push(name.to_owned()));
+    assert_eq!(
+        (next, visited.as_slice()),
+        (Some(3), &names.map(str::to_owned)[..3])
+    );
+    let next = hub.visit_streams(3, 100, |name| visited.push(name.to_owned()));
+    assert_eq!((next, visited), (None, names.map(str::to_owned).into()));
+}
+
+#[test]
+fn sessions_are_counted_and_listed() {
+    let mut hub: Hub<_> = Hub::new(CAP, unlimited());
+    assert!(hub.is_empty());
+    let ids = [0, 1, 2].map(|n| hub.insert("c", Format(n)));
+    assert_eq!(ids.map(|id| hub.format(id)), [0, 1, 2].map(|n| Some(Format(n))));
+    hub.remove(ids[1]);
+    assert_eq!((hub.len(), hub.is_empty(), hub.format(ids[1])), (2, false, None));
+    let mut listed: Vec<_> = hub.ids().collect();
+    listed.sort();
+    assert_eq!(listed, [ids[0], ids[2]]);
 }
 
 #[test]
@@ -297,9 +333,11 @@ fn tables_shrink_after_a_flood() {
         publish(&mut hub, &own, "m");
     }
     let mut portion = Portion::default();
-    while hub.n_under_way() > 0 {
+    // Each of the streams has two listeners.
+    for _ in 0..1000 {
         hub.next_portion(100, &mut portion);
     }
+    assert_eq!(hub.n_under_way(), 0);
     for id in flood {
         hub.remove(id);
     }

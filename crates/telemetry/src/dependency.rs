@@ -112,9 +112,29 @@ mod tests {
     }
 
     #[test]
+    fn only_a_change_begins_a_new_time() {
+        const LONG: Duration = Duration::from_secs(3600);
+        let up = |dependency: &Dependency| dependency.up();
+        let down = |dependency: &Dependency| dependency.down("gone");
+        for (first, then, begins) in [
+            (up as fn(&Dependency), up as fn(&Dependency), false),
+            (up, down, true),
+            (down, up, true),
+            (down, down, false),
+        ] {
+            let dependency = Dependency::new();
+            first(&dependency);
+            dependency.state().since -= LONG;
+            then(&dependency);
+            assert_eq!(dependency.status("redis").since < LONG, begins);
+        }
+    }
+
+    #[test]
     fn the_whole_is_up_when_all_parts_are() {
         let (up_1, up_2) = (status(None, 1), status(None, 2));
         let (down_3, down_4) = (status(Some("gone"), 3), status(Some("refused"), 4));
+        let also_down_3 = status(Some("refused"), 3);
         for (one, other, expected) in [
             (&up_1, &up_2, &up_1),
             (&up_2, &up_1, &up_1),
@@ -122,12 +142,16 @@ mod tests {
             (&down_3, &up_1, &down_3),
             (&down_3, &down_4, &down_4),
             (&down_4, &down_3, &down_4),
+            (&down_3, &also_down_3, &down_3),
+            (&also_down_3, &down_3, &also_down_3),
         ] {
             assert_eq!(
                 &one.clone().join(other.clone()),
                 expected,
                 "{one:?} and {other:?}"
             );
+            let is_up = one.is_up() && other.is_up();
+            assert_eq!(expected.is_up(), is_up);
         }
     }
 }

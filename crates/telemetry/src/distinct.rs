@@ -99,6 +99,8 @@ mod tests {
             (3, 0.0),
             (100, 0.01),
             (10_000, 0.02),
+            (20_000, 0.02),
+            (40_000, 0.03),
             (50_000, 0.03),
             (1_000_000, 0.02),
         ] {
@@ -106,6 +108,42 @@ mod tests {
             let error = (estimate - f64::from(n)).abs();
             assert!(error <= tolerated * f64::from(n), "{n}: {estimate}");
         }
+    }
+
+    #[test]
+    fn a_hash_is_a_register_and_a_run_of_zeros() {
+        for (hash, register, run) in [
+            (u64::MAX, N_REGISTERS - 1, 1),
+            (1 << 49, 0, 1),
+            (1 << 48, 0, 2),
+            (5 << 50 | 1 << 47, 5, 3),
+            (1, 0, 50),
+            (0, 0, 51),
+            (3 << 50, 3, 51),
+        ] {
+            let mut sketch = Distinct::default();
+            sketch.insert_hash(hash);
+            // A shorter run behind it changes nothing.
+            sketch.insert_hash(hash | 1 << 49);
+            let mut expected = Distinct::default();
+            expected.registers[register] = run;
+            assert_eq!(sketch, expected, "{hash:#x}");
+        }
+    }
+
+    #[test]
+    fn many_things_are_estimated_from_runs_even_while_a_register_is_empty() {
+        // The paper's formula: 0.7213 / (1 + 1.079 / m) times m² by the sum of 2^-run.
+        let full = Distinct {
+            registers: vec![3; N_REGISTERS].into(),
+        };
+        assert!((full.estimate() - 94_536.0).abs() < 1.0, "{}", full.estimate());
+        let mut nearly_full = Distinct {
+            registers: vec![10; N_REGISTERS].into(),
+        };
+        nearly_full.registers[7] = 0;
+        let estimate = nearly_full.estimate();
+        assert!((11_000_000.0..12_000_000.0).contains(&estimate), "{estimate}");
     }
 
     #[test]

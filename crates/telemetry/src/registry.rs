@@ -285,6 +285,31 @@ mod tests {
     }
 
     #[test]
+    fn logs_show_the_names_alone() {
+        let registry = Registry::default();
+        registry.counter("b_total", "B").add(7);
+        let _gauge = registry.gauge("a_num", "A");
+        assert_eq!(format!("{registry:?}"), r#"["a_num", "b_total"]"#);
+    }
+
+    #[test]
+    fn metrics_come_in_the_order_of_their_names() {
+        let registry = Registry::default();
+        registry.dependency("redis").up();
+        registry.dependency("app").down("refused");
+        for name in ["e_total", "d_total"] {
+            registry.counter(name, "C").increment();
+        }
+        let snapshot = registry.snapshot();
+        let names: Vec<_> = snapshot.metrics.iter().map(|metric| metric.name).collect();
+        assert_eq!(names, ["d_total", DEPENDENCY_UP, "e_total"]);
+        assert_eq!(snapshot.metric("unknown"), None);
+        let found = registry.dependencies();
+        let states: Vec<_> = found.iter().map(|status| (status.name, status.is_up())).collect();
+        assert_eq!(states, [("app", false), ("redis", true)]);
+    }
+
+    #[test]
     #[should_panic(expected = "the metric a is of two kinds")]
     fn a_metric_has_one_kind() {
         let registry = Registry::default();

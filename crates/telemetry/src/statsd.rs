@@ -175,6 +175,32 @@ mod tests {
     }
 
     #[test]
+    fn formats_have_names() {
+        for (name, expected) in [
+            ("datadog", Ok(TagsFormat::Datadog)),
+            ("influxdb", Ok(TagsFormat::Influxdb)),
+            ("graphite", Ok(TagsFormat::Graphite)),
+            (
+                "Datadog",
+                Err(r#"tags are written as for datadog, influxdb or graphite, not "Datadog""#.to_owned()),
+            ),
+        ] {
+            assert_eq!(
+                name.parse::<TagsFormat>().map_err(|error| error.to_string()),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn values_keep_nothing_that_a_server_takes_for_its_own() {
+        for reserved in [":", "|", "#", ",", ";", "=", "@", " ", "\t", "\n"] {
+            assert_eq!(clean(&format!("a{reserved}b")), "a_b", "{reserved:?}");
+        }
+        assert_eq!(clean("a.b-c_1"), "a.b-c_1");
+    }
+
+    #[test]
     fn packets_are_bounded_and_what_did_not_happen_is_left_out() {
         let readings: Vec<_> = (0..5).map(|n| reading("a", &[], Amount::Increase(n))).collect();
         let packets = |max| format(None, "", max).packets(&readings);

@@ -86,6 +86,8 @@ mod tests {
             Ok(&[("env", "prod"), ("url", "http://x")]),
         );
         check("env:", Ok(&[("env", "")]));
+        check("_a1_B:c", Ok(&[("_a1_B", "c")]));
+        check(":c", Err("\"\" cannot be the name of a tag"));
         check(
             "env",
             Err("tag \"env\" has no value; an example is env:production"),

@@ -21,6 +21,13 @@ fn names_go_both_ways() {
 }
 
 #[test]
+fn only_json_travels_in_text_messages() {
+    let are_binary = Encoding::ALL.map(Encoding::is_binary);
+    assert_eq!(are_binary, [false, true, true]);
+    assert_eq!(Encoding::Protobuf.to_string(), "protobuf");
+}
+
+#[test]
 fn json_is_borrowed() {
     let command = encode_subscribe("i");
     assert!(
@@ -78,6 +85,8 @@ fn texts_are_escaped_as_json_wants_it() {
     let mut json = String::new();
     push_text(&mut json, text);
     assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    // The short forms where JSON has them.
+    assert_eq!(json, "\"plain \\\" \\\\ \\n \\r \\t \\u0000 \\u001f \u{7f} / ü 💬\"");
 }
 
 proptest! {

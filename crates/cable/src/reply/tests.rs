@@ -100,10 +100,35 @@ fn names_what_is_wrong_in_a_server_message() {
         (r#"{"type":"confirm_subscription"}"#, r#"no "identifier""#),
         (r#"{"identifier":"i"}"#, r#"no "message""#),
         (r#"{"type":"confirm_history"}"#, r#"no "identifier""#),
+        (r#"{"type":"reject_history"}"#, r#"no "identifier""#),
+        (r#"{"type":"reject_subscription"}"#, r#"no "identifier""#),
+        (r#"{"type":"presence","identifier":"i"}"#, r#""presence" has no "message""#),
+        (r#"{"type":"dance","message":1}"#, "unknown message type"),
         (r#"{"type":"dance","identifier":"i"}"#, "unknown message type"),
     ] {
         let error = Reply::parse(frame).expect_err(frame).to_string();
         assert!(error.contains(part), "{frame}: {error}");
+    }
+}
+
+#[test]
+fn a_disconnect_without_words_lets_the_client_come_back() {
+    assert_eq!(
+        Reply::parse(r#"{"type":"disconnect"}"#).ok(),
+        Some(Reply::Disconnect {
+            reason: "".into(),
+            reconnect: true
+        })
+    );
+}
+
+/// Without all three parts there is no place in a history to go on from.
+#[test]
+fn a_position_has_three_parts() {
+    for fields in [r#""stream_id":"s","epoch":"e""#, r#""stream_id":"s","offset":7"#, r#""epoch":"e","offset":7"#] {
+        let frame = format!(r#"{{"identifier":"i","message":1,{fields}}}"#);
+        let reply = Reply::parse(&frame).unwrap();
+        assert!(matches!(reply, Reply::Message { position: None, .. }), "{frame}");
     }
 }
 

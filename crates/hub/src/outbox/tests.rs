@@ -71,6 +71,7 @@ fn many_frames_leave_in_one_write() {
     for text in ["one", "two", "three"] {
         outbox.push(frame(text), 10).expect("not blocked, so not capped");
     }
+    assert!(!outbox.is_empty());
     let mut connection = Connection::with_room(100);
     assert_eq!(
         outbox.flush(|slices| connection.write(slices)).ok(),
@@ -127,6 +128,45 @@ fn the_cap_holds_only_while_blocked() {
     assert_eq!(outbox.push(frame("0"), held + cost(1) - 4 * SLOT), Ok(()));
 }
 
+/// Otherwise a message longer than the cap could never be delivered.
+#[test]
+fn a_single_frame_is_taken_into_an_empty_outbox_even_of_a_blocked_connection() {
+    let mut outbox = outbox();
+    outbox.hold();
+    outbox.reserve(1000);
+    assert_eq!(outbox.push(frame("0123456789"), 5), Ok(()));
+    assert_eq!(outbox.push(frame("0"), 5), Err(PushError::Full));
+    assert_eq!(outbox.pending_bytes(), 10);
+}
+
+#[test]
+fn a_queue_that_has_to_grow_counts_its_growth() {
+    let mut outbox = outbox();
+    outbox.hold();
+    for _ in 0..4 {
+        outbox.push(frame("0"), 10_000).expect("room");
+    }
+    assert_eq!(outbox.frames.capacity(), 4);
+    let enough = outbox.held_bytes() + cost(1);
+    assert_eq!(outbox.push(frame("0"), enough - 1), Err(PushError::Full));
+    assert_eq!(outbox.push(frame("0"), enough), Ok(()));
+    assert_eq!(outbox.held_bytes(), enough);
+}
+
+#[test]
+fn a_gigabyte_is_the_most_that_waits_in_any_case() {
+    let budget = Budget::new(usize::MAX);
+    let mut outbox = Outbox::new(&budget);
+    // Zeros that are never looked at take no memory.
+    let quarter = Frame::new(vec![0; MAX_PENDING_BYTES / 4], &budget);
+    for _ in 0..4 {
+        assert_eq!(outbox.push(quarter.clone(), 10), Ok(()));
+    }
+    assert_eq!(outbox.push(frame("0"), usize::MAX), Err(PushError::Full));
+    outbox.seal_with(b"bye".into());
+    assert_eq!((outbox.n_frames(), outbox.is_sealed()), (4, true));
+}
+
 /// Whatever the size of the messages, the memory behind them is capped, not their bytes alone.
 #[test]
 fn small_frames_cost_more_than_their_bytes() {
@@ -135,7 +175,9 @@ fn small_frames_cost_more_than_their_bytes() {
         let budget = Budget::new(usize::MAX);
         let mut outbox = Outbox::new(&budget);
         outbox.hold();
-        while outbox.push(Frame::new(vec![0; n_bytes], &budget), CAP).is_ok() {}
+        let is_taken = |_: &usize| outbox.push(Frame::new(vec![0; n_bytes], &budget), CAP).is_ok();
+        let n_frames = (0..CAP / 10).take_while(is_taken).count();
+        assert!(n_frames < CAP / Frame::OVERHEAD, "{n_frames} frames");
         assert!(budget.used() <= CAP, "{} bytes, {n_bytes} each", budget.used());
         assert!(budget.used() > CAP / 3, "{} bytes, {n_bytes} each", budget.used());
         let kept = KEPT_CAPACITY * SLOT;
@@ -152,6 +194,17 @@ fn what_the_session_occupies_elsewhere_is_under_the_cap_too() {
     assert_eq!(outbox.push(frame("second"), 1000), Err(PushError::Full));
     outbox.unreserve(900);
     assert_eq!(outbox.push(frame("second"), 1000), Ok(()));
+}
+
+#[test]
+fn what_is_taken_back_is_at_most_what_is_reserved() {
+    let budget = Budget::new(usize::MAX);
+    let mut outbox = Outbox::new(&budget);
+    for (reserved, taken_back, left) in [(100, 0, 100), (50, 30, 120), (0, 1000, 0), (7, 0, 7)] {
+        outbox.reserve(reserved);
+        outbox.unreserve(taken_back);
+        assert_eq!((outbox.held_bytes(), budget.used()), (left, left));
+    }
 }
 
 #[test]
@@ -172,9 +225,12 @@ fn an_outbox_gives_back_all_that_it_counted() {
             outbox.push(Frame::new(vec![0; 10], &budget), 10).expect("room");
         }
         outbox.reserve(1000);
+        let mut connection = Connection::with_room(5);
+        outbox.flush(|slices| connection.write(slices)).expect("blocked");
         if abandons {
             outbox.abandon();
             assert_eq!((budget.used(), outbox.is_sealed()), (0, true));
+            assert_eq!((outbox.pending_bytes(), outbox.held_bytes()), (0, 0));
             outbox.unreserve(1000);
         }
         drop(outbox);
@@ -199,7 +255,9 @@ fn a_last_word_never_tears_a_frame() {
         Some(Flush::Blocked)
     );
     outbox.drop_unsent();
+    assert_eq!((outbox.n_frames(), outbox.pending_bytes()), (1, 3));
     outbox.push(frame("bye"), 1000).expect("room");
+    assert!(!outbox.is_sealed());
     outbox.seal();
     assert_eq!(outbox.push(frame("late"), 100), Err(PushError::Sealed));
     connection.room = 100;
@@ -221,16 +279,81 @@ fn a_lost_connection_is_an_error() {
 }
 
 #[test]
-fn an_empty_outbox_keeps_little_room() {
+fn an_interrupted_write_is_tried_again() {
     let mut outbox = outbox();
-    for _ in 0..1000 {
+    outbox.push(frame("x"), 100).expect("room");
+    let mut outcomes = [
+        Err(ErrorKind::Interrupted),
+        Ok(1),
+        Err(ErrorKind::Interrupted),
+        Ok(0),
+    ]
+    .into_iter();
+    let flushed = outbox.flush(|_| outcomes.next().expect("one more").map_err(Error::from));
+    assert_eq!((flushed.ok(), outcomes.next()), (Some(Flush::Complete), None));
+}
+
+#[test]
+fn dropping_what_was_not_sent_drops_all_of_a_connection_that_took_nothing() {
+    let mut outbox = outbox();
+    outbox.push(frame("first"), 100).expect("room");
+    outbox.drop_unsent();
+    assert_eq!(
+        (outbox.n_frames(), outbox.pending_bytes(), outbox.held_bytes()),
+        (0, 0, 0)
+    );
+}
+
+#[test]
+fn last_words_are_taken_whatever_the_cap() {
+    for (last_words, expected) in [("bye", "heldbye"), ("", "held")] {
+        let mut outbox = outbox();
+        outbox.hold();
+        outbox.push(frame("held"), 10).expect("empty");
+        assert_eq!(outbox.push(frame("bye"), 10), Err(PushError::Full));
+        outbox.seal_with(last_words.into());
+        assert!(outbox.is_sealed());
+        let mut connection = Connection::with_room(100);
+        outbox
+            .flush(|slices| connection.write(slices))
+            .expect("takes all");
+        assert_eq!(connection.taken, expected.as_bytes());
+        assert_eq!(outbox.n_frames(), 0);
+    }
+}
+
+#[test]
+fn a_write_gets_a_bounded_number_of_slices() {
+    let mut outbox = outbox();
+    for _ in 0..100 {
         outbox.push(frame("x"), 10).expect("room");
     }
-    let mut connection = Connection::with_room(10_000);
-    outbox
-        .flush(|slices| connection.write(slices))
-        .expect("takes all");
-    assert!(outbox.frames.capacity() <= KEPT_CAPACITY);
+    let mut n_slices = Vec::new();
+    let flushed = outbox.flush(|slices| {
+        n_slices.push(slices.len());
+        Ok(slices.len())
+    });
+    assert_eq!((flushed.ok(), n_slices), (Some(Flush::Complete), vec![64, 36, 0]));
+}
+
+#[test]
+fn an_empty_outbox_keeps_little_room() {
+    for (n_frames, kept) in [(1, 4), (16, 16), (17, 0), (1000, 0)] {
+        let budget = Budget::new(usize::MAX);
+        let mut outbox = Outbox::new(&budget);
+        for _ in 0..n_frames {
+            outbox.push(Frame::new(b"x".into(), &budget), 10).expect("room");
+        }
+        let mut connection = Connection::with_room(10_000);
+        outbox
+            .flush(|slices| connection.write(slices))
+            .expect("takes all");
+        assert_eq!(
+            (outbox.frames.capacity(), budget.used()),
+            (kept, 0),
+            "{n_frames} frames"
+        );
+    }
 }
 
 #[test]
@@ -243,7 +366,7 @@ fn what_is_held_waits_under_the_cap_and_goes_out_behind_the_first_frame() {
     outbox.seal();
     outbox.release(frame("first "));
     assert!(!outbox.is_blocked());
-    assert_eq!(outbox.pending_bytes(), 10);
+    assert_eq!((outbox.pending_bytes(), outbox.n_frames()), (10, 2));
     let mut connection = Connection::with_room(100);
     assert_eq!(
         outbox.flush(|slices| connection.write(slices)).ok(),

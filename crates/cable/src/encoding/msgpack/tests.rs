@@ -100,6 +100,9 @@ fn bytes_extensions_and_times_are_what_the_table_says() {
     }
     check(b"\xd4\x05\x01", r#"{"ext":5,"data":"AQ=="}"#);
     check(b"\xc7\x00\x80", r#"{"ext":-128,"data":""}"#);
+    check(b"\xd5\x05\x01\x02", r#"{"ext":5,"data":"AQI="}"#);
+    check(b"\xc8\x00\x01\x05\x01", r#"{"ext":5,"data":"AQ=="}"#);
+    check(b"\xc9\x00\x00\x00\x01\x05\x01", r#"{"ext":5,"data":"AQ=="}"#);
     check(
         b"\xd8\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
         r#"{"ext":1,"data":"AAAAAAAAAAAAAAAAAAAAAA=="}"#,
@@ -167,12 +170,31 @@ fn errors_say_where_and_what() {
         b"\x01\x02\x03",
         "expected nothing behind the value, which ends at byte 1, got 2 B more",
     );
-    let mut json = String::new();
-    let error = map_to_json(b"", &mut json).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        r#"expected a map such as {"type":"ping"}, got nothing"#
-    );
+    for (bytes, kind) in [
+        (&b""[..], "nothing"),
+        (b"\x00", "a whole number"),
+        (b"\xcc\x00", "a whole number"),
+        (b"\xff", "a whole number"),
+        (b"\x90", "a list"),
+        (b"\xdc\x00\x00", "a list"),
+        (b"\xa0", "a text"),
+        (b"\xd9\x00", "a text"),
+        (b"\xc0", "nil"),
+        (b"\xc1", "the byte 0xc1"),
+        (b"\xc2", "true or false"),
+        (b"\xc4\x00", "bytes"),
+        (b"\xc7\x00\x00", "an extension"),
+        (b"\xd4\x00\x00", "an extension"),
+        (b"\xcb\x00", "a float"),
+    ] {
+        let error = map_to_json(bytes, &mut String::new()).unwrap_err();
+        let expected = format!(r#"expected a map such as {{"type":"ping"}}, got {kind}"#);
+        assert_eq!(error.to_string(), expected, "{bytes:02x?}");
+    }
+    for bytes in [&b"\x80"[..], b"\xde\x00\x00", b"\xdf\x00\x00\x00\x00"] {
+        let mut json = String::new();
+        assert_eq!((map_to_json(bytes, &mut json), json.as_str()), (Ok(()), "{}"));
+    }
 }
 
 #[test]
@@ -203,13 +225,19 @@ fn json_is_written_in_the_shortest_form() {
     check_written("[true,false]", b"\x92\xc3\xc2");
     check_written("127", b"\x7f");
     check_written("128", b"\xcc\x80");
+    check_written("255", b"\xcc\xff");
     check_written("256", b"\xcd\x01\x00");
+    check_written("65535", b"\xcd\xff\xff");
     check_written("65536", b"\xce\x00\x01\x00\x00");
+    check_written("4294967295", b"\xce\xff\xff\xff\xff");
     check_written("4294967296", b"\xcf\x00\x00\x00\x01\x00\x00\x00\x00");
     check_written("-32", b"\xe0");
     check_written("-33", b"\xd0\xdf");
+    check_written("-128", b"\xd0\x80");
     check_written("-129", b"\xd1\xff\x7f");
+    check_written("-32768", b"\xd1\x80\x00");
     check_written("-32769", b"\xd2\xff\xff\x7f\xff");
+    check_written("-2147483648", b"\xd2\x80\x00\x00\x00");
     check_written("-2147483649", b"\xd3\xff\xff\xff\xff\x7f\xff\xff\xff");
     check_written("1.0", b"\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00");
     check_written(r#"{"a":"ü"}"#, b"\x81\xa1a\xa2\xc3\xbc");
@@ -218,6 +246,7 @@ fn json_is_written_in_the_shortest_form() {
         (32, b"\xd9\x20"),
         (255, b"\xd9\xff"),
         (256, b"\xda\x01\x00"),
+        (65_535, b"\xda\xff\xff"),
         (65_536, b"\xdb\x00\x01\x00\x00"),
     ] {
         let text = "x".repeat(n_bytes);
@@ -226,6 +255,7 @@ fn json_is_written_in_the_shortest_form() {
     for (n, head) in [
         (15, &b"\x9f"[..]),
         (16, b"\xdc\x00\x10"),
+        (65_535, b"\xdc\xff\xff"),
         (65_536, b"\xdd\x00\x01\x00\x00"),
     ] {
         let list = vec!["0"; n].join(",");

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::command::{
-    encode_join, encode_leave, encode_message, encode_pong, encode_subscribe, encode_unsubscribe,
+    HistoryRequest, encode_history, encode_join, encode_leave, encode_message, encode_pong, encode_presence,
+    encode_subscribe, encode_unsubscribe, encode_whisper,
 };
 
 fn read(message: &[u8]) -> Result<String, ProtobufError> {
@@ -29,6 +30,11 @@ fn commands_have_the_documented_fields() {
         command(&encode_message("i\"", "{}")).unwrap(),
         b"\x10\x03\x1a\x02i\"\x22\x02{}"
     );
+    for (n_bytes, head) in [(127, &b"\x10\x01\x1a\x7f"[..]), (128, b"\x10\x01\x1a\x80\x01")] {
+        let text = "x".repeat(n_bytes);
+        let expected = [head, text.as_bytes()].concat();
+        assert_eq!(command(&encode_subscribe(&text)).unwrap(), expected);
+    }
     let long = "x".repeat(300);
     let message = command(&encode_subscribe(&long)).unwrap();
     assert_eq!(&message[..5], b"\x10\x01\x1a\xac\x02");
@@ -38,7 +44,20 @@ fn commands_have_the_documented_fields() {
 #[test]
 fn commands_that_do_not_exist_are_named() {
     let null = serde_json::value::RawValue::NULL;
+    let history = HistoryRequest {
+        since: Some(1),
+        ..HistoryRequest::default()
+    };
+    let with_history = r#"{"command":"subscribe","identifier":"i","history":{"since":1}}"#;
     for (json, name) in [
+        (with_history.to_owned(), "subscribe with history"),
+        (encode_whisper("i", null), "whisper"),
+        (encode_history("i", &history), "history"),
+        (encode_presence("i"), "presence"),
+        (r#"{"command":"ping"}"#.to_owned(), "ping"),
+        (r#"{"command":"message","identifier":"i"}"#.to_owned(), "message"),
+        (r#"{"command":"dance"}"#.to_owned(), "given"),
+        ("[]".to_owned(), "given"),
         (encode_leave("i"), "leave"),
         (encode_join("i", "1", null), "join"),
         (encode_pong(), "pong"),
@@ -48,6 +67,10 @@ fn commands_that_do_not_exist_are_named() {
             error.starts_with(&format!("the command {name} does not exist in protobuf")),
             "{error}"
         );
+    }
+    for json in ["{", r#"{"command":5}"#] {
+        let error = command(json).unwrap_err().to_string();
+        assert!(error.starts_with("write the command in a binary encoding: "), "{error}");
     }
 }
 
