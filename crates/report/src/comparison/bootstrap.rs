@@ -69,3 +69,113 @@ pub(super) fn sample_variance(numbers: &[f64]) -> f64 {
     let squares = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>();
     squares / (numbers.len() - 1) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::measurement::Parts;
+
+    fn run(values: &[f64]) -> Measurement {
+        Measurement {
+            value: 0.0,
+            parts: Parts::Ratio(values.iter().map(|value| (*value, 1.0)).collect()),
+        }
+    }
+
+    #[test]
+    fn stretches_have_the_square_root_of_all_intervals() {
+        for (n_intervals, expected) in [(1, 1), (2, 2), (8, 3), (9, 3), (10, 4), (20, 5), (512, 23)] {
+            assert_eq!(block_length(n_intervals), expected, "{n_intervals}");
+        }
+    }
+
+    #[test]
+    fn the_variance_of_a_sample_has_one_degree_less() {
+        for (numbers, expected) in [
+            (&[][..], 0.0),
+            (&[5.0], 0.0),
+            (&[1.0, 3.0], 2.0),
+            (&[1.0, 2.0, 3.0, 6.0], 14.0 / 3.0),
+        ] {
+            assert!((sample_variance(numbers) - expected).abs() < 1e-12, "{numbers:?}");
+        }
+    }
+
+    /// What endless resampling would give: the variance of the means of all stretches, for as many as are drawn.
+    fn expected_variance(values: &[f64]) -> f64 {
+        let (n, length) = (values.len(), block_length(values.len()));
+        let mean = values.iter().sum::<f64>() / n as f64;
+        let stretch = |start: usize| {
+            let sum: f64 = values.iter().cycle().skip(start).take(length).sum();
+            (sum / length as f64 - mean).powi(2)
+        };
+        let of_one = (0..n).map(stretch).sum::<f64>() / n as f64;
+        let n_drawn = n.div_ceil(length) as f64;
+        let small_sample = n as f64 / (n - length) as f64;
+        of_one / n_drawn * small_sample * (n_drawn * length as f64 / n as f64)
+    }
+
+    #[test]
+    fn resampling_finds_the_variance_of_a_mean() {
+        for values in [
+            &[3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0][..],
+            &[1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 9.0, 9.0],
+            &[
+                2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0, 8.0, 2.0, 8.0, 4.0, 5.0, 9.0, 0.0, 4.0,
+            ],
+        ] {
+            let found = variance(&[&run(values)], 8, |figures| figures[0]).unwrap();
+            let ratio = found / expected_variance(values);
+            // The standard error of 400 resamples is 7 %.
+            assert!((0.86..1.14).contains(&ratio), "{ratio} for {values:?}");
+        }
+    }
+
+    /// A ramp that both runs have is no scatter of their ratio.
+    #[test]
+    fn runs_are_cut_at_the_same_places() {
+        let ramp: Vec<f64> = (1..=20).map(f64::from).collect();
+        let double: Vec<f64> = ramp.iter().map(|value| value * 2.0).collect();
+        let runs = [&run(&ramp), &run(&double)];
+        let found = variance(&runs, 8, |figures| figures[1] / figures[0]).unwrap();
+        assert!(found < 1e-20, "{found}");
+    }
+
+    #[test]
+    fn too_few_intervals_tell_nothing() {
+        let [short, long] = [7, 8].map(|n| run(&vec![1.0; n]));
+        let of = |runs: &[&Measurement], least| variance(runs, least, |figures| figures[0]).is_some();
+        assert!(!of(&[&long, &short], 8) && of(&[&long], 8));
+        assert!(of(&[&run(&[1.0])], 0) && !of(&[&run(&[])], 0));
+        let whole = Measurement {
+            value: 1.0,
+            parts: Parts::Whole,
+        };
+        assert!(!of(&[&whole], 0));
+    }
+
+    /// With samples in one of a hundred seconds, two of three resamples have some; with samples in different seconds,
+    /// fewer than half have some of both runs.
+    #[test]
+    fn most_resamples_must_have_a_figure() {
+        let sparse = |at: usize| {
+            let mut pairs = vec![(0.0, 0.0); 100];
+            pairs[at] = (1.0, 1.0);
+            Measurement {
+                value: 1.0,
+                parts: Parts::Ratio(pairs),
+            }
+        };
+        let of = |runs: &[&Measurement]| variance(runs, 8, |figures| figures.iter().sum());
+        assert_eq!(of(&[&sparse(50)]), Some(0.0));
+        assert_eq!(of(&[&sparse(20), &sparse(70)]), None);
+    }
+
+    /// A file that was made up may have more intervals than a run can: it costs no more.
+    #[test]
+    fn intervals_beyond_the_most_are_ignored() {
+        let mut values = vec![1.0; MAX_INTERVALS];
+        values.extend([1e9; 100]);
+        assert_eq!(variance(&[&run(&values)], 8, |figures| figures[0]), Some(0.0));
+    }
+}

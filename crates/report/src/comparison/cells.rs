@@ -90,13 +90,37 @@ mod tests {
     }
 
     #[test]
+    fn three_digits_are_kept_and_all_before_the_point() {
+        for (number, expected) in [
+            (0.012_345_6, 0.0123),
+            (0.123_456, 0.123),
+            (1.234_56, 1.23),
+            (12.345_6, 12.3),
+            (99.95, 100.0),
+            (999.4, 999.0),
+            (12_345.6, 12_346.0),
+            (-1.234_56, -1.23),
+            (0.0, 0.0),
+            (f64::NAN, 0.0),
+            (f64::INFINITY, 0.0),
+        ] {
+            assert_eq!(three_digits(number), expected, "{number}");
+        }
+    }
+
+    #[test]
     fn changes_have_a_sign() {
         for (number, expected) in [
             (31.4, "+31 %"),
             (-2.04, "−2.0 %"),
             (0.04, "0 %"),
             (-0.04, "0 %"),
+            (9.94, "+9.9 %"),
+            (9.95, "+10 %"),
             (9.96, "+10 %"),
+            (-9.94, "−9.9 %"),
+            (-9.96, "−10 %"),
+            (0.0, "0 %"),
         ] {
             assert_eq!(signed(number, " %"), expected);
         }

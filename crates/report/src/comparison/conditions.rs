@@ -125,6 +125,10 @@ fn foreign_cores(run: &Summary) -> Option<f64> {
 }
 
 fn plans(one: &Summary, other: &Summary) -> String {
+    let (kind, other_kind) = (one.metadata.kind, other.metadata.kind);
+    if kind != other_kind {
+        return format!("{}, not {}", other_kind.name(), kind.name());
+    }
     let text = |run: &Summary| {
         let scenarios = run.plan.scenarios.iter();
         let texts: Vec<_> = scenarios
@@ -139,7 +143,10 @@ fn plans(one: &Summary, other: &Summary) -> String {
 }
 
 fn machine(one: &Environment, other: &Environment) -> Option<String> {
-    let model = |environment: &Environment| environment.cpu_model.clone().unwrap_or_default();
+    let model = |environment: &Environment| {
+        let known = environment.cpu_model.clone();
+        known.unwrap_or_else(|| "an unknown processor".to_owned())
+    };
     let memory = |environment: &Environment| environment.memory_bytes as f64;
     let is_same_memory = (memory(one) - memory(other)).abs() <= MEMORY_TOLERANCE * memory(one);
     let differences = [
@@ -159,3 +166,6 @@ fn machine(one: &Environment, other: &Environment) -> Option<String> {
     let differences: Vec<_> = differences.into_iter().flatten().collect();
     (!differences.is_empty()).then(|| differences.join(", "))
 }
+
+#[cfg(test)]
+mod tests;

@@ -95,3 +95,119 @@ fn mean(numbers: &[f64]) -> f64 {
 fn mean_of(numbers: &[f64], scale: &impl Fn(f64) -> f64) -> f64 {
     numbers.iter().map(|&number| scale(number)).sum::<f64>() / numbers.len() as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::measurement::Parts;
+
+    fn whole(values: &[f64]) -> Vec<Measurement> {
+        let parts = Parts::Whole;
+        values
+            .iter()
+            .map(|&value| Measurement {
+                value,
+                parts: parts.clone(),
+            })
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(baseline: &[f64], candidate: &[f64], least: f64, expected: (f64, f64, f64)) {
+        let experience = Experience {
+            deviation: 2.0,
+            degrees: 10.0,
+        };
+        let (baseline, candidate) = (whole(baseline), whole(candidate));
+        let found = Estimate::new(&baseline, &candidate, |value| value, experience, least).unwrap();
+        let (effect, variance, degrees) = expected;
+        assert!(
+            (found.effect - effect).abs() < 1e-12
+                && (found.standard_error.powi(2) - variance).abs() < 1e-12
+                && found.degrees == degrees,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn experience_gives_way_to_what_is_seen() {
+        // One run each: 2² for either.
+        check(&[10.0], &[14.0], 0.0, (4.0, 8.0, 10.0));
+        check(&[10.0], &[14.0], 0.5, (4.0, 8.5, 10.0));
+        // Variances of 2 and of 18, pooled: 10 with two degrees, beside 4 with ten.
+        check(
+            &[10.0, 12.0],
+            &[20.0, 26.0],
+            0.0,
+            (12.0, (40.0 + 20.0) / 12.0, 12.0),
+        );
+        // A side of one run shows no variance; that of the other is 4 with two degrees.
+        check(
+            &[1.0],
+            &[3.0, 5.0, 7.0],
+            0.0,
+            (4.0, (10.0 * 4.0 + 2.0 * 4.0) * (4.0 / 3.0) / 12.0, 12.0),
+        );
+        // Sides of different numbers: 2 with one degree, 4 with two.
+        check(
+            &[1.0, 3.0],
+            &[3.0, 5.0, 7.0],
+            0.0,
+            (3.0, (10.0 * 4.0 + 3.0 * (10.0 / 3.0)) * (5.0 / 6.0) / 13.0, 13.0),
+        );
+    }
+
+    #[test]
+    fn what_has_no_place_on_the_scale_has_no_estimate() {
+        let experience = Experience {
+            deviation: 0.1,
+            degrees: 10.0,
+        };
+        let of =
+            |one: f64, other: f64| Estimate::new(&whole(&[one]), &whole(&[other]), f64::ln, experience, 0.0);
+        assert!(of(1.0, 2.0).is_some());
+        assert!(of(0.0, 2.0).is_none() && of(1.0, 0.0).is_none() && of(1.0, -1.0).is_none());
+    }
+
+    /// Scatter within the runs counts beside experience.
+    #[test]
+    fn scatter_within_runs_widens_the_estimate() {
+        let run = |value: f64, scatter: f64| {
+            let seconds = (0..20).map(|second| value + scatter * f64::from(second % 2));
+            vec![Measurement {
+                value,
+                parts: Parts::Ratio(seconds.map(|value| (value, 1.0)).collect()),
+            }]
+        };
+        let experience = Experience {
+            deviation: 1.0,
+            degrees: 10.0,
+        };
+        let of = |scatter| {
+            let estimate = Estimate::new(
+                &run(10.0, 0.0),
+                &run(20.0, scatter),
+                |value| value,
+                experience,
+                0.0,
+            );
+            estimate.unwrap().standard_error.powi(2)
+        };
+        assert!((of(0.0) - 2.0).abs() < 1e-9, "{}", of(0.0));
+        assert!(of(40.0) > 3.0, "{}", of(40.0));
+    }
+
+    #[test]
+    fn a_margin_is_a_quantile_in_standard_errors() {
+        let estimate = Estimate {
+            effect: 1.0,
+            standard_error: 2.0,
+            degrees: 10.0,
+        };
+        // Student's table: 97.5 % and 95 % of one side.
+        for (confidence, quantile) in [(0.95, 2.228), (0.90, 1.812)] {
+            let margin = estimate.margin(confidence);
+            assert!((margin - 2.0 * quantile).abs() < 0.002, "{margin}");
+        }
+    }
+}

@@ -149,3 +149,52 @@ const SHARE_TOLERANCE: f64 = 0.001;
 
 /// When even a doubling could be chance, nothing is told.
 const HOPELESS_RATIO: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of decision 7, at a figure of 1 ms.
+    #[test]
+    fn experience_is_that_of_earlier_runs() {
+        use Nature::{Cpu, Mean, Median, Memory, P95, P99, Share, Throughput};
+        let of_both = |share: f64, alone: f64, shared: f64| [share.hypot(alone), share.hypot(shared)];
+        for (nature, expected) in [
+            (Mean, of_both(0.04, 0.02, 0.4)),
+            (Median, of_both(0.03, 0.02, 0.3)),
+            (P95, of_both(0.05, 0.04, 1.0)),
+            (P99, of_both(0.10, 0.3, 3.0)),
+            (Throughput, [0.03, 0.05]),
+            (Cpu, [0.08, 0.12]),
+            (Memory, [0.10, 0.10]),
+            (Share, [200.0, 200.0]),
+        ] {
+            for (company, deviation) in [Company::Alone, Company::Shared].into_iter().zip(expected) {
+                let found = nature.experience(1_000.0, company);
+                assert!(
+                    (found.deviation - deviation).abs() < 1e-9 && found.degrees == 10.0,
+                    "{nature:?} {company:?}: {found:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn shares_are_compared_by_their_difference_and_all_else_by_its_ratio() {
+        let (ratio, share) = (Nature::Mean, Nature::Share);
+        for (found, expected) in [
+            (ratio.threshold(0.05), 1.05_f64.ln()),
+            (share.threshold(0.05), 0.001),
+            (ratio.on_scale(100.0), 100.0_f64.ln()),
+            (share.on_scale(0.25), 0.25),
+            (ratio.off_scale(2.0), 2.0_f64.exp()),
+            (share.off_scale(0.25), 0.25),
+            (ratio.change(1.5_f64.ln()), 0.5),
+            (share.change(0.25), 0.25),
+            (ratio.hopeless_margin(), 2.0_f64.ln()),
+            (share.hopeless_margin(), 1.0),
+        ] {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+}

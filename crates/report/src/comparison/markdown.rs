@@ -56,3 +56,63 @@ fn escape(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::tests::{comparison_of, made_up};
+
+    #[test]
+    fn names_keep_their_characters_in_a_table() {
+        for (text, expected) in [
+            ("plain text 1.5 %", "plain text 1.5 %"),
+            (r"a\b|c*d_e`f", r"a\\b\|c\*d\_e\`f"),
+            ("<a>[b]~c#d&e@f!", r"\<a\>\[b\]\~c\#d\&e\@f\!"),
+            ("two\nlines\tand\u{1b}", "two lines and "),
+        ] {
+            assert_eq!(escape(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_verdict_has_its_colour() {
+        for (slowdown, colour) in [
+            (1.3, Some("🔴 regressed")),
+            (0.7, Some("🟢 improved")),
+            (1.0, None),
+        ] {
+            let text = comparison_of(&made_up(1.0, 1), &made_up(slowdown, 2)).markdown();
+            let found = ["🔴 regressed", "🟢 improved"]
+                .into_iter()
+                .find(|colour| text.contains(colour));
+            assert_eq!(found, colour, "{text}");
+        }
+    }
+
+    #[test]
+    fn obstacles_and_notices_stand_between_headline_and_table() {
+        for (is_other_machine, is_newer, expected) in [
+            (false, false, "**no significant difference**\n\n| figure |"),
+            (
+                false,
+                true,
+                "**no significant difference**\n\n- different versions of Plimsoll: 0.1.0 and 0.2.0\n\n| figure |",
+            ),
+            (
+                true,
+                false,
+                "**cannot tell**\n\n- run-2 ran on another machine than run-1: 4 cores, not 2\n\n| figure |",
+            ),
+        ] {
+            let mut candidate = made_up(1.0, 2);
+            if is_other_machine {
+                candidate.environment.cores = 4;
+            }
+            if is_newer {
+                candidate.metadata.plimsoll = "0.2.0".to_owned();
+            }
+            let text = comparison_of(&made_up(1.0, 1), &candidate).markdown();
+            assert!(text.starts_with(expected), "{text}");
+        }
+    }
+}

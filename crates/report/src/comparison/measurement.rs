@@ -61,3 +61,32 @@ fn sum(pairs: &[(f64, f64)]) -> (f64, f64) {
         .iter()
         .fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_joined() {
+        let of = |histograms| Parts::Quantile {
+            quantile: 0.5,
+            per_octave: 8,
+            histograms,
+        };
+        for (parts, n_intervals, joined) in [
+            (
+                Parts::Ratio(vec![(1.0, 10.0), (2.0, 20.0), (4.0, 40.0)]),
+                Some(3),
+                Parts::Ratio(vec![(3.0, 30.0), (4.0, 40.0)]),
+            ),
+            (
+                of(vec![vec![(1, 5)], vec![(1, 6), (2, 7)], vec![]]),
+                Some(3),
+                of(vec![vec![(1, 5), (1, 6), (2, 7)], vec![]]),
+            ),
+            (Parts::Whole, None, Parts::Whole),
+        ] {
+            assert_eq!((parts.n_intervals(), parts.coarser(2)), (n_intervals, joined));
+        }
+    }
+}

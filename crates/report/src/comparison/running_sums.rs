@@ -153,6 +153,36 @@ mod tests {
     }
 
     #[test]
+    fn bins_beyond_the_most_are_one() {
+        let parts = |bins: [u32; 2]| Parts::Quantile {
+            quantile: 1.0,
+            per_octave: 8,
+            histograms: vec![bins.map(|bin| (bin, 1)).into(), vec![(700, 100)]],
+        };
+        // The second interval is not asked for.
+        for (bins, end) in [([10, 500], 501.0), ([600, 1000], 513.0), ([512, 512], 513.0)] {
+            let sums = RunningSums::new(&parts(bins), 1).unwrap();
+            let expected = (end / 8.0_f64).exp2();
+            let found = sums.figure(&[0], 1);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{bins:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn samples_lie_evenly_in_their_bin() {
+        for (counts, quantile, expected) in [
+            (&[4.0][..], 0.25, 0.25),
+            (&[4.0, 0.0, 4.0], 0.5, 1.0),
+            (&[4.0, 0.0, 4.0], 0.75, 2.5),
+            (&[0.0, 1.0], 0.0, 1.0),
+            (&[1.0, 1.0], 1.0, 2.0),
+        ] {
+            let found = position(counts, quantile);
+            assert!((found - expected).abs() < 1e-12, "{counts:?} {quantile}: {found}");
+        }
+    }
+
+    #[test]
     fn no_samples_are_no_number() {
         let empty = Parts::Ratio(vec![(0.0, 0.0)]);
         assert!(RunningSums::new(&empty, 1).unwrap().figure(&[0], 1).is_nan());

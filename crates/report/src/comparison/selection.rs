@@ -371,3 +371,6 @@ fn singular(counter: &str) -> &str {
         _ => "message",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -82,7 +82,7 @@ pub(crate) fn made_up(slowdown: f64, seed: u64) -> Summary {
     summary
 }
 
-fn compare(baseline: &Summary, candidate: &Summary) -> Comparison {
+pub(super) fn comparison_of(baseline: &Summary, candidate: &Summary) -> Comparison {
     Comparison::new(&[baseline], &[candidate], TOLERANCE).unwrap()
 }
 
@@ -91,7 +91,7 @@ fn compare(baseline: &Summary, candidate: &Summary) -> Comparison {
 fn check(change: impl FnOnce(&mut Summary), verdict: Verdict, obstacle: &str) {
     let (baseline, mut candidate) = (made_up(1.0, 1), made_up(1.3, 2));
     change(&mut candidate);
-    let comparison = compare(&baseline, &candidate);
+    let comparison = comparison_of(&baseline, &candidate);
     assert_eq!(comparison.verdict, verdict, "{comparison:?}");
     match obstacle {
         "" => assert_eq!(comparison.obstacles, [""; 0]),
@@ -143,7 +143,7 @@ fn the_first_figure_is_the_one_of_the_page() {
         (made_up(1.0, 1), ["http_req_duration"].as_slice()),
         (with_rtt(made_up(1.0, 1)), &["rtt", "http_req_duration"]),
     ] {
-        let differences = compare(&run, &run).differences;
+        let differences = comparison_of(&run, &run).differences;
         let mut metrics: Vec<_> = differences
             .iter()
             .filter(|difference| difference.figure.figure == "mean")
@@ -166,7 +166,7 @@ fn neighbours_are_named() {
     };
     let notices = |of_target| {
         let (baseline, candidate) = (busy(made_up(1.0, 1), of_target), busy(made_up(1.3, 2), of_target));
-        let found = compare(&baseline, &candidate);
+        let found = comparison_of(&baseline, &candidate);
         (found.verdict, found.notices)
     };
     let (verdict, named) = notices(0.5);
@@ -178,7 +178,27 @@ fn neighbours_are_named() {
     assert_eq!(notices(1.3), (Verdict::Regressed, Vec::new()));
 }
 
-fn target(cores: f64) -> Target {
+/// Where no target was watched, a busy machine makes differences uncertain, and one with idle cores does not.
+#[test]
+fn a_busy_machine_hides_small_differences_and_no_other_machine_does() {
+    for (idle, generator, verdict) in [
+        (0.01, 0.4, Verdict::NoSignificantDifference),
+        (0.30, 0.4, Verdict::Regressed),
+        (0.01, 1.9, Verdict::Regressed),
+    ] {
+        let run = |slowdown, seed| {
+            let mut run = made_up(slowdown, seed);
+            run.generator.machine_idle_share = Some(idle);
+            run.generator.cores = generator;
+            run
+        };
+        let found = comparison_of(&run(1.0, 1), &run(1.3, 2));
+        assert_eq!(found.verdict, verdict, "{idle} idle, generator {generator}");
+        assert_eq!(found.notices.is_empty(), verdict == Verdict::Regressed);
+    }
+}
+
+pub(super) fn target(cores: f64) -> Target {
     Target {
         name: "server".to_owned(),
         what: "process 1".to_owned(),
@@ -200,7 +220,7 @@ fn a_server_that_had_users_before_is_no_better() {
     };
     baseline.targets = vec![grown_by(240_000)];
     candidate.targets = vec![grown_by(5_000)];
-    let verdict = compare(&baseline, &candidate).verdict;
+    let verdict = comparison_of(&baseline, &candidate).verdict;
     assert_eq!(verdict, Verdict::NoSignificantDifference);
 }
 
@@ -216,12 +236,12 @@ fn one_lost_message_is_a_regression() {
     };
     (baseline.losses, candidate.losses) = (Some(losses(0)), Some(losses(0)));
     assert_eq!(
-        compare(&baseline, &candidate).verdict,
+        comparison_of(&baseline, &candidate).verdict,
         Verdict::NoSignificantDifference
     );
     candidate.losses = Some(losses(1));
     candidate.generator.saturated = true;
-    let comparison = compare(&baseline, &candidate);
+    let comparison = comparison_of(&baseline, &candidate);
     assert_eq!(comparison.verdict, Verdict::Regressed);
     assert_eq!(comparison.headline(), "regressed: messages lost +1.0");
 }
@@ -232,7 +252,7 @@ fn a_comparison_can_be_read() {
     baseline.targets = vec![target(0.5)];
     candidate.targets = vec![target(0.5)];
     candidate.metadata.plimsoll = "0.2.0".to_owned();
-    let comparison = compare(&baseline, &candidate);
+    let comparison = comparison_of(&baseline, &candidate);
     expect![[r#"
         $
 
@@ -278,7 +298,7 @@ fn a_comparison_can_be_read() {
 
 #[test]
 fn machines_read_it_too() {
-    let json = serde_json::to_value(compare(&made_up(1.0, 1), &made_up(1.0, 2))).unwrap();
+    let json = serde_json::to_value(comparison_of(&made_up(1.0, 1), &made_up(1.0, 2))).unwrap();
     let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
     expect!["baseline candidate confidence differences notices obstacles tolerance verdict"]
         .assert_eq(&keys.join(" "));
@@ -307,7 +327,7 @@ fn several_runs_show_how_much_they_differ() {
     let (baseline, candidate) = (side(1.0, [1, 2, 3, 4]), side(1.1, [5, 6, 7, 8]));
     // A tenth is too little for one run each.
     assert_eq!(
-        compare(&baseline[0], &candidate[0]).verdict,
+        comparison_of(&baseline[0], &candidate[0]).verdict,
         Verdict::NoSignificantDifference
     );
     let (baseline, candidate) = (baseline.each_ref(), candidate.each_ref());
@@ -335,10 +355,177 @@ fn intervals_of_different_lengths_are_joined() {
             heat.truncate(SECONDS / 2);
         }
     }
-    assert_eq!(compare(&baseline, &candidate).verdict, Verdict::Regressed);
+    assert_eq!(comparison_of(&baseline, &candidate).verdict, Verdict::Regressed);
 }
 
 #[test]
 fn a_side_without_runs_is_refused() {
-    assert_eq!(Comparison::new(&[], &[&made_up(1.0, 1)], TOLERANCE), Err(NoRuns));
+    let run = made_up(1.0, 1);
+    assert_eq!(Comparison::new(&[], &[&run], TOLERANCE), Err(NoRuns));
+    assert_eq!(Comparison::new(&[&run], &[], TOLERANCE), Err(NoRuns));
+}
+
+#[test]
+fn a_side_has_the_name_of_its_first_run_and_the_time_of_its_earliest() {
+    let run = |seed, name: &str, started_at: &str| {
+        let mut run = made_up(1.0, seed);
+        run.metadata.name = name.to_owned();
+        run.metadata.started_at = started_at.to_owned();
+        run
+    };
+    let (late, early) = (
+        run(1, "late.js", "2026-11-22T10:00:00Z"),
+        run(2, "early.js", "2026-11-21T10:00:00Z"),
+    );
+    let found = Comparison::new(&[&late, &early], &[&early], TOLERANCE).unwrap();
+    assert_eq!(
+        found.baseline.text(),
+        "2 runs of late.js since 2026-11-21T10:00:00Z"
+    );
+    assert_eq!(found.candidate.text(), "early.js (run-2)");
+}
+
+/// A figure with a verdict; those without an interval are not known.
+fn difference(metric: &str, figure: &str, verdict: Verdict, interval: Option<[f64; 2]>) -> Difference {
+    Difference {
+        figure: Figure {
+            metric: metric.to_owned(),
+            figure: figure.to_owned(),
+            unit: Unit::Number,
+            better: Better::Lower,
+            nature: figure::Nature::Mean,
+        },
+        baseline: 1.0,
+        candidate: 1.2,
+        change: Some(0.2),
+        interval,
+        verdict,
+        reason: None,
+    }
+}
+
+#[test]
+fn worse_counts_before_better() {
+    use Verdict::{CannotTell, Improved, NoSignificantDifference, Regressed};
+    let known = Some([0.1, 0.3]);
+    for (found, expected, expected_when_obstructed) in [
+        (&[][..], CannotTell, CannotTell),
+        (&[(Regressed, known), (Improved, known)], Regressed, Regressed),
+        (&[(Regressed, None)], Regressed, Regressed),
+        (
+            &[(Improved, known), (NoSignificantDifference, known)],
+            Improved,
+            CannotTell,
+        ),
+        (
+            &[(NoSignificantDifference, known), (CannotTell, None)],
+            NoSignificantDifference,
+            CannotTell,
+        ),
+        // Exact counts alone say nothing of the rest.
+        (
+            &[(NoSignificantDifference, None), (CannotTell, None)],
+            CannotTell,
+            CannotTell,
+        ),
+        (&[(CannotTell, known)], CannotTell, CannotTell),
+    ] {
+        let differences: Vec<_> = found
+            .iter()
+            .map(|(verdict, interval)| difference("m", "f", *verdict, *interval))
+            .collect();
+        assert_eq!(overall(&differences, false), expected, "{found:?}");
+        assert_eq!(overall(&differences, true), expected_when_obstructed, "{found:?}");
+    }
+}
+
+#[test]
+fn a_headline_names_the_first_figures_of_its_verdict() {
+    let known = Some([0.1, 0.3]);
+    let mut comparison = comparison_of(&made_up(1.0, 1), &made_up(1.0, 2));
+    let figures = [
+        ("a", "p50"),
+        ("a", "p95"),
+        ("b", "p50"),
+        ("a", "p99"),
+        ("c", "rate"),
+    ];
+    comparison.differences = figures
+        .map(|(metric, figure)| difference(metric, figure, Verdict::Improved, known))
+        .into();
+    comparison.differences.insert(
+        1,
+        difference("d", "rate", Verdict::NoSignificantDifference, known),
+    );
+    for (verdict, expected) in [
+        (
+            Verdict::Improved,
+            "improved: a p50 +20 %, p95 +20 %, b p50 +20 %, a p99 +20 %",
+        ),
+        (Verdict::NoSignificantDifference, "no significant difference"),
+        (Verdict::CannotTell, "cannot tell"),
+    ] {
+        comparison.verdict = verdict;
+        assert_eq!(comparison.headline(), expected);
+    }
+}
+
+/// What may have another reason is withdrawn, but not what leaves no room for chance.
+#[test]
+fn an_obstacle_withdraws_what_has_an_interval() {
+    let known = Some([0.1, 0.3]);
+    let mut found = difference("m", "f", Verdict::Improved, known);
+    found.reason = Some("why".to_owned());
+    found.withdraw();
+    assert_eq!(
+        (found.verdict, found.interval, found.reason),
+        (Verdict::CannotTell, None, None)
+    );
+    let mut exact = difference("m", "f", Verdict::Improved, None);
+    exact.reason = Some("why".to_owned());
+    let before = exact.clone();
+    exact.withdraw();
+    assert_eq!(exact, before);
+}
+
+#[test]
+fn losses_are_compared_where_all_runs_count_them() {
+    let run = |seed, losses: Option<[u64; 2]>| {
+        let mut run = made_up(1.0, seed);
+        run.losses = losses.map(|[lost, duplicated]| Losses {
+            expected: 1000,
+            lost,
+            duplicated,
+            ..Losses::default()
+        });
+        run
+    };
+    let (some, none) = (run(1, Some([2, 3])), run(2, Some([0, 0])));
+    let counts = |baseline: &[&Summary], candidate: &[&Summary]| -> Vec<_> {
+        let found = Comparison::new(baseline, candidate, TOLERANCE)
+            .unwrap()
+            .differences;
+        let exact = found
+            .into_iter()
+            .filter(|found| found.figure.metric == "messages");
+        exact
+            .map(|found| (found.figure.figure, found.baseline, found.candidate))
+            .collect()
+    };
+    let expected = |one: [f64; 2], other: [f64; 2]| {
+        vec![
+            ("lost".to_owned(), one[0], other[0]),
+            ("duplicated".to_owned(), one[1], other[1]),
+        ]
+    };
+    assert_eq!(
+        counts(&[&some, &some], &[&none]),
+        expected([4.0, 6.0], [0.0, 0.0])
+    );
+    assert_eq!(
+        counts(&[&none], &[&none, &some]),
+        expected([0.0, 0.0], [2.0, 3.0])
+    );
+    assert_eq!(counts(&[&some], &[&some, &run(3, None)]), []);
+    assert_eq!(counts(&[&run(3, None)], &[&some]), []);
 }

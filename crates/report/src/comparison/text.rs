@@ -80,3 +80,65 @@ fn paint(verdict: Verdict, text: &str, style: Style) -> String {
         Verdict::NoSignificantDifference => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::tests::{comparison_of, made_up};
+
+    const COLOURED: Style = Style {
+        color: true,
+        ..Style::PLAIN
+    };
+
+    #[test]
+    fn a_verdict_has_its_colour() {
+        for (slowdown, headline) in [
+            (1.3, "\u{1b}[31mregressed: http"),
+            (0.7, "\u{1b}[32mimproved: http"),
+            (1.0, "\n  no significant difference\n"),
+        ] {
+            let text = comparison_of(&made_up(1.0, 1), &made_up(slowdown, 2)).text(COLOURED);
+            assert!(text.contains(headline), "{text}");
+        }
+        let mut candidate = made_up(1.0, 2);
+        candidate.environment.cores = 4;
+        let text = comparison_of(&made_up(1.0, 1), &candidate).text(COLOURED);
+        assert!(
+            text.contains("\u{1b}[1mcannot tell\u{1b}[0m\n  - run-2 ran on another machine"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn cells_stand_in_columns_with_colours_inside() {
+        let cells = ["name", "1", "22", "+3 %", "a … b", "regressed"].map(str::to_owned);
+        let painted = row(&cells, &[6, 3, 3, 5, 6, 12], |cell, column| match column {
+            1 => format!("<{cell}>"),
+            5 => format!("[{cell}]"),
+            _ => cell.to_owned(),
+        });
+        assert_eq!(painted, "  name      <1>   22   +3 %   a … b  [regressed]\n");
+    }
+
+    #[test]
+    fn figures_and_headlines_are_told_apart() {
+        let text = comparison_of(&made_up(1.0, 1), &made_up(1.3, 2)).text(COLOURED);
+        for part in [
+            "\u{1b}[2mfigure\u{1b}[0m",
+            "\u{1b}[36m2.59ms\u{1b}[0m",
+            "\u{1b}[31mregressed\u{1b}[0m\n",
+        ] {
+            assert!(text.contains(part), "{part:?} in {text:?}");
+        }
+        let plain = comparison_of(&made_up(1.0, 1), &made_up(1.0, 2));
+        assert!(!plain.text(COLOURED).contains("\u{1b}[31m"));
+        let mut nothing = plain;
+        nothing.differences.clear();
+        assert!(
+            nothing
+                .text(Style::PLAIN)
+                .ends_with("\n  no significant difference\n")
+        );
+    }
+}

@@ -107,10 +107,11 @@ impl World {
         judge(cases(&baseline, &candidate), TOLERANCE, Company::Alone)
     }
 
-    /// In how many of `n` comparisons any figure regressed, and in how many any improved.
-    fn count(&self, n: usize, slowdown: f64, n_runs: usize) -> (usize, usize) {
-        let mut rng = Rng::with_seed(1);
-        let all: Vec<_> = (0..n).map(|_| self.compare(slowdown, n_runs, &mut rng)).collect();
+    /// In how many of `n` comparisons any figure regressed, and in how many any improved. Each comparison has a seed of
+    /// its own.
+    fn count(&self, n: u64, slowdown: f64, n_runs: usize) -> (usize, usize) {
+        let compare = |seed| self.compare(slowdown, n_runs, &mut Rng::with_seed(seed));
+        let all: Vec<_> = (0..n).map(compare).collect();
         let with = |verdict| {
             let has = |found: &&Vec<Difference>| found.iter().any(|figure| figure.verdict == verdict);
             all.iter().filter(has).count()
@@ -152,7 +153,7 @@ fn cases(baseline: &[MadeUp], candidate: &[MadeUp]) -> Vec<Case> {
 #[test]
 fn the_same_thing_rarely_differs() {
     // What is promised: one in ten.
-    for (world, n_runs, n, most) in [(QUIET, 1, 20, 1), (SHARED, 1, 20, 2), (SHARED, 3, 10, 1)] {
+    for (world, n_runs, n, most) in [(QUIET, 1, 50, 1), (SHARED, 1, 50, 5), (SHARED, 3, 20, 2)] {
         let (n_regressed, n_improved) = world.count(n, 1.0, n_runs);
         assert!(
             n_regressed + n_improved <= most,
@@ -163,12 +164,164 @@ fn the_same_thing_rarely_differs() {
 
 #[test]
 fn a_slowdown_of_a_third_is_found() {
-    for (world, n_runs, n, least) in [(QUIET, 1, 20, 20), (SHARED, 1, 10, 2), (SHARED, 3, 10, 8)] {
+    for (world, n_runs, n, least) in [(QUIET, 1, 30, 30), (SHARED, 1, 30, 10), (SHARED, 3, 10, 8)] {
         let (n_regressed, n_improved) = world.count(n, 1.3, n_runs);
         assert!(
             n_regressed >= least && n_improved == 0,
             "{n_runs} {world:?}: {n_regressed} {n_improved}"
         );
+    }
+}
+
+#[test]
+fn a_verdict_takes_a_change_that_matters_and_is_no_chance() {
+    use Verdict::{CannotTell, Improved, NoSignificantDifference, Regressed};
+    // 5 % is 0.0488 of a logarithm, a doubling 0.693.
+    for (effect, margin, expected) in [
+        (0.10, 0.09, Regressed),
+        (0.10, 0.10, NoSignificantDifference),
+        (0.048, 0.01, NoSignificantDifference),
+        (0.049, 0.01, Regressed),
+        (-0.10, 0.09, Improved),
+        (-0.10, 0.10, NoSignificantDifference),
+        (-0.048, 0.01, NoSignificantDifference),
+        (-0.049, 0.01, Improved),
+        (0.0, 0.693, NoSignificantDifference),
+        (0.0, 0.694, CannotTell),
+        (0.7, 0.694, Regressed),
+        (-0.7, 0.694, Improved),
+    ] {
+        let opposite = match expected {
+            Regressed => Improved,
+            Improved => Regressed,
+            same => same,
+        };
+        for (better, expected) in [(Better::Lower, expected), (Better::Higher, opposite)] {
+            let figure = figure(better, Nature::Mean);
+            let found = verdict(&figure, effect, margin, TOLERANCE);
+            assert_eq!(found, expected, "{effect} ± {margin}, {better:?}");
+        }
+    }
+    // The threshold itself does not matter.
+    let least = Nature::Mean.threshold(TOLERANCE);
+    for effect in [least, -least] {
+        let found = verdict(&figure(Better::Lower, Nature::Mean), effect, 0.01, TOLERANCE);
+        assert_eq!(found, NoSignificantDifference);
+    }
+}
+
+fn figure(better: Better, nature: Nature) -> Figure {
+    Figure {
+        metric: "latency".to_owned(),
+        figure: "f".to_owned(),
+        unit: Unit::Microseconds,
+        better,
+        nature,
+    }
+}
+
+fn ratios(pairs: &[(f64, f64)]) -> Measurement {
+    let sum = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>();
+    Measurement {
+        value: sum(|pair| pair.0) / sum(|pair| pair.1),
+        parts: Parts::Ratio(pairs.into()),
+    }
+}
+
+#[test]
+fn chance_in_a_share_is_binomial() {
+    let whole = Measurement {
+        value: 0.5,
+        parts: Parts::Whole,
+    };
+    for (side, failed, total) in [
+        (vec![], 0.0, 0.0),
+        (vec![ratios(&[(0.0, 98.0)])], 0.0, 98.0),
+        (vec![ratios(&[(1.0, 10.0), (2.0, 10.0)])], 3.0, 20.0),
+        (
+            vec![ratios(&[(1.0, 10.0)]), whole, ratios(&[(2.0, 10.0)])],
+            3.0,
+            20.0,
+        ),
+    ] {
+        let (n_failed, n_total) = (failed + 1.0, total + 2.0);
+        let expected = n_failed * (n_total - n_failed) / (n_total * n_total * n_total);
+        let found = binomial_variance(&side);
+        assert!((found - expected).abs() < 1e-12, "{failed} of {total}: {found}");
+    }
+}
+
+/// Figures that are tested together have wider intervals; those that cannot be tested do not count.
+#[test]
+fn all_intervals_hold_together() {
+    let case = |n_seconds: usize| Case {
+        figure: figure(Better::Lower, Nature::Throughput),
+        baseline: vec![ratios(&vec![(10.0, 1.0); n_seconds])],
+        candidate: vec![ratios(&vec![(12.0, 1.0); n_seconds])],
+    };
+    // Student's table for ten degrees: 97.5 %, 98.75 % and 99.5 % of one side.
+    for (n_cases, n_short, quantile) in [(1, 0, 2.228), (1, 5, 2.228), (2, 1, 2.634), (5, 0, 3.169)] {
+        let long = (0..n_cases).map(|_| case(20));
+        let short = (0..n_short).map(|_| case(7));
+        let found = judge(long.chain(short).collect(), TOLERANCE, Company::Alone);
+        let [low, high] = found[0].interval.unwrap();
+        let (effect, margin) = (1.2_f64.ln(), quantile * 0.03 * 2.0_f64.sqrt());
+        for (end, expected) in [(low, effect - margin), (high, effect + margin)] {
+            assert!(
+                (end.ln_1p() - expected).abs() < 1e-3,
+                "{n_cases} {n_short}: {end}"
+            );
+        }
+        assert!((found[0].change.unwrap() - 0.2).abs() < 1e-12);
+        assert!((found[0].baseline - 10.0).abs() < 1e-12 && (found[0].candidate - 12.0).abs() < 1e-12);
+    }
+}
+
+/// Experience with latencies goes by both sides, so that it is the same whichever is the baseline.
+#[test]
+fn experience_is_that_of_the_middle_of_both_sides() {
+    let case = |before: f64, after: f64| Case {
+        figure: figure(Better::Lower, Nature::Median),
+        baseline: vec![ratios(&[(before, 1.0); 20])],
+        candidate: vec![ratios(&[(after, 1.0); 20])],
+    };
+    let error = |case: &Case| case.estimate(Company::Alone).unwrap().standard_error;
+    // 20 µs of 200 µs, and 3 %.
+    let expected = 0.1_f64.hypot(0.03) * 2.0_f64.sqrt();
+    for (before, after) in [(200.0, 200.0), (100.0, 300.0), (300.0, 100.0)] {
+        let found = error(&case(before, after));
+        assert!((found - expected).abs() < 1e-9, "{before} {after}: {found}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_has_its_reason() {
+    let half_empty = || {
+        let mut pairs = vec![(0.0, 0.0); 100];
+        pairs[10] = (1.0, 1.0);
+        ratios(&pairs)
+    };
+    let other = || {
+        let mut pairs = vec![(0.0, 0.0); 100];
+        pairs[60] = (1.0, 1.0);
+        ratios(&pairs)
+    };
+    for (baseline, candidate, expected) in [
+        (half_empty(), other(), "a run has no samples for most of its time"),
+        (
+            ratios(&[(1.0, 1.0); 7]),
+            other(),
+            "a run has 7 intervals, and it takes 8 to know the scatter: run longer",
+        ),
+    ] {
+        let case = Case {
+            figure: figure(Better::Lower, Nature::Mean),
+            baseline: vec![baseline],
+            candidate: vec![candidate],
+        };
+        let found = judge(vec![case], TOLERANCE, Company::Alone);
+        assert_eq!(found[0].verdict, Verdict::CannotTell);
+        assert_eq!(found[0].reason.as_deref(), Some(expected));
     }
 }
 

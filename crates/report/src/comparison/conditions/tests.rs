@@ -1,0 +1,186 @@
+//! What stands in the way of a comparison, and what is told beside it.
+
+use super::*;
+use crate::{
+    comparison::tests::{made_up, target},
+    summary::Kind,
+};
+
+fn changed(seed: u64, change: impl FnOnce(&mut Summary)) -> Summary {
+    let mut run = made_up(1.0, seed);
+    change(&mut run);
+    run
+}
+
+#[track_caller]
+fn check(change: impl FnOnce(&mut Summary), expected: &[&str]) {
+    let (baseline, candidate) = (made_up(1.0, 1), changed(2, change));
+    assert_eq!(obstacles(&[&baseline], &[&candidate]), expected);
+}
+
+#[test]
+fn runs_must_have_the_same_plan() {
+    check(|_| {}, &[]);
+    check(
+        |run| run.plan.scenarios[0].description = "3 looping VUs for 10s".to_owned(),
+        &[
+            "run-2 had another plan than run-1: default: 3 looping VUs for 10s, not default: 2 looping VUs for 10s",
+        ],
+    );
+    check(
+        |run| run.plan.scenarios[0].start_seconds = 1.0,
+        &["run-2 had another plan than run-1: its scenarios begin or end at other times"],
+    );
+    check(
+        |run| run.metadata.kind = Kind::Artillery,
+        &["run-2 had another plan than run-1: artillery, not k6"],
+    );
+}
+
+#[test]
+fn runs_must_be_of_the_same_machine() {
+    let machine = |difference: &str| format!("run-2 ran on another machine than run-1: {difference}");
+    let check = |change: fn(&mut Environment), difference: &str| {
+        check(|run| change(&mut run.environment), &[&machine(difference)]);
+    };
+    check(|it| it.os = "macos".to_owned(), "macos x86_64, not linux x86_64");
+    check(
+        |it| it.arch = "aarch64".to_owned(),
+        "linux aarch64, not linux x86_64",
+    );
+    check(|it| it.cpu_model = Some("Epyc".to_owned()), "Epyc, not Xeon");
+    check(|it| it.cpu_model = None, "an unknown processor, not Xeon");
+    check(|it| it.workers = 1, "1 workers, not 2");
+    check(
+        |it| (it.cores, it.workers) = (64, 60),
+        "64 cores, not 2, 60 workers, not 2",
+    );
+    check(|it| it.memory_bytes *= 2, "17.2 GB of memory, not 8.6");
+}
+
+#[test]
+fn memory_may_differ_by_what_a_kernel_takes() {
+    // 2 % of 8 GiB.
+    let tolerated = 171_798_691;
+    let before = made_up(1.0, 1).environment;
+    for (difference, is_same) in [(tolerated, true), (tolerated + 1, false)] {
+        let (mut more, mut less) = (before.clone(), before.clone());
+        more.memory_bytes += difference;
+        less.memory_bytes -= difference;
+        for after in [more, less] {
+            let found = machine(&before, &after);
+            assert_eq!(found.is_none(), is_same, "{difference} bytes: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn runs_must_have_ended_by_themselves() {
+    let reason = || "a reason".to_owned();
+    for (end, expected) in [
+        (End::Shutdown, "run-2 was interrupted"),
+        (End::ThresholdsCrossed, "run-2 was ended by a threshold"),
+        (End::Aborted { reason: reason() }, "run-2 was aborted: a reason"),
+        (
+            End::SetupFailed { reason: reason() },
+            "run-2 never began: a reason",
+        ),
+    ] {
+        check(|run| run.end = end, &[expected]);
+    }
+    check(
+        |run| run.generator.saturated = true,
+        &["in run-2 the generator was the bottleneck, so its figures are not the target's alone"],
+    );
+}
+
+#[test]
+fn every_run_of_both_sides_is_looked_at() {
+    let other = |seed| changed(seed, |run| run.environment.cores = 4);
+    let interrupted = |seed| changed(seed, |run| run.end = End::Shutdown);
+    let runs = [
+        made_up(1.0, 1),
+        other(2),
+        interrupted(3),
+        other(4),
+        interrupted(5),
+    ];
+    let [first, second, third, fourth, fifth] = runs.each_ref();
+    assert_eq!(
+        obstacles(&[first, second, third], &[fourth, fifth]),
+        [
+            "run-2 ran on another machine than run-1: 4 cores, not 2",
+            "run-4 ran on another machine than run-1: 4 cores, not 2",
+            "run-3 was interrupted",
+            "run-5 was interrupted",
+        ]
+    );
+    assert_eq!(obstacles(&[third], &[first]), ["run-3 was interrupted"]);
+}
+
+#[test]
+fn other_versions_are_told() {
+    let (baseline, same) = (made_up(1.0, 1), made_up(1.0, 2));
+    let newer = changed(3, |run| {
+        run.metadata.plimsoll = "0.2.0".to_owned();
+        run.environment.kernel = "6.19.0".to_owned();
+    });
+    let expected = [
+        "different versions of Plimsoll: 0.1.0 and 0.2.0",
+        "different kernels: 6.18.0 and 6.19.0",
+    ];
+    assert_eq!(notices(&[&baseline], &[&same]), [""; 0]);
+    assert_eq!(notices(&[&baseline], &[&same, &newer]), expected);
+    assert_eq!(notices(&[&baseline, &newer], &[&same]), expected);
+}
+
+/// A machine of two cores with others on it. Without it, a busy machine would count as a quiet one, or a quiet one as
+/// busy, which lets regressions pass.
+#[test]
+fn who_else_used_the_machine_is_told_from_what_is_known() {
+    let foreign = |cores: &str| {
+        Some(format!(
+            "in run-1 other programs used {cores} of 2 cores, so only larger differences are told: let nothing else run"
+        ))
+    };
+    let busy = |cores: &str| {
+        Some(format!(
+            "in run-1 all cores were busy, and the generator used {cores} of 2, so only larger differences are told: \
+             --watch tells whether it was the target"
+        ))
+    };
+    for (idle, generator, targets, expected) in [
+        // Watched targets tell what others used: more than a quarter of the machine counts.
+        (Some(0.1), 0.4, [0.5, 0.0], foreign("0.9")),
+        (Some(0.1), 0.4, [0.25, 0.25], foreign("0.9")),
+        (Some(0.1), 0.4, [0.5, 0.8], None),
+        (Some(0.25), 0.5, [0.5, 0.0], None),
+        (Some(0.24), 0.5, [0.5, 0.0], foreign("0.5")),
+        (Some(0.0), 0.1, [1.9, 0.0], None),
+        (Some(0.0), 1.0, [1.5, 0.0], None),
+        // Nobody was watched: all cores were busy, and not with the generator.
+        (Some(0.04), 0.9, [0.0, 0.0], busy("0.9")),
+        (Some(0.04), 1.0, [0.0, 0.0], None),
+        (Some(0.05), 0.9, [0.0, 0.0], None),
+        (Some(0.6), 0.1, [0.0, 0.0], None),
+        // Where the idle time is not known, nothing is said.
+        (None, 0.1, [0.0, 0.0], None),
+        (None, 0.1, [0.5, 0.0], None),
+    ] {
+        let run = changed(1, |run| {
+            run.generator.machine_idle_share = idle;
+            run.generator.cores = generator;
+            run.targets = targets.map(target).into();
+        });
+        let case = format!("{idle:?} idle, generator {generator}, targets {targets:?}");
+        assert_eq!(neighbours(&run), expected, "{case}");
+        let quiet = made_up(1.0, 2);
+        let shared = match expected {
+            Some(_) => Company::Shared,
+            None => Company::Alone,
+        };
+        assert_eq!(company(&[&run], &[&quiet]), shared, "{case}");
+        assert_eq!(company(&[&quiet], &[&quiet, &run]), shared, "{case}");
+        assert_eq!(notices(&[&quiet], &[&run]), Vec::from_iter(expected), "{case}");
+    }
+}
