@@ -154,14 +154,20 @@ mod tests {
     #[test]
     fn a_histogram_without_labels_has_its_bounds_alone() {
         let registry = Registry::default();
-        registry.histogram("d_seconds", "D", &[]).observe(Duration::from_secs(1));
+        registry
+            .histogram("d_seconds", "D", &[])
+            .observe(Duration::from_secs(1));
         let text = registry.snapshot().to_prometheus("p_", &Tags::default());
         let lines: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(lines.len(), 19);
         assert_eq!(lines[0], r#"p_d_seconds_bucket{le="0.0001"} 0"#);
         assert_eq!(
             lines[16..],
-            [r#"p_d_seconds_bucket{le="+Inf"} 1"#, "p_d_seconds_sum 1", "p_d_seconds_count 1"]
+            [
+                r#"p_d_seconds_bucket{le="+Inf"} 1"#,
+                "p_d_seconds_sum 1",
+                "p_d_seconds_count 1"
+            ]
         );
     }
 
