@@ -160,7 +160,10 @@ mod tests {
     fn control_characters_have_their_short_forms() {
         check(
             r#"{"a":"\b\f\n\r\t\u0000\u001f\u2029 \u007f"}"#,
-            &format!(r#"{{"a":"\b\f\n\r\t\u0000\u001f\u2029 {}","channel":"C"}}"#, '\u{7f}'),
+            &format!(
+                r#"{{"a":"\b\f\n\r\t\u0000\u001f\u2029 {}","channel":"C"}}"#,
+                '\u{7f}'
+            ),
         );
     }
 

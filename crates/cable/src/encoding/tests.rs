@@ -86,7 +86,10 @@ fn texts_are_escaped_as_json_wants_it() {
     push_text(&mut json, text);
     assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
     // The short forms where JSON has them.
-    assert_eq!(json, "\"plain \\\" \\\\ \\n \\r \\t \\u0000 \\u001f \u{7f} / ü 💬\"");
+    assert_eq!(
+        json,
+        "\"plain \\\" \\\\ \\n \\r \\t \\u0000 \\u001f \u{7f} / ü 💬\""
+    );
 }
 
 proptest! {

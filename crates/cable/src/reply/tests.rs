@@ -102,7 +102,10 @@ fn names_what_is_wrong_in_a_server_message() {
         (r#"{"type":"confirm_history"}"#, r#"no "identifier""#),
         (r#"{"type":"reject_history"}"#, r#"no "identifier""#),
         (r#"{"type":"reject_subscription"}"#, r#"no "identifier""#),
-        (r#"{"type":"presence","identifier":"i"}"#, r#""presence" has no "message""#),
+        (
+            r#"{"type":"presence","identifier":"i"}"#,
+            r#""presence" has no "message""#,
+        ),
         (r#"{"type":"dance","message":1}"#, "unknown message type"),
         (r#"{"type":"dance","identifier":"i"}"#, "unknown message type"),
     ] {
@@ -125,7 +128,11 @@ fn a_disconnect_without_words_lets_the_client_come_back() {
 /// Without all three parts there is no place in a history to go on from.
 #[test]
 fn a_position_has_three_parts() {
-    for fields in [r#""stream_id":"s","epoch":"e""#, r#""stream_id":"s","offset":7"#, r#""epoch":"e","offset":7"#] {
+    for fields in [
+        r#""stream_id":"s","epoch":"e""#,
+        r#""stream_id":"s","offset":7"#,
+        r#""epoch":"e","offset":7"#,
+    ] {
         let frame = format!(r#"{{"identifier":"i","message":1,{fields}}}"#);
         let reply = Reply::parse(&frame).unwrap();
         assert!(matches!(reply, Reply::Message { position: None, .. }), "{frame}");

@@ -232,7 +232,12 @@ fn a_key_serves_what_it_says() {
     check_set("ed", |key| key["key_ops"] = json!(["verify"]), "EdDSA", Ok(KAY));
     check_set("ed", |key| key["use"] = json!("sig"), "EdDSA", Ok(KAY));
     check_set("p384", |key| key["alg"] = json!("ES384"), "ES384", Ok(KAY));
-    check_set("p256", |key| drop(key.as_object_mut().unwrap().remove("kid")), "ES256", unknown);
+    check_set(
+        "p256",
+        |key| drop(key.as_object_mut().unwrap().remove("kid")),
+        "ES256",
+        unknown,
+    );
     check_set("p256", |key| key["x5c"] = json!([]), "ES256", Ok(KAY));
 }
 
@@ -261,7 +266,10 @@ fn sets_without_a_usable_key_are_errors() {
         ("[]", "decode the key set as JSON"),
         (r#"{"keys":{}}"#, "decode the key set as JSON"),
         (r#"{"keys":[]}"#, "the set has no key"),
-        (&format!(r#"{{"keys":[{}1]}}"#, "1,".repeat(31)), "the set has no key"),
+        (
+            &format!(r#"{{"keys":[{}1]}}"#, "1,".repeat(31)),
+            "the set has no key",
+        ),
         (
             &format!(r#"{{"keys":[{}1]}}"#, "1,".repeat(32)),
             "the set has 33 keys, more than 32",

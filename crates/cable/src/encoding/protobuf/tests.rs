@@ -70,7 +70,10 @@ fn commands_that_do_not_exist_are_named() {
     }
     for json in ["{", r#"{"command":5}"#] {
         let error = command(json).unwrap_err().to_string();
-        assert!(error.starts_with("write the command in a binary encoding: "), "{error}");
+        assert!(
+            error.starts_with("write the command in a binary encoding: "),
+            "{error}"
+        );
     }
 }
 
