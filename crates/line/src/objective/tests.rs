@@ -116,6 +116,97 @@ fn an_objective_holds_or_says_what_was_found() {
 }
 
 #[test]
+fn a_complaint_has_the_words_of_its_operator() {
+    for (text, value, expected) in [
+        ("errors<5", Some(7.0), "errors 7 of 5 allowed"),
+        ("errors<=5", Some(7.0), "errors 7 of 5 allowed"),
+        ("errors>5", Some(3.0), "errors 3, at least 5 wanted"),
+        ("errors>=5", Some(3.0), "errors 3, at least 5 wanted"),
+        ("errors==0", Some(3.0), "errors 3, none allowed"),
+        ("errors==5", Some(3.0), "errors 3 instead of 5"),
+        ("errors!=5", Some(5.0), "errors is 5"),
+        ("vus<10", Some(12.346), "vus 12.35 of 10 allowed"),
+        (
+            "size max<1000",
+            Some(2_500_000.0),
+            "size max 2.5 MB of 1.0 kB allowed",
+        ),
+        ("rtt max<1", None, "rtt max: nothing was measured"),
+    ] {
+        let objective = Objective::parse(text, &registry()).unwrap();
+        assert_eq!(objective.complaint(value), expected);
+    }
+}
+
+#[test]
+fn charts_know_measure_and_limit() {
+    for (text, measure, limit) in [
+        ("rtt p(95)<500", Measure::Milliseconds, 500.0),
+        ("size max<1000", Measure::Bytes, 1000.0),
+        ("checks>0.99", Measure::Share, 0.99),
+        ("errors==0", Measure::Number, 0.0),
+        ("vus<10", Measure::Number, 10.0),
+    ] {
+        let objective = Objective::parse(text, &registry()).unwrap();
+        assert_eq!(
+            (objective.measure(), objective.limit()),
+            (measure, limit),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn durations_have_three_digits() {
+    for (ms, expected_us) in [
+        (0.0, 0),
+        (-1.0, 0),
+        (0.0004, 0),
+        (0.001, 1),
+        (0.999, 999),
+        (1.234, 1_230),
+        (1.235_1, 1_240),
+        (9.996, 10_000),
+        (123.456, 123_000),
+        (94.06, 94_100),
+        (12_345.0, 12_300_000),
+    ] {
+        assert_eq!(rounded(ms), Duration::from_micros(expected_us), "{ms}");
+    }
+}
+
+#[test]
+fn concerns_go_by_the_name_without_tags() {
+    let mut registry = registry();
+    registry.rate("http_req_failed").unwrap();
+    registry.counter("failed_a", Contains::Default).unwrap();
+    for (text, concern, is_about_errors) in [
+        ("errors==0", Concern::Errors, true),
+        ("errors{room:a}==0", Concern::Errors, false),
+        ("checks{room:a}>0.5", Concern::Errors, false),
+        ("http_req_failed<0.1", Concern::Errors, false),
+        ("failed_a==0", Concern::Other, false),
+        ("lost{room:a}==0", Concern::Losses, false),
+    ] {
+        let objective = Objective::parse(text, &registry).unwrap();
+        assert_eq!(
+            (objective.concern(), objective.is_about_errors()),
+            (concern, is_about_errors),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_threshold_of_a_run_can_be_an_objective() {
+    let given = Objective::parse("rtt{room:a} p(95)<500", &registry()).unwrap();
+    let (metric, rules) = rules([&given]).pop_first().unwrap();
+    let found = Objective::of_threshold(&metric, &rules[0], &registry()).unwrap();
+    assert_eq!(found.title(), given.title());
+    assert_eq!((found.limit(), found.text()), (500.0, "rtt{room:a} p(95)<500"));
+}
+
+#[test]
 fn a_default_does_not_mind_what_a_test_does_not_measure() {
     let objective = Objective::parse("size max<10", &registry()).unwrap().lenient();
     let empty = MetricSet::new(Arc::new(registry()));

@@ -90,3 +90,6 @@ fn bar(share: f64) -> String {
     let (n_whole, rest) = (n_eighths / BLOCKS.len(), n_eighths % BLOCKS.len());
     format!("{}{}", "█".repeat(n_whole), BLOCKS[rest])
 }
+
+#[cfg(test)]
+mod tests;

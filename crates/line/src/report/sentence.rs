@@ -127,3 +127,44 @@ pub(super) fn confidence(line: &Line) -> Option<f64> {
         End::NothingHolds | End::Degraded | End::Interrupted => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(load: u64, held: u32, broke: u32) -> Level {
+        let generator = 0;
+        let ballot = Ballot {
+            held,
+            broke,
+            generator,
+        };
+        Level { load, ballot }
+    }
+
+    #[test]
+    fn width_and_confidence_are_those_of_the_ends() {
+        use End::{Degraded, Found, Generator, Interrupted, Max, NothingHolds};
+        let (holds, breaks) = (Some(level(100, 3, 0)), Some(level(110, 0, 2)));
+        let (unsure, none) = (Some(level(100, 1, 1)), None);
+        for (end, holds, breaks, expected_width, expected_confidence) in [
+            (Found, holds, breaks, Some(0.1), Some(0.625)),
+            // Less than nothing is not known.
+            (Found, unsure, Some(level(110, 1, 1)), Some(0.1), Some(0.0)),
+            (Found, holds, none, None, None),
+            (Max, holds, none, None, Some(0.875)),
+            (Generator, holds, breaks, None, Some(0.875)),
+            (Generator, none, breaks, None, None),
+            (NothingHolds, holds, breaks, None, None),
+            (Degraded, holds, breaks, None, None),
+            (Interrupted, holds, breaks, None, None),
+        ] {
+            let line = Line { end, holds, breaks };
+            assert_eq!(
+                (width(&line), confidence(&line)),
+                (expected_width, expected_confidence),
+                "{line:?}"
+            );
+        }
+    }
+}

@@ -19,7 +19,7 @@ fn objectives() -> Vec<Objective> {
         .into()
 }
 
-fn step(load: u64, verdict: Vote) -> Step {
+pub(super) fn step(load: u64, verdict: Vote) -> Step {
     let rtt = load as f64 / 2.0;
     Step {
         verdict,
@@ -63,7 +63,7 @@ fn step(load: u64, verdict: Vote) -> Step {
 }
 
 /// A search up to a load, and a generator up to another one.
-fn report(settings: Settings, capacity: u64, ceiling: u64, n_steps: usize) -> Report {
+pub(super) fn report(settings: Settings, capacity: u64, ceiling: u64, n_steps: usize) -> Report {
     let mut search = Search::new(settings);
     let mut steps = Vec::new();
     let line = loop {
@@ -299,12 +299,92 @@ fn everything_for_machines() {
         }"#]].assert_eq(&format!("{:#}", report.json()));
 }
 
+/// The latest step at the upper end that says why it does not hold.
+#[test]
+fn the_reasons_are_those_of_the_upper_end() {
+    let of = |end, votes: &[(u64, Vote)]| {
+        let mut report = report(Settings::default(), 10, 9999, 99);
+        report.line.end = end;
+        report.line.breaks = report.line.breaks.map(|level| Level { load: 20, ..level });
+        let steps = votes.iter().enumerate().map(|(at, (load, vote))| Step {
+            reasons: vec![at.to_string()],
+            ..step(*load, *vote)
+        });
+        report.steps = steps.collect();
+        report.breaking_step().map(|step| step.reasons[0].clone())
+    };
+    use Vote::{Broke, Generator, Held};
+    let steps = [
+        (20, Broke),
+        (20, Generator),
+        (20, Broke),
+        (20, Generator),
+        (20, Held),
+        (30, Broke),
+    ];
+    assert_eq!(of(End::Found, &steps).as_deref(), Some("2"));
+    assert_eq!(of(End::NothingHolds, &steps).as_deref(), Some("2"));
+    assert_eq!(of(End::Generator, &steps).as_deref(), Some("3"));
+    assert_eq!(of(End::Generator, &steps[..1]), None);
+    assert_eq!(of(End::Found, &[(20, Held), (30, Broke)]), None);
+}
+
+#[test]
+fn a_row_marks_what_did_not_hold() {
+    let colored = Style {
+        color: true,
+        ..Style::PLAIN
+    };
+    let mut held = step(10, Vote::Held);
+    held.objectives.truncate(1);
+    held.targets.clear();
+    assert_eq!(
+        row(1, &held, &objectives(), colored),
+        "   1          10        5ms          –  \u{1b}[32mheld\u{1b}[0m"
+    );
+    let mut spoiled = step(10, Vote::Generator);
+    spoiled.targets.clear();
+    assert_eq!(
+        row(1, &spoiled, &objectives(), colored),
+        "   1          10  \u{1b}[31m      5ms\u{1b}[0m          0  \u{1b}[31mgenerator\u{1b}[0m: a worker was busy"
+    );
+}
+
+#[test]
+fn a_page_has_the_line_in_its_title() {
+    let report = report(Settings::default(), 100, 9999, 99);
+    let page = report.html();
+    assert!(
+        page.contains("<title>chat.js: Holds 100 users · Plimsoll</title>"),
+        "{page:.300}"
+    );
+    assert!(page.contains("broke at 105 users"));
+}
+
+#[test]
+fn thousands_have_commas() {
+    for (n, expected) in [
+        (0, "0"),
+        (999, "999"),
+        (1_000, "1,000"),
+        (12_345, "12,345"),
+        (123_456, "123,456"),
+        (1_234_567, "1,234,567"),
+    ] {
+        assert_eq!(grouped(n), expected);
+    }
+    let titles = [Unit::Users, Unit::Rate, Unit::Clients, Unit::Scale].map(Unit::title);
+    assert_eq!(titles, ["users", "per second", "clients", "scale"]);
+}
+
 #[test]
 fn loads_have_their_unit() {
     for (unit, load, expected) in [
         (Unit::Users, 1, "1 user"),
         (Unit::Users, 1_240, "1,240 users"),
+        (Unit::Rate, 1, "1 iteration/s"),
         (Unit::Rate, 1_234_567, "1,234,567 iterations/s"),
+        (Unit::Clients, 1, "1 client"),
         (Unit::Clients, 999, "999 clients"),
         (Unit::Scale, 12, "scale 12"),
     ] {

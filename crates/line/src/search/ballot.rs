@@ -111,6 +111,21 @@ mod tests {
     }
 
     #[test]
+    fn steps_are_counted_by_their_votes() {
+        let mut ballot = Ballot::default();
+        for (vote, n_steps, n_counted) in [
+            (Vote::Held, 1, 1),
+            (Vote::Broke, 2, 2),
+            (Vote::Generator, 3, 2),
+            (Vote::Held, 4, 3),
+        ] {
+            ballot.add(vote);
+            assert_eq!((ballot.n_steps(), ballot.n_counted()), (n_steps, n_counted));
+        }
+        assert_eq!((ballot.held, ballot.broke, ballot.generator), (2, 1, 1));
+    }
+
+    #[test]
     fn a_majority_decides_as_soon_as_it_is_there() {
         let ballot = |held, broke, generator| Ballot {
             held,

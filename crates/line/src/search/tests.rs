@@ -48,6 +48,86 @@ fn loads(line: &Line) -> (Option<u64>, Option<u64>) {
 }
 
 #[test]
+fn far_ends_are_halved_on_a_logarithmic_scale() {
+    for (low, high, expected) in [
+        (1, 3, 2),
+        (10, 20, 15),
+        (10, 21, 15),
+        (10, 40, 25),
+        (10, 49, 29),
+        (10, 50, 22),
+        (1, 5, 2),
+        (1, 10_000, 100),
+    ] {
+        assert_eq!(between(low, high), expected, "{low} {high}");
+    }
+}
+
+#[test]
+fn settings_are_brought_into_order() {
+    let given = Settings {
+        least: 0,
+        start: 50,
+        max: 20,
+        repeat: 4,
+        precision: -1.0,
+    };
+    let expected = Settings {
+        least: 1,
+        start: 20,
+        max: 20,
+        repeat: 5,
+        precision: f64::EPSILON,
+    };
+    assert_eq!(*Search::new(given).settings(), expected);
+    for (repeat, expected) in [(0, 1), (1, 1), (2, 3), (3, 3)] {
+        let given = Settings { repeat, ..given };
+        assert_eq!(Search::new(given).settings().repeat, expected);
+    }
+}
+
+#[test]
+fn the_ends_are_as_close_as_the_precision() {
+    for (precision, capacity, expected) in [
+        // A gap of exactly the precision is close enough.
+        (0.05, 100, (100, 105)),
+        (0.049, 100, (100, 102)),
+        (0.001, 100, (100, 101)),
+        (0.5, 100, (80, 120)),
+    ] {
+        let settings = Settings {
+            precision,
+            ..Settings::default()
+        };
+        let (line, _) = search(settings, exact(capacity, u64::MAX));
+        let (low, high) = expected;
+        assert_eq!(loads(&line), (Some(low), Some(high)), "{precision}");
+    }
+}
+
+#[test]
+fn a_search_that_is_ended_early_tells_what_it_knows() {
+    let mut search = Search::new(Settings::default());
+    for (load, vote, holds, breaks) in [
+        (10, Vote::Held, Some(10), None),
+        (20, Vote::Broke, Some(10), None),
+        (20, Vote::Broke, Some(10), Some(20)),
+        (15, Vote::Held, Some(15), Some(20)),
+        (12, Vote::Broke, Some(15), Some(20)),
+        (12, Vote::Generator, Some(15), Some(20)),
+        (12, Vote::Broke, Some(10), Some(12)),
+    ] {
+        search.record(load, vote);
+        let line = search.so_far();
+        assert_eq!(
+            (line.end, loads(&line)),
+            (End::Interrupted, (holds, breaks)),
+            "{load} {vote:?}"
+        );
+    }
+}
+
+#[test]
 fn the_way_to_a_line() {
     let (line, tried) = search(Settings::default(), exact(100, u64::MAX));
     assert_eq!(

@@ -135,6 +135,115 @@ fn the_generator_is_never_taken_for_the_target() {
 }
 
 #[test]
+fn a_step_tells_what_was_measured() {
+    let step = step(Case { n_errors: 7, ..CALM });
+    assert_eq!(
+        (step.load, step.seconds, step.generator_cpu_cores),
+        (64, 10.0, 0.4)
+    );
+    assert_eq!(step.broke, [Concern::Errors]);
+    let judged: Vec<_> = step
+        .objectives
+        .iter()
+        .map(|judged| (judged.objective.as_str(), judged.shown.as_str(), judged.held))
+        .collect();
+    assert_eq!(
+        judged,
+        [("rtt p(95)<500", "10ms", true), ("errors==0", "7", false)]
+    );
+    assert_eq!((step.failures[0].count, step.targets[0].cores), (7, 2));
+    let json = serde_json::to_value(&step).unwrap();
+    assert_eq!(
+        (&json["verdict"], &json["broke"][0]),
+        (&"broke".into(), &"errors".into())
+    );
+}
+
+#[test]
+fn a_step_may_fail_as_a_whole() {
+    for (step, verdict, broke, name) in [
+        (
+            Step::impossible(7, "why".to_owned()),
+            Vote::Generator,
+            vec![],
+            "generator",
+        ),
+        (
+            Step::failed(7, "why".to_owned()),
+            Vote::Broke,
+            vec![Concern::Errors],
+            "broke",
+        ),
+    ] {
+        assert_eq!(
+            (step.load, step.verdict, &step.reasons[..]),
+            (7, verdict, &["why".to_owned()][..])
+        );
+        assert_eq!(step.broke, broke);
+        assert_eq!(serde_json::to_value(&step).unwrap()["verdict"], name);
+    }
+}
+
+/// What a target used, and what its machine has.
+#[test]
+fn a_resource_is_exhausted_from_a_share_on() {
+    let registry = Registry::new();
+    let metrics = MetricSet::new(Arc::new(registry));
+    let cause_of = |cpu_cores: f64, rss_bytes, memory_bytes, idle| {
+        let generator = Evidence {
+            elapsed: Duration::ZERO,
+            cpu: Duration::ZERO,
+            busy_time_share: 0.0,
+            busiest_share: 0.0,
+            lateness: Histogram::new(),
+            machine_idle_share: idle,
+        };
+        let targets = [TargetUse {
+            name: "app".to_owned(),
+            cpu_cores,
+            rss_bytes,
+            cores: 2,
+            memory_bytes,
+        }];
+        let samples = Samples {
+            all: &metrics,
+            within: &metrics,
+            elapsed: Duration::ZERO,
+        };
+        let measured = Measured {
+            samples,
+            generator: &generator,
+            schedule: Schedule::default(),
+            failures: &[],
+            targets: &targets,
+        };
+        cause(&measured).map(|cause| cause.to_string())
+    };
+    let memory = "memory of app 900 B of the machine's 1.0 kB";
+    let thread =
+        |cores: &str| format!("CPU of app {cores} cores, all that a single thread can have; 2 are there");
+    let idle_less = "this machine had no idle CPU, of which the generator itself took 0.00 cores";
+    for (cpu_cores, rss_bytes, memory_bytes, idle, expected) in [
+        (1.9, 0, None, None, Some("CPU of app 95 % of 2 cores".to_owned())),
+        (1.89, 0, None, None, None),
+        (0.95, 0, None, None, Some(thread("0.95"))),
+        (0.94, 0, None, None, None),
+        (1.1, 0, None, None, Some(thread("1.10"))),
+        (1.11, 0, None, None, None),
+        (0.1, 900, Some(1_000), None, Some(memory.to_owned())),
+        (0.1, 899, Some(1_000), None, None),
+        (0.1, 900, None, None, None),
+        // Memory before the CPU of one thread, and both before nothing.
+        (1.0, 900, Some(1_000), None, Some(memory.to_owned())),
+        (0.1, 0, None, Some(0.04), Some(idle_less.to_owned())),
+        (0.1, 0, None, Some(0.05), None),
+    ] {
+        let found = cause_of(cpu_cores, rss_bytes, memory_bytes, idle);
+        assert_eq!(found, expected, "{cpu_cores} cores, {rss_bytes} bytes, {idle:?}");
+    }
+}
+
+#[test]
 fn what_was_exhausted_is_told() {
     let slow = Case { rtt_ms: 600, ..CALM };
     for (case, expected) in [
