@@ -5,23 +5,29 @@
 //! reads the metrics unites the sketches.
 
 use std::{
+    cell::RefCell,
+    collections::BTreeMap,
     ops::Bound,
     rc::Rc,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use plimsoll_hub::SessionId;
+use plimsoll_hub::{Hub, SessionId};
 use plimsoll_telemetry::{Distinct, Registry};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::{
     admin::{SlowSession, Slowest},
     encoding,
+    identities::Identities,
     shard::Shard,
 };
 
 /// Entries that are looked at before other tasks of the shard get their turn: well under a millisecond.
 const PORTION: usize = 1000;
+
+/// Sessions whose connection takes no more bytes at the moment, and since when.
+type Blocked = BTreeMap<SessionId, Instant>;
 
 /// The results of all shards.
 #[derive(Debug)]
@@ -93,10 +99,10 @@ pub(crate) async fn run(shard: Rc<Shard>, census: Arc<Census>) {
     intervals.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         intervals.tick().await;
-        census.streams.set(shard.number, shard.find_streams().await);
+        census.streams.set(shard.number, find_streams(&shard.hub).await);
         census
             .identifiers
-            .set(shard.number, shard.find_identifiers().await);
+            .set(shard.number, find_identifiers(&shard.identities).await);
         shard.metrics.pending_bytes.set(shard.pending_bytes());
         if let Some(admin) = &shard.admin {
             let list = match admin.slow_sessions.is_watched() {
@@ -108,54 +114,58 @@ pub(crate) async fn run(shard: Rc<Shard>, census: Arc<Census>) {
     }
 }
 
+/// The streams that a shard's sessions hear.
+async fn find_streams<C, T>(hub: &RefCell<Hub<C, T>>) -> Found {
+    let mut found = Found::default();
+    let mut next = Some(0);
+    while let Some(start) = next {
+        next = hub.borrow().visit_streams(start, PORTION, |name| found.add(name));
+        tokio::task::yield_now().await;
+    }
+    found
+}
+
+/// The identifiers of a shard's sessions.
+async fn find_identifiers(identities: &RefCell<Identities>) -> Found {
+    let mut found = Found::default();
+    let mut last = None;
+    loop {
+        let next = identities
+            .borrow()
+            .visit(last.as_ref(), PORTION, |identifiers| found.add(identifiers));
+        if next.is_none() {
+            return found;
+        }
+        last = next;
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Calls `visit` for every session whose connection is full.
+async fn visit_blocked(blocked: &RefCell<Blocked>, mut visit: impl FnMut(SessionId, Instant)) {
+    let mut start = Bound::Unbounded;
+    loop {
+        let portion: Vec<_> = {
+            let blocked = blocked.borrow();
+            let rest = blocked.range((start, Bound::Unbounded)).take(PORTION);
+            rest.map(|(id, since)| (*id, *since)).collect()
+        };
+        for (id, since) in &portion {
+            visit(*id, *since);
+        }
+        match portion.last() {
+            Some((id, _)) if portion.len() == PORTION => start = Bound::Excluded(*id),
+            _ => return,
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 impl Shard {
-    async fn find_streams(&self) -> Found {
-        let mut found = Found::default();
-        let mut next = Some(0);
-        while let Some(start) = next {
-            next = self
-                .hub
-                .borrow()
-                .visit_streams(start, PORTION, |name| found.add(name));
-            tokio::task::yield_now().await;
-        }
-        found
-    }
-
-    async fn find_identifiers(&self) -> Found {
-        let mut found = Found::default();
-        let mut last = None;
-        loop {
-            let next = self
-                .identities
-                .borrow()
-                .visit(last.as_ref(), PORTION, |identifiers| found.add(identifiers));
-            if next.is_none() {
-                return found;
-            }
-            last = next;
-            tokio::task::yield_now().await;
-        }
-    }
-
     async fn find_slow_sessions(&self) -> Vec<SlowSession> {
         let mut slowest = Slowest::default();
-        let mut start = Bound::Unbounded;
-        loop {
-            let portion: Vec<_> = {
-                let blocked = self.blocked.borrow();
-                let rest = blocked.range((start, Bound::Unbounded)).take(PORTION);
-                rest.map(|(id, since)| (*id, *since)).collect()
-            };
-            for (id, since) in &portion {
-                self.offer(*id, *since, &mut slowest);
-            }
-            match portion.last() {
-                Some((id, _)) if portion.len() == PORTION => start = Bound::Excluded(*id),
-                _ => return slowest.into_list(),
-            }
-            tokio::task::yield_now().await;
-        }
+        visit_blocked(&self.blocked, |id, since| self.offer(id, since, &mut slowest)).await;
+        slowest.into_list()
     }
 
     /// A session whose connection is full joins the list if it belongs there.
@@ -200,7 +210,55 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_hub::{Budget, Format};
+
     use super::*;
+
+    /// Numbers of entries around one portion and several.
+    const LENGTHS: [usize; 7] = [0, 1, 999, 1000, 1001, 2000, 2345];
+
+    fn hub(n_sessions: usize) -> (Hub<()>, Vec<SessionId>) {
+        let mut hub = Hub::new(0, Budget::new(0));
+        let ids = (0..n_sessions).map(|_| hub.insert((), Format(0))).collect();
+        (hub, ids)
+    }
+
+    #[tokio::test]
+    async fn a_walk_goes_on_until_the_last_stream() {
+        for n_streams in LENGTHS {
+            let (mut hub, ids) = hub(n_streams);
+            for (n, id) in ids.iter().enumerate() {
+                hub.subscribe(*id, None, &format!("stream {n}"));
+            }
+            assert_eq!(find_streams(&RefCell::new(hub)).await.n, n_streams);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_walk_goes_on_until_the_last_identifiers() {
+        for n_identifiers in LENGTHS {
+            let (_hub, ids) = hub(2 * n_identifiers);
+            let two_each = ids
+                .iter()
+                .enumerate()
+                .map(|(n, id)| (format!("user {}", n / 2), *id));
+            let identities = RefCell::new(Identities::of(two_each));
+            assert_eq!(find_identifiers(&identities).await.n, n_identifiers);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_walk_goes_on_until_the_last_full_connection() {
+        for n_sessions in LENGTHS {
+            let (_hub, ids) = hub(n_sessions);
+            let since = Instant::now();
+            let blocked = RefCell::new(ids.iter().map(|id| (*id, since)).collect());
+            let mut visited = Vec::new();
+            visit_blocked(&blocked, |id, _| visited.push(id)).await;
+            visited.sort();
+            assert!(visited == ids, "{} of {n_sessions} sessions", visited.len());
+        }
+    }
 
     fn check(shards: &[&[&str]], expected: f64) {
         let tally = Tally::new(shards.len());

@@ -41,6 +41,15 @@ impl Identities {
         self.0.remove(entry);
     }
 
+    #[cfg(test)]
+    pub(crate) fn of(sessions: impl IntoIterator<Item = (String, SessionId)>) -> Self {
+        let entry = |(identifiers, id): (String, SessionId)| Entry {
+            identifiers: identifiers.into(),
+            session: Some(id),
+        };
+        Self(sessions.into_iter().map(entry).collect())
+    }
+
     /// The sessions with exactly these identifiers.
     pub(crate) fn sessions(&self, identifiers: &str) -> Vec<SessionId> {
         let first = Entry {
