@@ -11,6 +11,7 @@ mod bench;
 mod command;
 mod debian;
 mod fuzz;
+mod mutants;
 mod repository;
 mod test;
 mod tidy;
@@ -35,6 +36,8 @@ enum Task {
     Tidy,
     /// Run the fuzz targets of every parser of outside bytes (needs a nightly toolchain).
     Fuzz(fuzz::Options),
+    /// Break crates on purpose, and count how many of the breaks their tests notice (needs cargo-mutants).
+    Mutants(mutants::Options),
     /// Measure against the physical limit of this machine, and print each budget as met or missed.
     Bench(bench::Options),
 }
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Task::Test(options) => return test::run(&options),
         Task::Tidy => tidy::run().map_err(Into::into),
         Task::Fuzz(options) => fuzz::run(&options).map_err(Into::into),
+        Task::Mutants(options) => mutants::run(&options).map_err(Into::into),
         Task::Bench(options) => bench::run(&options),
     };
     match outcome {
