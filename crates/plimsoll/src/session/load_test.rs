@@ -48,7 +48,7 @@ pub(crate) trait LoadTest {
 
     /// Returns when the test itself ends the run.
     async fn breached(&self) {
-        pending().await
+        pending::<()>().await;
     }
 
     /// Takes in the result.
