@@ -12,7 +12,7 @@ import { folderOf } from "./support/scripts.mjs";
 
 const FILES = {
   "chat.js": "import { sleep } from 'k6'; export default function () { sleep(0.01); }",
-  "chat.yml": "config: {phases: [{duration: 60, arrivalRate: 5}]}\nscenarios: [{engine: ws, flow: [{think: 0.01}]}]",
+  "chat.yml": "config: {phases: [{duration: 60, arrivalRate: 5}]}\nscenarios: [{engine: ws, flow: [{think: 5}]}]",
   "clients.yml": "- client: {multiplier: 2, actions: [{sleep: {time: 60}}]}",
 };
 

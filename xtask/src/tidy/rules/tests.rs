@@ -210,7 +210,7 @@ fn texts_that_readers_do_not_have() {
         ("the specification of XDG", false),
     ] {
         let expected: &[usize] = if is_wrong { &[1] } else { &[] };
-        check("deny.toml", &format!("# {line}\n"), expected);
+        check("clippy.toml", &format!("# {line}\n"), expected);
         check("docs/b.md", &format!("{line}\n"), expected);
     }
 }
