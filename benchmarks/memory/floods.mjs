@@ -101,7 +101,7 @@ async function echoes() {
   await Promise.all(Array.from({ length: amount("echo") }, () => echoWithoutReading(deadline)));
 }
 
-/** Subscribes to streams that nobody else hears. Resolves with the connection when all are confirmed. */
+/** Subscribes to streams with no other listener. Resolves with the connection when all are confirmed. */
 async function subscribe(client) {
   const socket = await upgraded("/cable");
   let answers = "";

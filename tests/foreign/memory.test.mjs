@@ -64,7 +64,7 @@ async function echoes() {
   );
 }
 
-/** Fifty clients with a thousand subscriptions each, all to streams that nobody else hears. */
+/** Fifty clients with a thousand subscriptions each, all to streams with no other listener. */
 async function subscriptions() {
   const sockets = await Promise.all(
     Array.from({ length: 50 }, async (_, client) => {

@@ -107,7 +107,7 @@ impl<S: Sink> Subscription<S> {
 /// What the server says without being asked.
 #[derive(Debug, PartialEq, Eq)]
 enum Push {
-    /// Somebody published this.
+    /// A message that was published on the channel.
     Message(Reply),
     /// The subscription is over.
     Unsubscribed,

@@ -15,7 +15,7 @@ const MAX_IDLE_PER_HOST: usize = 6;
 /// not take the machine down.
 const MAX_BODY_BYTES: usize = 256 << 20;
 
-/// What all bodies that are kept may take where nobody has asked the machine: four of the largest.
+/// The total size of kept bodies when the machine's memory is not known: four of the largest bodies.
 const MAX_KEPT_BYTES: usize = 4 * MAX_BODY_BYTES;
 
 /// Settings; one value serves all workers of a run.
