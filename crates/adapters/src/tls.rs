@@ -48,9 +48,10 @@ pub enum TlsError {
 impl TlsSettings {
     /// Reads the files.
     pub(crate) fn client_config(&self) -> Result<ClientConfig, TlsError> {
-        let builder = match self.verifies {
-            true => believing(self.authorities()?),
-            false => believing_anybody(),
+        let builder = if self.verifies {
+            believing(self.authorities()?)
+        } else {
+            believing_anybody()
         };
         let Some((certificate, key)) = &self.client else {
             return Ok(builder.with_no_client_auth());
@@ -90,9 +91,10 @@ impl TlsSettings {
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let read = || -> Result<Vec<_>, pem::Error> {
         let found: Vec<_> = CertificateDer::pem_file_iter(path)?.collect::<Result<_, _>>()?;
-        match found.is_empty() {
-            true => Err(pem::Error::NoItemsFound),
-            false => Ok(found),
+        if found.is_empty() {
+            Err(pem::Error::NoItemsFound)
+        } else {
+            Ok(found)
         }
     };
     read().map_err(|source| TlsError::File {

@@ -351,11 +351,12 @@ mod tests {
                 asks_for_history: asks,
             }),
         );
-        let expected = match asks {
-            true => Ok(Command::History {
+        let expected = if asks {
+            Ok(Command::History {
                 identifier: "i".into(),
-            }),
-            false => Err(r#"needs "history" to be an object with "since" or "streams""#),
+            })
+        } else {
+            Err(r#"needs "history" to be an object with "since" or "streams""#)
         };
         check(
             &format!(r#"{{"command":"history","identifier":"i","history":{history}}}"#),

@@ -78,9 +78,10 @@ fn text_of(message: &RawValue) -> Cow<'_, str> {
 }
 
 fn push_data(event: &mut String, data: &str) {
-    let data = match data.contains('\r') {
-        true => Cow::Owned(data.replace("\r\n", "\n")),
-        false => Cow::Borrowed(data),
+    let data = if data.contains('\r') {
+        Cow::Owned(data.replace("\r\n", "\n"))
+    } else {
+        Cow::Borrowed(data)
     };
     for line in data.split(['\n', '\r']) {
         push_line(event, "data", line);
@@ -99,9 +100,10 @@ fn push_comment(event: &mut String, text: &str) {
 
 /// A line break would end the field and begin another one.
 fn one_line(text: &str) -> Cow<'_, str> {
-    match text.contains(['\n', '\r']) {
-        true => Cow::Owned(text.replace(['\n', '\r'], " ")),
-        false => Cow::Borrowed(text),
+    if text.contains(['\n', '\r']) {
+        Cow::Owned(text.replace(['\n', '\r'], " "))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

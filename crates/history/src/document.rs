@@ -21,8 +21,9 @@ pub(crate) fn inflate(deflated: &[u8]) -> io::Result<String> {
     let n_bytes = ZlibDecoder::new(deflated)
         .take(MOST_BYTES + 1)
         .read_to_string(&mut text)?;
-    match n_bytes as u64 > MOST_BYTES {
-        true => Err(io::Error::other("a summary of more than 64 MiB")),
-        false => Ok(text),
+    if n_bytes as u64 > MOST_BYTES {
+        Err(io::Error::other("a summary of more than 64 MiB"))
+    } else {
+        Ok(text)
     }
 }

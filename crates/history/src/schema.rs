@@ -76,12 +76,13 @@ pub(crate) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Hi
 
 fn check_owner(connection: &Connection, path: &Path) -> Result<(), HistoryError> {
     let found = number(connection, "application_id").map_err(|error| HistoryError::of_sqlite(path, error))?;
-    match found == APPLICATION_ID {
-        true => Ok(()),
-        false => Err(HistoryError::Damaged {
+    if found == APPLICATION_ID {
+        Ok(())
+    } else {
+        Err(HistoryError::Damaged {
             path: path.to_owned(),
             problem: "it is the database of another program".to_owned(),
-        }),
+        })
     }
 }
 

@@ -189,14 +189,14 @@ impl Search {
         if holds.load < self.settings.max {
             return Next::Take(holds.load.saturating_mul(2).min(self.settings.max));
         }
-        match self.is_complete(holds) {
-            false => Next::Take(holds.load),
-            true => Next::Done(Line {
-                end: End::Max,
-                holds: Some(holds),
-                breaks: None,
-            }),
+        if !self.is_complete(holds) {
+            return Next::Take(holds.load);
         }
+        Next::Done(Line {
+            end: End::Max,
+            holds: Some(holds),
+            breaks: None,
+        })
     }
 
     fn close_in(&self, holds: Level, limit: Level) -> Next {

@@ -110,8 +110,9 @@ impl<A: Args> Kept<A> {
 }
 
 fn failure(error: Error) -> Failure {
-    match error.is_wrong_usage() {
-        true => Failure::Usage(error.to_string()),
-        false => error.into(),
+    if error.is_wrong_usage() {
+        Failure::Usage(error.to_string())
+    } else {
+        error.into()
     }
 }

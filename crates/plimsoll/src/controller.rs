@@ -141,9 +141,10 @@ impl Connection {
             let detail = detail.unwrap_or("it said no more").to_owned();
             return Err(ControllerError::Refused(status, detail).into());
         }
-        let text = match self.json {
-            true => format!("{answer:#}\n"),
-            false => text(&answer["data"]),
+        let text = if self.json {
+            format!("{answer:#}\n")
+        } else {
+            text(&answer["data"])
         };
         io::stdout().write_all(text.as_bytes())?;
         Ok(Status::Success)

@@ -63,18 +63,20 @@ impl Template {
 impl Template {
     /// Refuses a name by which `plimsoll run` would take the file for something else.
     fn check_name(&self, path: &Path) -> Result<(), Failure> {
-        let (is_wrong, what) = match run::is_script(Path::new(self.file)) {
-            true => (run::is_document(path), "a script"),
-            false => (run::is_script(path), "a file in YAML"),
+        let (is_wrong, what) = if run::is_script(Path::new(self.file)) {
+            (run::is_document(path), "a script")
+        } else {
+            (run::is_script(path), "a file in YAML")
         };
-        match is_wrong {
-            true => Err(Failure::Usage(format!(
+        if is_wrong {
+            Err(Failure::Usage(format!(
                 "{}: the template {} is {what}; expected a name such as {}, or another --template",
                 path.display(),
                 self.name,
                 self.file
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 }
@@ -161,9 +163,10 @@ fn refusal(path: &Path, error: &io::Error) -> Failure {
 /// A file that is not there, or with `force` an empty one.
 fn open(path: &Path, force: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    match force {
-        true => options.write(true).create(true).truncate(true),
-        false => options.write(true).create_new(true),
+    if force {
+        options.write(true).create(true).truncate(true)
+    } else {
+        options.write(true).create_new(true)
     };
     options.open(path)
 }

@@ -208,9 +208,10 @@ impl Options {
     }
 
     fn log_level(&self) -> LogLevel {
-        match self.debug {
-            true => LogLevel::Debug,
-            false => self.log_level,
+        if self.debug {
+            LogLevel::Debug
+        } else {
+            self.log_level
         }
     }
 
@@ -401,20 +402,22 @@ impl App {
 }
 
 fn absolute_path(text: &str) -> Result<String, String> {
-    match text.starts_with('/') {
-        true => Ok(text.to_owned()),
-        false => Err(format!("a path begins with a slash, for example /{text}")),
+    if text.starts_with('/') {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("a path begins with a slash, for example /{text}"))
     }
 }
 
 /// It becomes a part of names and of lines, so it is one word.
 fn node_name(text: &str) -> Result<String, String> {
     let is_word = text.len() <= MAX_NODE_NAME_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
-    match is_word {
-        true => Ok(text.to_owned()),
-        false => Err(format!(
+    if is_word {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
             "expected up to {MAX_NODE_NAME_BYTES} characters of ASCII without spaces, for example web-1"
-        )),
+        ))
     }
 }
 
@@ -455,9 +458,10 @@ fn log_start(config: &Config, open_files: &OpenFileLimit, ports: &Ports, node_id
         }
     }
     if let Some(page) = &config.admin_page {
-        let listeners = match page.on_main_port {
-            true => Some(&ports.clients),
-            false => ports.metrics.as_ref(),
+        let listeners = if page.on_main_port {
+            Some(&ports.clients)
+        } else {
+            ports.metrics.as_ref()
         };
         for address in listeners.into_iter().flat_map(Listeners::addresses) {
             tracing::info!("The page for operators is on http{secure}://{address}/admin.");

@@ -18,9 +18,10 @@ impl Signals {
     pub(crate) fn listen() -> io::Result<Self> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut hangup = match is_hangup_ignored() {
-            true => None,
-            false => Some(signal(SignalKind::hangup())?),
+        let mut hangup = if is_hangup_ignored() {
+            None
+        } else {
+            Some(signal(SignalKind::hangup())?)
         };
         let (sender, count) = watch::channel(0);
         tokio::task::spawn_local(async move {

@@ -18,9 +18,10 @@ pub fn url(text: &str) -> Cow<'_, str> {
         None => ("", text),
     };
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    let end = match is_of_the_web(scheme) && is_host(authority) {
-        true => None,
-        false => rest.rfind('@'),
+    let end = if is_of_the_web(scheme) && is_host(authority) {
+        None
+    } else {
+        rest.rfind('@')
     };
     match end {
         Some(end) if !scheme.is_empty() || rest[..end].contains(':') => {

@@ -108,9 +108,10 @@ impl Comparison {
         for difference in those.take(SHOWN) {
             let [figure, _, _, change, ..] = cells::cells(difference);
             // The metric's name stands before its first figure only.
-            named.push(match difference.figure.metric == metric {
-                true => format!("{} {change}", difference.figure.figure),
-                false => format!("{figure} {change}"),
+            named.push(if difference.figure.metric == metric {
+                format!("{} {change}", difference.figure.figure)
+            } else {
+                format!("{figure} {change}")
             });
             metric = &difference.figure.metric;
         }

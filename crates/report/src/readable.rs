@@ -63,9 +63,10 @@ pub(crate) fn cores(cores: f64) -> String {
     if cores > 0.0 && cores < 0.005 {
         return "< 0.01 cores".to_owned();
     }
-    let digits = match cores < 1.0 {
-        true => trim(format!("{cores:.2}")),
-        false => digits(cores),
+    let digits = if cores < 1.0 {
+        trim(format!("{cores:.2}"))
+    } else {
+        digits(cores)
     };
     let noun = if digits == "1" { "core" } else { "cores" };
     format!("{digits} {noun}")

@@ -100,9 +100,10 @@ impl Verdict {
 
 /// What was not asked to hold has not passed.
 fn word(summary: &Summary) -> &'static str {
-    match summary.thresholds.is_empty() && summary.losses.is_none() {
-        true => "Complete",
-        false => "Passed",
+    if summary.thresholds.is_empty() && summary.losses.is_none() {
+        "Complete"
+    } else {
+        "Passed"
     }
 }
 
@@ -172,9 +173,10 @@ fn figures(summary: &Summary, highlights: &Highlights) -> String {
         .filter_map(|target| Some(format!("{} {}", target.name, usage(target)?)))
         .next();
     let known: Vec<_> = [latency, losses, used].into_iter().flatten().collect();
-    match known.is_empty() {
-        true => String::new(),
-        false => format!(": {}", known.join(", ")),
+    if known.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", known.join(", "))
     }
 }
 

@@ -58,8 +58,9 @@ impl Calls {
 
 /// The application has answered that it failed.
 fn application_error(text: String) -> Status {
-    match text.is_empty() {
-        true => Status::internal("the application answered ERROR without an error_msg"),
-        false => Status::internal(text),
+    if text.is_empty() {
+        Status::internal("the application answered ERROR without an error_msg")
+    } else {
+        Status::internal(text)
     }
 }

@@ -219,9 +219,10 @@ impl Application for Remote {
         Box::pin(async move {
             let message = translation::command_message(request);
             let message = self.calls.transport.encode(&message);
-            let patience = match request.is_repetition {
-                true => Patience::Unlimited,
-                false => Patience::Limited,
+            let patience = if request.is_repetition {
+                Patience::Unlimited
+            } else {
+                Patience::Limited
             };
             let reply = self.call(
                 request.shard,

@@ -320,9 +320,10 @@ mod tests {
                 }
                 std::task::Poll::Pending => true,
             });
-            match calls.is_empty() {
-                true => std::task::Poll::Ready(()),
-                false => std::task::Poll::Pending,
+            if calls.is_empty() {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
             }
         })
         .await;

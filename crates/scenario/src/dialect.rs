@@ -23,9 +23,10 @@ impl Dialect {
         let first = lines.find(|line| {
             !(line.is_empty() || line.starts_with('#') || line.starts_with("<%#") || *line == "---")
         })?;
-        match first.starts_with(['-', '[']) {
-            true => Some(Self::Wsdirector),
-            false => Some(Self::Artillery),
+        if first.starts_with(['-', '[']) {
+            Some(Self::Wsdirector)
+        } else {
+            Some(Self::Artillery)
         }
     }
 

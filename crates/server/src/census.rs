@@ -105,9 +105,10 @@ pub(crate) async fn run(shard: Rc<Shard>, census: Arc<Census>) {
             .set(shard.number, find_identifiers(&shard.identities).await);
         shard.metrics.pending_bytes.set(shard.pending_bytes());
         if let Some(admin) = &shard.admin {
-            let list = match admin.slow_sessions.is_watched() {
-                true => Some(shard.find_slow_sessions().await),
-                false => None,
+            let list = if admin.slow_sessions.is_watched() {
+                Some(shard.find_slow_sessions().await)
+            } else {
+                None
             };
             admin.slow_sessions.set(shard.number, list);
         }

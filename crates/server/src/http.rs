@@ -157,9 +157,10 @@ async fn answer(shard: &Shard, request: Request<Incoming>, from: Source) -> Answ
         return broadcast::answer(shard, request, broadcasts).await;
     }
     if Kind::of_path(path, config).is_some() {
-        return match shard.publisher.is_closed() {
-            true => stopping(shard),
-            false => upgrade_required(),
+        return if shard.publisher.is_closed() {
+            stopping(shard)
+        } else {
+            upgrade_required()
         };
     }
     if let Some(answer) = demo_page::answer(config, &request) {
@@ -191,9 +192,10 @@ fn hello(config: &crate::Config) -> String {
 
 /// Who is told to go elsewhere should not come back on the same connection.
 fn parting(shard: &Shard, answer: Answer) -> Answer {
-    match shard.publisher.is_closed() {
-        true => with_header(answer, header::CONNECTION, "close"),
-        false => answer,
+    if shard.publisher.is_closed() {
+        with_header(answer, header::CONNECTION, "close")
+    } else {
+        answer
     }
 }
 

@@ -175,11 +175,10 @@ impl Renewal {
     /// Keeps the keys up to date until the last [`Jwks`] is dropped.
     pub async fn run(mut self) {
         let was_read_already = self.known.borrow().is_current;
-        let mut next = match was_read_already {
-            true => Instant::now() + self.interval,
-            // Not left to the timer, which is late by up to a millisecond: who came before it would be the first
-            // to ask, and the next who asks for an unknown key would have to wait.
-            false => self.renew().await,
+        let mut next = if was_read_already {
+            Instant::now() + self.interval
+        } else {
+            self.renew().await
         };
         let mut next_requested = Instant::now();
         loop {

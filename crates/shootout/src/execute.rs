@@ -230,9 +230,12 @@ impl WebSocket {
             .map_err(RunError::Start)?;
         let outcome = runtime.block_on(self.workload.run(stops, &mut console))?;
         let told = console.finish(&outcome).map_err(failed);
-        let verdict = told.map(|()| match outcome.is_faulty() {
-            true => Verdict::Faulty,
-            false => Verdict::Clean,
+        let verdict = told.map(|()| {
+            if outcome.is_faulty() {
+                Verdict::Faulty
+            } else {
+                Verdict::Clean
+            }
         });
         Ok(Finished {
             verdict,

@@ -192,17 +192,19 @@ impl Common {
             Some(1) => "1 step".to_owned(),
             Some(n) => format!("{n} steps"),
         };
-        let n_clients = match n_first == n_more {
-            true => n_more.to_string(),
-            false => format!("{n_first}, then {n_more}"),
+        let n_clients = if n_first == n_more {
+            n_more.to_string()
+        } else {
+            format!("{n_first}, then {n_more}")
         };
-        let pause = match self.pacing.delay.is_zero() {
-            true => String::new(),
-            false => format!(
+        let pause = if self.pacing.delay.is_zero() {
+            String::new()
+        } else {
+            format!(
                 ", {} % of them {:.1} s later",
                 self.pacing.chance_percent,
                 self.pacing.delay.as_secs_f64()
-            ),
+            )
         };
         let most = steps.n_clients().and_then(|n| u32::try_from(n).ok());
         Plan {
@@ -351,9 +353,10 @@ impl TryFrom<CommonArgs> for Common {
             encoding,
             channel: args.channel,
             origin: args.origin,
-            sub_protocol: match server_type.is_cable() {
-                true => offered(sub_protocol, encoding)?,
-                false => sub_protocol,
+            sub_protocol: if server_type.is_cable() {
+                offered(sub_protocol, encoding)?
+            } else {
+                sub_protocol
             },
             headers: args
                 .header
@@ -407,13 +410,14 @@ fn offered(sub_protocol: Option<String>, encoding: Encoding) -> Result<Option<St
         return Ok(needed.map(str::to_owned));
     };
     let meant = Dialect::of(Some(&sub_protocol)).encoding;
-    match meant == encoding {
-        true => Ok(Some(sub_protocol)),
-        false => Err(UsageError::SubProtocol {
+    if meant == encoding {
+        Ok(Some(sub_protocol))
+    } else {
+        Err(UsageError::SubProtocol {
             sub_protocol,
             meant,
             encoding,
-        }),
+        })
     }
 }
 

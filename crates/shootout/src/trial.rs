@@ -94,9 +94,10 @@ fn refuse(common: &CommonArgs, n_steps: usize) -> Result<(), UsageError> {
 }
 
 fn refuse_set(flag: &'static str, is_set: bool) -> Result<(), UsageError> {
-    match is_set {
-        true => Err(UsageError::Searched(flag)),
-        false => Ok(()),
+    if is_set {
+        Err(UsageError::Searched(flag))
+    } else {
+        Ok(())
     }
 }
 

@@ -44,9 +44,10 @@ pub fn authorities_in(pem: &[u8]) -> Result<RootCertStore, NoCertificate> {
             .add(certificate)
             .map_err(|error| wrong(error.to_string()))?;
     }
-    match authorities.is_empty() {
-        true => Err(wrong("there is none in it".to_owned())),
-        false => Ok(authorities),
+    if authorities.is_empty() {
+        Err(wrong("there is none in it".to_owned()))
+    } else {
+        Ok(authorities)
     }
 }
 

@@ -149,17 +149,21 @@ impl Decoder {
             (None, _) => (0, header.compressed),
         };
         let max_bytes = config.max_message_bytes;
-        let max_on_wire = match compressed {
-            true => max_compressed_bytes(max_bytes),
-            false => max_bytes as u64,
+        let max_on_wire = if compressed {
+            max_compressed_bytes(max_bytes)
+        } else {
+            max_bytes as u64
         };
-        match header.payload_len > max_on_wire.saturating_sub(n_received) {
-            true if compressed => Err(DecodeError::CompressedTooBig {
-                max_bytes: max_on_wire,
-            }),
-            true => Err(DecodeError::MessageTooBig { max_bytes }),
-            false => Ok(()),
+        if header.payload_len <= max_on_wire.saturating_sub(n_received) {
+            return Ok(());
         }
+        Err(if compressed {
+            DecodeError::CompressedTooBig {
+                max_bytes: max_on_wire,
+            }
+        } else {
+            DecodeError::MessageTooBig { max_bytes }
+        })
     }
 
     /// Takes the payload bytes that are there. Returns whether the frame is complete; if not, it is kept.

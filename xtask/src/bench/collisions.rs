@@ -79,9 +79,12 @@ impl Target {
     ) -> Result<f64, Error> {
         let [beginning, end] = self.identifier;
         let names = Names::beginning_with(if self.hashes_identifier { beginning } else { "" });
-        let identifier = |n: usize| match self.hashes_identifier {
-            true => format!("{}{end}", name(&names, n)),
-            false => format!("{beginning}{}{end}", name(&names, n)),
+        let identifier = |n: usize| {
+            if self.hashes_identifier {
+                format!("{}{end}", name(&names, n))
+            } else {
+                format!("{beginning}{}{end}", name(&names, n))
+            }
         };
         let server = Server::start_with(&plan.server, &["--app", "benchmark", "--public_streams"])?;
         let before = server.cpu()?;

@@ -56,9 +56,10 @@ impl KeySet {
             return Err(KeySetError::TooManyKeys(keys.len()));
         }
         let usable: Vec<_> = keys.into_iter().filter_map(Key::from_json).collect();
-        match usable.is_empty() {
-            true => Err(KeySetError::NoUsableKey),
-            false => Ok(Self(usable)),
+        if usable.is_empty() {
+            Err(KeySetError::NoUsableKey)
+        } else {
+            Ok(Self(usable))
         }
     }
 

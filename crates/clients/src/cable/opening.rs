@@ -153,9 +153,10 @@ pub(super) async fn send(connection: &mut Connection, command: &str) -> Result<(
 
 /// Of messages in this encoding.
 pub(super) fn opcode(encoding: Encoding) -> Opcode {
-    match encoding.is_binary() {
-        true => Opcode::Binary,
-        false => Opcode::Text,
+    if encoding.is_binary() {
+        Opcode::Binary
+    } else {
+        Opcode::Text
     }
 }
 

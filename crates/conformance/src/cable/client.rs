@@ -246,9 +246,10 @@ impl Client {
         let is_as_expected = message.is("disconnect")
             && message.reason.as_deref() == Some(reason)
             && message.reconnect == Some(reconnect);
-        match is_as_expected {
-            true => Ok(()),
-            false => Err(self.unexpected(&expected, &message)),
+        if is_as_expected {
+            Ok(())
+        } else {
+            Err(self.unexpected(&expected, &message))
         }
     }
 

@@ -79,9 +79,10 @@ impl<'a> Stage<'a> {
     pub(super) async fn client_with(&self, handshake: &Handshake<'_>) -> Checked<Client> {
         let mut client = self.connected(handshake).await?;
         let message = client.message("a welcome").await?;
-        match message.is("welcome") {
-            true => Ok(client),
-            false => Err(client.unexpected("a welcome as the first message", &message)),
+        if message.is("welcome") {
+            Ok(client)
+        } else {
+            Err(client.unexpected("a welcome as the first message", &message))
         }
     }
 

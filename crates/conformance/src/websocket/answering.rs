@@ -148,9 +148,10 @@ pub(super) async fn reply(mut opened: Opened, replied: &Replied, wire: &mut Wire
     }
     let mut connection = Connection::new(opened.stream, Side::Server, None, opened.early, wire);
     if replied.reaction == Reaction::Open {
-        let exchange = match replied.text_at_once {
-            true => Exchange::of(Vec::new()).hears(vec![message(TEXT, GREETING)]),
-            false => Exchange::echo(TEXT, GREETING.into()),
+        let exchange = if replied.text_at_once {
+            Exchange::of(Vec::new()).hears(vec![message(TEXT, GREETING)])
+        } else {
+            Exchange::echo(TEXT, GREETING.into())
         };
         return conduct(&exchange, &mut connection).await;
     }

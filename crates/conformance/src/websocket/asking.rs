@@ -81,9 +81,10 @@ async fn ask_on(mut stream: Box<dyn Duplex>, asked: &Asked, server: &Server, wir
 
 /// A text comes back, and nothing else.
 async fn greet(connection: &mut Connection<'_>, agreed: Agreed, is_sent: bool) -> Outcome {
-    let exchange = match is_sent {
-        true => Exchange::of(Vec::new()).hears(vec![message(TEXT, GREETING)]),
-        false => Exchange::echo(TEXT, GREETING.into()),
+    let exchange = if is_sent {
+        Exchange::of(Vec::new()).hears(vec![message(TEXT, GREETING)])
+    } else {
+        Exchange::echo(TEXT, GREETING.into())
     };
     let Judgement {
         verdict,

@@ -181,9 +181,10 @@ impl World {
     fn flush(&mut self, session: usize) {
         let client = &mut self.clients[session];
         let (_, outbox) = self.hub.get_mut(client.id).expect("exists");
-        let flushed = outbox.flush(|slices| match client.is_full {
-            true => Err(std::io::ErrorKind::WouldBlock.into()),
-            false => {
+        let flushed = outbox.flush(|slices| {
+            if client.is_full {
+                Err(std::io::ErrorKind::WouldBlock.into())
+            } else {
                 let frames = slices
                     .iter()
                     .map(|slice| <[u8; 4]>::try_from(&**slice).expect("whole"));

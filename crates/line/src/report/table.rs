@@ -37,9 +37,10 @@ pub fn row(number: usize, step: &Step, objectives: &[Objective], style: Style) -
     let values = objectives.iter().enumerate().map(|(at, objective)| {
         let (judged, width) = (step.objectives.get(at), width(objective));
         let text = format!("{:>width$}", judged.map_or("–", |judged| judged.shown.as_str()));
-        match judged.is_some_and(|judged| !judged.held) {
-            true => format!("  {}", style.bad(&text)),
-            false => format!("  {text}"),
+        if judged.is_some_and(|judged| !judged.held) {
+            format!("  {}", style.bad(&text))
+        } else {
+            format!("  {text}")
         }
     });
     let values: String = values.collect();

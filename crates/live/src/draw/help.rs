@@ -29,9 +29,10 @@ const FIGURES: [&str; 7] = [
 ];
 
 pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) -> u16 {
-    let pause = match board.subject.can_pause {
-        true => "pause: no iteration begins, running ones end; again: go on",
-        false => "pause; only for scenarios with the executor externally-controlled, which this run has not",
+    let pause = if board.subject.can_pause {
+        "pause: no iteration begins, running ones end; again: go on"
+    } else {
+        "pause; only for scenarios with the executor externally-controlled, which this run has not"
     };
     let key = |(key, what)| {
         line([

@@ -65,9 +65,10 @@ fn cut<'a>(lines: Vec<Line<'a>>, n: usize, what: &str, look: Look) -> Vec<Line<'
 }
 
 fn threshold(finding: &Threshold, look: Look) -> Line<'_> {
-    let (rune, style) = match finding.has_passed {
-        true => ('✓', look.good()),
-        false => ('✗', look.bad()),
+    let (rune, style) = if finding.has_passed {
+        ('✓', look.good())
+    } else {
+        ('✗', look.bad())
     };
     let value = finding.value.map(|value| format!("  {}", short(value)));
     line([
@@ -108,9 +109,12 @@ fn target(name: &str, latest: &Latest, look: Look) -> Line<'static> {
 
 /// CPU and lateness; open files.
 fn generator(generator: &Generator, look: Look) -> [Line<'static>; 2] {
-    let share = |part: f64, whole: f64| match part >= whole * NEAR_LIMIT {
-        true => look.notable(),
-        false => Style::new(),
+    let share = |part: f64, whole: f64| {
+        if part >= whole * NEAR_LIMIT {
+            look.notable()
+        } else {
+            Style::new()
+        }
     };
     let mut cpu = vec![Span::styled(" generator", look.dim())];
     if let Some(cores) = generator.glance.cores() {

@@ -58,9 +58,10 @@ impl Board {
 }
 
 fn share(elapsed: Duration, end: Duration) -> f64 {
-    match end.is_zero() {
-        true => 1.0,
-        false => (elapsed.as_secs_f64() / end.as_secs_f64()).min(1.0),
+    if end.is_zero() {
+        1.0
+    } else {
+        (elapsed.as_secs_f64() / end.as_secs_f64()).min(1.0)
     }
 }
 

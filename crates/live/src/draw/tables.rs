@@ -90,9 +90,12 @@ pub(super) fn distributions(board: &Board, area: Rect, look: Look, buffer: &mut 
         Constraint::Length(FIGURE_WIDTH),
         Constraint::Length(FIGURE_WIDTH),
     ];
-    let header = header.map(|title| match title.starts_with(' ') {
-        true => Line::raw(title),
-        false => Line::raw(title).right_aligned(),
+    let header = header.map(|title| {
+        if title.starts_with(' ') {
+            Line::raw(title)
+        } else {
+            Line::raw(title).right_aligned()
+        }
     });
     Table::new(rows, widths)
         .column_spacing(0)
@@ -183,9 +186,12 @@ fn curve(board: &Board, name: &str, width: u16) -> String {
     let mut latest: Vec<f64> = window.iter().rev().take(n).map(|(_, value)| *value).collect();
     latest.reverse();
     let highest = latest.iter().copied().fold(0.0, f64::max);
-    let bars = latest.into_iter().map(|value| match highest > 0.0 {
-        true => BARS[((value / highest * 8.0).ceil().max(0.0) as usize).min(8)],
-        false => ' ',
+    let bars = latest.into_iter().map(|value| {
+        if highest > 0.0 {
+            BARS[((value / highest * 8.0).ceil().max(0.0) as usize).min(8)]
+        } else {
+            ' '
+        }
     });
     format!(" {}", bars.collect::<String>())
 }

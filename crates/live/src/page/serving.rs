@@ -107,10 +107,10 @@ async fn feed(shared: Arc<Shared>, mut tab: Sender<Bytes>) {
     let _counted = Tab::of(&shared);
     loop {
         let state = states.borrow_and_update().clone();
-        let sent = match state.is_empty() {
-            // So that the browser knows that it is connected.
-            true => timeout(SLOW, tab.send_data(Bytes::from_static(b": welcome\n\n"))).await,
-            false => timeout(SLOW, tab.send_data(state)).await,
+        let sent = if state.is_empty() {
+            timeout(SLOW, tab.send_data(Bytes::from_static(b": welcome\n\n"))).await
+        } else {
+            timeout(SLOW, tab.send_data(state)).await
         };
         if !matches!(sent, Ok(Ok(()))) || next(&mut states).await.is_err() {
             return;

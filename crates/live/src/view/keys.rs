@@ -98,9 +98,10 @@ impl Keys {
         if is_ready(sources.first()) {
             return Event::Stopped;
         }
-        match is_ready(sources.get(1)) {
-            true => self.read(),
-            false => Event::Nothing,
+        if is_ready(sources.get(1)) {
+            self.read()
+        } else {
+            Event::Nothing
         }
     }
 

@@ -57,9 +57,10 @@ impl Cgroup {
                 return Err(CgroupError::NotAGroup { path: path(), file });
             }
         }
-        match self.folder.join("memory.current").exists() {
-            true => Ok(()),
-            false => Err(CgroupError::NoMemory { path: path() }),
+        if self.folder.join("memory.current").exists() {
+            Ok(())
+        } else {
+            Err(CgroupError::NoMemory { path: path() })
         }
     }
 

@@ -52,10 +52,10 @@ impl Endpoint {
         let text = str::from_utf8(&body).map_err(|_| self.failed("it is not UTF-8 text"))?;
         let page = Exposition::parse(text).map_err(|error| self.failed(&error.to_string()))?;
         let figures = self.choice.take(&page);
-        match figures.is_empty() {
-            false => Ok(Reading { taken_at, figures }),
-            true => Err(self.failed(&self.choice.missing())),
+        if figures.is_empty() {
+            return Err(self.failed(&self.choice.missing()));
         }
+        Ok(Reading { taken_at, figures })
     }
 
     /// Series that were wanted and are too many.

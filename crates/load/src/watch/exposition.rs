@@ -74,9 +74,10 @@ impl<'a> Exposition<'a> {
                 exposition.samples.push(sample);
             }
         }
-        match exposition.samples.is_empty() {
-            true => Err(ParseError::Empty),
-            false => Ok(exposition),
+        if exposition.samples.is_empty() {
+            Err(ParseError::Empty)
+        } else {
+            Ok(exposition)
         }
     }
 
@@ -120,9 +121,10 @@ fn shown(line: &str) -> String {
             }
         })
         .collect();
-    match text.len() < line.len() {
-        true => text + "…",
-        false => text,
+    if text.len() < line.len() {
+        text + "…"
+    } else {
+        text
     }
 }
 

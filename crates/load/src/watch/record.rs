@@ -257,16 +257,19 @@ fn grown(sum: Option<Figure>, before: Figure, raw: Figure) -> Figure {
                 sum: sum_now,
                 count: count_now,
             },
-        ) => match count_now >= count_before {
-            true => Figure::Mean {
-                sum: sum + sum_now - sum_before,
-                count: count + count_now - count_before,
-            },
-            false => Figure::Mean {
-                sum: sum + sum_now,
-                count: count + count_now,
-            },
-        },
+        ) => {
+            if count_now >= count_before {
+                Figure::Mean {
+                    sum: sum + sum_now - sum_before,
+                    count: count + count_now - count_before,
+                }
+            } else {
+                Figure::Mean {
+                    sum: sum + sum_now,
+                    count: count + count_now,
+                }
+            }
+        }
         _ => raw,
     }
 }

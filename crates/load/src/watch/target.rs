@@ -92,9 +92,10 @@ fn parse_name(text: &str) -> Result<String, ParseTargetError> {
     let is_name = !text.trim().is_empty()
         && text.chars().count() <= MAX_NAME_CHARS
         && !text.chars().any(char::is_control);
-    match is_name {
-        true => Ok(text.trim().to_owned()),
-        false => Err(ParseTargetError::NotAName(text.to_owned())),
+    if is_name {
+        Ok(text.trim().to_owned())
+    } else {
+        Err(ParseTargetError::NotAName(text.to_owned()))
     }
 }
 

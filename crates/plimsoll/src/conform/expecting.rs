@@ -66,18 +66,20 @@ impl Expecting {
         }
         let Some(expected) = &self.expected else {
             // Who writes down what is so accepts it.
-            return Ok(match self.written.is_none() && results.has_failures() {
-                true => Status::BadResult,
-                false => Status::Success,
+            return Ok(if self.written.is_none() && results.has_failures() {
+                Status::BadResult
+            } else {
+                Status::Success
             });
         };
         let comparison = expected.compare(all, &results.outcomes);
         let mut talk = io::stderr();
         let style = terminal::style(&talk);
         write!(talk, "{}", comparison.text(style))?;
-        Ok(match comparison.changes.is_empty() {
-            true => Status::Success,
-            false => Status::BadResult,
+        Ok(if comparison.changes.is_empty() {
+            Status::Success
+        } else {
+            Status::BadResult
         })
     }
 }

@@ -71,9 +71,10 @@ impl ServerProcess {
             .stdout(Stdio::piped());
         // Ctrl-C is for the demo: it still wants to say goodbye to a living server.
         command.process_group(0);
-        match stays {
-            true => command.stdin(Stdio::null()),
-            false => command.arg("--exit-with-stdin").stdin(Stdio::piped()),
+        if stays {
+            command.stdin(Stdio::null())
+        } else {
+            command.arg("--exit-with-stdin").stdin(Stdio::piped())
         };
         let mut child = command.spawn()?;
         let stdin = child.stdin.take();

@@ -73,9 +73,12 @@ pub(crate) fn check(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Resul
         return check_file(input, surroundings);
     }
     let text = read_text(io::stdin()).map_err(|error| unreadable(input.file, &error))?;
-    let read_file = |path: &Path| match path == "-" {
-        true => Ok(text.clone()),
-        false => (surroundings.read_file)(path),
+    let read_file = |path: &Path| {
+        if path == "-" {
+            Ok(text.clone())
+        } else {
+            (surroundings.read_file)(path)
+        }
     };
     let surroundings = Surroundings {
         environment: surroundings.environment.clone(),

@@ -52,12 +52,13 @@ impl ConfigFile {
         WITHOUT_EFFECT.iter().for_each(|key| drop(values.remove(*key)));
         let mut take = |key, expected: &str, valid: fn(&Value) -> bool| {
             let value = values.remove(key).unwrap_or_default();
-            match value.is_null() || valid(&value) {
-                true => Ok(value),
-                false => Err(Mistake::new(
+            if value.is_null() || valid(&value) {
+                Ok(value)
+            } else {
+                Err(Mistake::new(
                     &place,
                     format!("{key}: expected {expected}, found {value}"),
-                )),
+                ))
             }
         };
         let outputs = take("out", "a list of texts", is_list_of_texts)?;

@@ -72,9 +72,10 @@ pub(super) fn of_file(
 /// # Errors
 /// When it cannot be read, is empty, or is something else.
 pub(super) fn check_name(file: &Path, surroundings: &Surroundings<'_>) -> Result<(), Failure> {
-    match is_document(file) {
-        true => of_file(file, None, surroundings).map(|_| ()),
-        false => Ok(()),
+    if is_document(file) {
+        of_file(file, None, surroundings).map(|_| ())
+    } else {
+        Ok(())
     }
 }
 

@@ -69,20 +69,20 @@ impl Options {
 
     fn document(&self, of_script: &Value, surroundings: &Surroundings<'_>) -> Result<Value, Failure> {
         let name = self.script.display().to_string();
-        let layers = match self.execution_requirements {
-            true => {
-                let file = ConfigFile::find(self.reading.config.as_deref(), surroundings).map_err(invalid)?;
-                Layers::read(file, surroundings, &OptionFlags::default()).map_err(invalid)?
-            }
-            false => Layers::default(),
+        let layers = if self.execution_requirements {
+            let file = ConfigFile::find(self.reading.config.as_deref(), surroundings).map_err(invalid)?;
+            Layers::read(file, surroundings, &OptionFlags::default()).map_err(invalid)?
+        } else {
+            Layers::default()
         };
         let consolidated = layers.consolidate(&name, of_script).map_err(invalid)?;
         for warning in &consolidated.warnings {
             tracing::warn!("{warning}");
         }
-        Ok(match self.execution_requirements {
-            true => with_requirements(&consolidated.options, &consolidated.plan),
-            false => json!(consolidated.options),
+        Ok(if self.execution_requirements {
+            with_requirements(&consolidated.options, &consolidated.plan)
+        } else {
+            json!(consolidated.options)
         })
     }
 }

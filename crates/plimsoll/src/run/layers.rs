@@ -133,12 +133,13 @@ const INEFFECTIVE: &[(&str, &str)] = &[(
 
 /// An option of a script is a field of what it exports.
 fn within_options(error: OptionsError) -> OptionsError {
-    match error.path == "options" {
-        true => error,
-        false => OptionsError {
+    if error.path == "options" {
+        error
+    } else {
+        OptionsError {
             path: format!("options.{}", error.path),
             ..error
-        },
+        }
     }
 }
 

@@ -35,9 +35,10 @@ impl Results<'_> {
             .setup_data()
             .and_then(|data| serde_json::from_str(&data).ok());
         if let Some(path) = &self.flags.summary_export {
-            let text = match self.flags.new_machine_readable_summary {
-                true => summary.machine_readable(self.script),
-                false => summary.export(setup_data.as_ref()),
+            let text = if self.flags.new_machine_readable_summary {
+                summary.machine_readable(self.script)
+            } else {
+                summary.export(setup_data.as_ref())
             };
             lament(write_file(path, text.as_bytes()));
         }

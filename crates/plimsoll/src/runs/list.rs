@@ -140,9 +140,10 @@ pub(super) fn table(runs: &[Run]) -> String {
 fn cells(run: &Run) -> [String; 7] {
     let marks = run.tags.iter().map(|tag| format!("[{tag}]"));
     let after = marks.chain(run.note.clone()).collect::<Vec<_>>();
-    let result = match run.saturated {
-        true => format!("{}, saturated", run.verdict),
-        false => run.verdict.clone(),
+    let result = if run.saturated {
+        format!("{}, saturated", run.verdict)
+    } else {
+        run.verdict.clone()
     };
     let figures = [run.figures.clone()].into_iter().chain(after).collect::<Vec<_>>();
     [
@@ -162,14 +163,15 @@ fn cells(run: &Run) -> [String; 7] {
 /// The end of a long name says more than its beginning.
 fn shortened(name: &str) -> String {
     let n_characters = name.chars().count();
-    match n_characters > NAME_LENGTH {
-        true => format!(
+    if n_characters > NAME_LENGTH {
+        format!(
             "…{}",
             name.chars()
                 .skip(n_characters - NAME_LENGTH + 1)
                 .collect::<String>()
-        ),
-        false => name.to_owned(),
+        )
+    } else {
+        name.to_owned()
     }
 }
 

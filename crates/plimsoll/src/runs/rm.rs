@@ -46,9 +46,10 @@ pub(super) struct Options {
 impl Options {
     pub(super) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         let mut history = history(surroundings)?;
-        let doomed = match self.runs.is_empty() {
-            true => self.outdated(&history)?,
-            false => self.named(&history)?,
+        let doomed = if self.runs.is_empty() {
+            self.outdated(&history)?
+        } else {
+            self.named(&history)?
         };
         if doomed.is_empty() {
             writeln!(io::stderr(), "No runs to forget.")?;

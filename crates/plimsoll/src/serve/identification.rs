@@ -73,9 +73,10 @@ impl IdentificationOptions {
 
     /// Adds the token to what is taken from a client's request.
     pub(super) fn with_token(&self, headers: ProxiedHeaders, secrets: &Secrets) -> ProxiedHeaders {
-        match self.takes_tokens(secrets) {
-            true => headers.with_token(&self.jwt_param),
-            false => headers,
+        if self.takes_tokens(secrets) {
+            headers.with_token(&self.jwt_param)
+        } else {
+            headers
         }
     }
 
@@ -183,8 +184,9 @@ fn required<'a>(secret: Option<&'a str>, flag: &str) -> Result<&'a str, Failure>
 /// It becomes a part of a header's name.
 fn parameter_name(text: &str) -> Result<String, String> {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    match !text.is_empty() && text.bytes().all(is_valid) {
-        true => Ok(text.to_owned()),
-        false => Err("it may have letters, digits, - and _, for example jid".to_owned()),
+    if !text.is_empty() && text.bytes().all(is_valid) {
+        Ok(text.to_owned())
+    } else {
+        Err("it may have letters, digits, - and _, for example jid".to_owned())
     }
 }

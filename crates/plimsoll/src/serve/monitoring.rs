@@ -159,8 +159,9 @@ fn host_and_port(text: &str) -> Result<String, String> {
     let is_complete = text
         .rsplit_once(':')
         .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0));
-    match is_complete {
-        true => Ok(text.to_owned()),
-        false => Err("a host and a port are wanted, for example localhost:8125".to_owned()),
+    if is_complete {
+        Ok(text.to_owned())
+    } else {
+        Err("a host and a port are wanted, for example localhost:8125".to_owned())
     }
 }

@@ -190,12 +190,13 @@ impl Options {
             min: self.rpc_concurrency_min,
             max: self.rpc_concurrency_max,
         };
-        match (bounds.min..=bounds.max).contains(&bounds.initial) {
-            true => Ok(Concurrency::Adaptive(bounds)),
-            false => Err(Failure::Usage(format!(
+        if (bounds.min..=bounds.max).contains(&bounds.initial) {
+            Ok(Concurrency::Adaptive(bounds))
+        } else {
+            Err(Failure::Usage(format!(
                 "--rpc_concurrency_initial {} is not between --rpc_concurrency_min {} and --rpc_concurrency_max {}",
                 bounds.initial, bounds.min, bounds.max
-            ))),
+            )))
         }
     }
 

@@ -46,9 +46,10 @@ pub(super) struct Secrets {
 impl Secrets {
     /// The key for broadcasts over HTTP. With `--public` only one that is given: none is derived then.
     pub(super) fn broadcast_key(&self, is_public: bool) -> Option<String> {
-        match is_public {
-            true => first_of(&[&self.broadcast_key]).map(str::to_owned),
-            false => self.own_or_derived(&self.broadcast_key, "broadcast-cable"),
+        if is_public {
+            first_of(&[&self.broadcast_key]).map(str::to_owned)
+        } else {
+            self.own_or_derived(&self.broadcast_key, "broadcast-cable")
         }
     }
 

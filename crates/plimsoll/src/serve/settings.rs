@@ -124,9 +124,12 @@ fn serve(program: &Command) -> &Command {
 /// are for people at a command line. A variable that is shared with the application is no contradiction.
 fn relaxed(program: Command, is_below: impl Fn(&str) -> bool) -> Command {
     program.mut_subcommand("serve", |serve| {
-        serve.mut_args(|arg| match arg.get_long().is_some_and(&is_below) {
-            true => without_rules(arg),
-            false => arg,
+        serve.mut_args(|arg| {
+            if arg.get_long().is_some_and(&is_below) {
+                without_rules(arg)
+            } else {
+                arg
+            }
         })
     })
 }

@@ -301,9 +301,10 @@ impl Line {
             Level::INFO => ("INFO", "36"),
             Level::DEBUG | Level::TRACE => ("DEBU", "37"),
         };
-        match writer.has_ansi_escapes() {
-            true => write!(writer, "\x1b[{colour}m{label}\x1b[0m[{secs:04}] ")?,
-            false => write!(writer, "{label}[{secs:04}] ")?,
+        if writer.has_ansi_escapes() {
+            write!(writer, "\x1b[{colour}m{label}\x1b[0m[{secs:04}] ")?
+        } else {
+            write!(writer, "{label}[{secs:04}] ")?
         }
         let others: Vec<_> = self.others().collect();
         match others.as_slice() {

@@ -60,9 +60,10 @@ impl Estimate {
             mean_of(after, &scale) - mean_of(before, &scale)
         };
         let is_whole = runs.iter().any(|run| run.parts.n_intervals().is_none());
-        let within = match is_whole {
-            true => 0.0,
-            false => variance(&runs, LEAST_INTERVALS, of_figures)?,
+        let within = if is_whole {
+            0.0
+        } else {
+            variance(&runs, LEAST_INTERVALS, of_figures)?
         };
         let within = within.max(least_variance);
         let shares = 1.0 / before.len() as f64 + 1.0 / after.len() as f64;

@@ -136,11 +136,12 @@ impl Case {
     fn too_little(&self) -> String {
         let runs = self.baseline.iter().chain(&self.candidate);
         let n_intervals = runs.filter_map(|run| run.parts.n_intervals()).min().unwrap_or(0);
-        match n_intervals < LEAST_INTERVALS {
-            true => format!(
+        if n_intervals < LEAST_INTERVALS {
+            format!(
                 "a run has {n_intervals} intervals, and it takes {LEAST_INTERVALS} to know the scatter: run longer"
-            ),
-            false => "a run has no samples for most of its time".to_owned(),
+            )
+        } else {
+            "a run has no samples for most of its time".to_owned()
         }
     }
 }

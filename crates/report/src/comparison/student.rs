@@ -12,9 +12,10 @@ pub(super) fn quantile(upper_tail: f64, degrees: f64) -> f64 {
     }
     for _ in 0..BISECTIONS {
         let middle = (low + high) / 2.0;
-        match tail(middle, degrees) > upper_tail {
-            true => low = middle,
-            false => high = middle,
+        if tail(middle, degrees) > upper_tail {
+            low = middle
+        } else {
+            high = middle
         }
     }
     (low + high) / 2.0

@@ -24,9 +24,10 @@ pub(super) fn points(histogram: &Histogram) -> Vec<Point> {
     (0..=n_points)
         .map(|at| {
             let share = 1.0 - 10_f64.powf(-nines * f64::from(at) / f64::from(n_points.max(1)));
-            let value = match at == n_points && nines < MOST_NINES {
-                true => histogram.max(),
-                false => histogram.value_at_quantile(share),
+            let value = if at == n_points && nines < MOST_NINES {
+                histogram.max()
+            } else {
+                histogram.value_at_quantile(share)
             }
             .as_micros();
             // Six decimals are enough for 99.99, and short.

@@ -34,9 +34,10 @@ pub(super) fn line(target: &Target, style: Style) -> String {
         memory("PSS", target.pss_max_bytes),
     ];
     let figures = figures.into_iter().flatten();
-    let what = match target.name == target.what {
-        true => target.name.clone(),
-        false => format!("{} ({})", target.name, target.what),
+    let what = if target.name == target.what {
+        target.name.clone()
+    } else {
+        format!("{} ({})", target.name, target.what)
     };
     [what].into_iter().chain(figures).collect::<Vec<_>>().join(", ")
 }
@@ -156,9 +157,10 @@ fn seconds(seconds: f64) -> String {
 }
 
 fn number(number: f64) -> String {
-    match number.abs() < 100.0 {
-        true => quantity::number((number * 1e3).round() / 1e3),
-        false => quantity::number(number.round()),
+    if number.abs() < 100.0 {
+        quantity::number((number * 1e3).round() / 1e3)
+    } else {
+        quantity::number(number.round())
     }
 }
 

@@ -66,9 +66,12 @@ impl Spread {
     /// The smallest value that a share of samples of `quantile` (0 to 1) does not exceed, within 1.1 %.
     pub(super) fn quantile(&self, quantile: f64) -> Option<u64> {
         let rank = ((quantile * self.n as f64).ceil() as u64).clamp(1, self.n.max(1));
-        (self.n > 0).then(|| match rank == self.n {
-            true => self.max_us,
-            false => self.bins.value_at(rank).min(self.max_us),
+        (self.n > 0).then(|| {
+            if rank == self.n {
+                self.max_us
+            } else {
+                self.bins.value_at(rank).min(self.max_us)
+            }
         })
     }
 

@@ -68,9 +68,10 @@ impl<T> Line<T> {
     fn next_rank(&self) -> Option<Rank> {
         let waits = |rank: Rank| !self.by_rank[rank as usize].is_empty();
         let command_is_due = self.n_connects_in_a_row >= CONNECTS_PER_COMMAND;
-        let order = match command_is_due {
-            true => [Rank::Again, Rank::Command, Rank::Connect, Rank::Repeat],
-            false => [Rank::Again, Rank::Connect, Rank::Command, Rank::Repeat],
+        let order = if command_is_due {
+            [Rank::Again, Rank::Command, Rank::Connect, Rank::Repeat]
+        } else {
+            [Rank::Again, Rank::Connect, Rank::Command, Rank::Repeat]
         };
         order.into_iter().find(|rank| waits(*rank))
     }

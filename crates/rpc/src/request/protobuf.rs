@@ -22,9 +22,10 @@ pub(super) fn nested(tag: u8, len: usize, out: &mut Vec<u8>) {
 
 /// Length of a string; the empty one is left out.
 pub(super) fn string_len(text: &str) -> usize {
-    match text.is_empty() {
-        true => 0,
-        false => nested_len(text.len()),
+    if text.is_empty() {
+        0
+    } else {
+        nested_len(text.len())
     }
 }
 

@@ -56,9 +56,10 @@ impl Grpc {
         options: &TransportOptions,
         place: &Place<'_>,
     ) -> Result<Self, TrustError> {
-        let (scheme, config) = match options.enables_tls {
-            true => ("https", tls::client_config(&options.trust)?),
-            false => ("http", tls::unused_config()),
+        let (scheme, config) = if options.enables_tls {
+            ("https", tls::client_config(&options.trust)?)
+        } else {
+            ("http", tls::unused_config())
         };
         let url = move |host: &Authority, path: &str| -> Uri {
             let url = format!("{scheme}://{host}{path}");

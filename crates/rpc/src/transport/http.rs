@@ -51,9 +51,10 @@ impl Http {
         options: &TransportOptions,
         place: &Place<'_>,
     ) -> Result<Self, StartError> {
-        let config = match url.is_secure() {
-            true => tls::client_config(&options.trust)?,
-            false => tls::unused_config(),
+        let config = if url.is_secure() {
+            tls::client_config(&options.trust)?
+        } else {
+            tls::unused_config()
         };
         let connector = connector(
             HttpConnector::new(),
@@ -198,16 +199,18 @@ fn bearer(secret: &str) -> Result<HeaderValue, StartError> {
 /// A connection that could not be made can be tried again. One that broke may have had the application at work
 /// already: the call is not repeated, as over gRPC.
 fn unanswered(error: hyper_util::client::legacy::Error) -> Status {
-    let status = match error.is_connect() {
-        true => Status::unavailable("no connection to the application"),
-        false => Status::unknown("the connection ended before there was an answer"),
+    let status = if error.is_connect() {
+        Status::unavailable("no connection to the application")
+    } else {
+        Status::unknown("the connection ended before there was an answer")
     };
     status.with_source(error)
 }
 
 fn broken_off(error: Box<dyn Error + Send + Sync>, max_bytes: usize) -> Status {
-    match error.is::<LengthLimitError>() {
-        true => too_long(max_bytes),
-        false => Status::unknown("the connection ended within the answer").with_source(error),
+    if error.is::<LengthLimitError>() {
+        too_long(max_bytes)
+    } else {
+        Status::unknown("the connection ended within the answer").with_source(error)
     }
 }

@@ -150,9 +150,10 @@ impl Reader<'_> {
     }
 
     fn phases(&self, settings: &Settings) -> Vec<Phase> {
-        match self.surroundings.is_solo {
-            true => vec![Settings::solo()],
-            false => settings.phases(),
+        if self.surroundings.is_solo {
+            vec![Settings::solo()]
+        } else {
+            settings.phases()
         }
     }
 

@@ -143,9 +143,10 @@ impl Visitor {
 
     fn expect(&self, request: &Request, response: &Response, answer: &Answer<'_>, variables: &Variables) {
         for expectation in &request.expectations {
-            let word = match expectation.holds(response, answer, variables) {
-                true => "ok",
-                false => "failed",
+            let word = if expectation.holds(response, answer, variables) {
+                "ok"
+            } else {
+                "failed"
             };
             self.recorder.tally(&format!("plugins.expect.{word}"), 1);
             self.recorder
@@ -193,9 +194,10 @@ impl Request {
     fn url(&self, defaults: &Defaults, variables: &Variables) -> Result<Url, Failure> {
         let invalid = || Failure::new("Invalid URL");
         let written = self.url.render(variables);
-        let written = match written.starts_with('/') {
-            true => Cow::Owned(format!("{}{written}", defaults.target.trim_end_matches('/'))),
-            false => written,
+        let written = if written.starts_with('/') {
+            Cow::Owned(format!("{}{written}", defaults.target.trim_end_matches('/')))
+        } else {
+            written
         };
         let mut url = Url::parse(&written).map_err(|_| invalid())?;
         if !self.query.is_empty() {

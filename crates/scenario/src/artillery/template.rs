@@ -36,9 +36,10 @@ impl Template {
                 pieces.push(Piece::Text(before.into()));
             }
             let is_triple = after.starts_with('{');
-            let (inside, end) = match is_triple {
-                true => (&after[1..], "}}}"),
-                false => (after, "}}"),
+            let (inside, end) = if is_triple {
+                (&after[1..], "}}}")
+            } else {
+                (after, "}}")
             };
             let (expression, behind) = inside.split_once(end).ok_or(TemplateError::Unclosed { end })?;
             pieces.push(Piece::Expression(Expression::parse(expression.trim())?));

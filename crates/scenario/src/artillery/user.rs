@@ -115,9 +115,10 @@ impl Vu for Place {
             };
             let scenario = program.choose();
             recorder.count(metrics.created, 1);
-            match phase.is_some_and(Phase::is_closed) {
-                true => drop(self.activity.n_following.fetch_add(1, Relaxed)),
-                false => recorder.record(metrics.lateness, context.lateness()),
+            if phase.is_some_and(Phase::is_closed) {
+                drop(self.activity.n_following.fetch_add(1, Relaxed))
+            } else {
+                recorder.record(metrics.lateness, context.lateness())
             }
             recorder.tally(&scenario.created, 1);
             let mut user = User::new(program, scenario, self.instance.as_deref(), recorder);
@@ -249,16 +250,20 @@ impl<'a> User<'a> {
         let mut position = 0;
         while let Some(step) = self.scenario.steps.get(position) {
             position = match step {
-                Step::Loop { head, end } => match self.begin(head)? {
-                    true => position + 1,
-                    false => end + 1,
-                },
+                Step::Loop { head, end } => {
+                    if self.begin(head)? {
+                        position + 1
+                    } else {
+                        end + 1
+                    }
+                }
                 Step::Repeat { head } => {
                     // A loop that never waits must not hold up the worker's other users.
                     coop::consume_budget().await;
-                    match self.again(*head).await? {
-                        true => head + 1,
-                        false => position + 1,
+                    if self.again(*head).await? {
+                        head + 1
+                    } else {
+                        position + 1
                     }
                 }
                 Step::Request(request) => {

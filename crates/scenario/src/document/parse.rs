@@ -215,9 +215,10 @@ impl Builder<'_> {
                 }
             },
         };
-        match is_plain {
-            true => scalar::plain(&text),
-            false => Value::Text(text.into_owned()),
+        if is_plain {
+            scalar::plain(&text)
+        } else {
+            Value::Text(text.into_owned())
         }
     }
 
@@ -256,9 +257,10 @@ impl Builder<'_> {
 
     /// Whether `n_more` levels have room within those that are open.
     fn check_levels(&self, n_more: usize, place: Place) -> Result<(), Mistake> {
-        match self.frames.len() + n_more > Limit::MOST_LEVELS {
-            true => Err(mistake(place, Limit::Levels.to_string())),
-            false => Ok(()),
+        if self.frames.len() + n_more > Limit::MOST_LEVELS {
+            Err(mistake(place, Limit::Levels.to_string()))
+        } else {
+            Ok(())
         }
     }
 

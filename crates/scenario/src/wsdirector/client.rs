@@ -267,9 +267,10 @@ impl<'a> Client<'a> {
                 is_of(message, "confirm_subscription") || is_of(message, "reject_subscription")
             })
             .await?;
-        match is_of(&answer, "confirm_subscription") {
-            true => Ok(()),
-            false => Err(unmet(expected, format!("a rejection: {}", cut(&answer.text)))),
+        if is_of(&answer, "confirm_subscription") {
+            Ok(())
+        } else {
+            Err(unmet(expected, format!("a rejection: {}", cut(&answer.text))))
         }
     }
 

@@ -42,9 +42,10 @@ impl fmt::Display for Failure {
             2 => f.write_str(", and another one of it")?,
             n => write!(f, ", and {} more of it", n - 1)?,
         }
-        match self.place.is_empty() {
-            true => Ok(()),
-            false => write!(f, "; {}", self.place),
+        if self.place.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "; {}", self.place)
         }
     }
 }

@@ -193,9 +193,10 @@ impl Report {
 
 /// The server, with more in its query.
 fn target(url: &str, query: &str) -> Result<Target, TargetError> {
-    let url = match url.contains("://") {
-        true => url.to_owned(),
-        false => format!("ws://{url}"),
+    let url = if url.contains("://") {
+        url.to_owned()
+    } else {
+        format!("ws://{url}")
     };
     let separator = match (query.is_empty(), url.contains('?')) {
         (true, _) => "",

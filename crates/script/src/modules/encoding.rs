@@ -35,9 +35,10 @@ const fn engine(is_url: bool, has_padding: bool) -> GeneralPurpose {
     let config = GeneralPurposeConfig::new()
         .with_encode_padding(has_padding)
         .with_decode_allow_trailing_bits(true)
-        .with_decode_padding_mode(match has_padding {
-            true => DecodePaddingMode::RequireCanonical,
-            false => DecodePaddingMode::RequireNone,
+        .with_decode_padding_mode(if has_padding {
+            DecodePaddingMode::RequireCanonical
+        } else {
+            DecodePaddingMode::RequireNone
         });
     GeneralPurpose::new(alphabet, config)
 }

@@ -124,12 +124,13 @@ fn read(path: &Path, max_bytes: usize) -> Result<Vec<u8>, FileError> {
     let one_too_many = max_bytes as u64 + 1;
     let file = File::open(path).map_err(failed)?;
     file.take(one_too_many).read_to_end(&mut bytes).map_err(failed)?;
-    match bytes.len() > max_bytes {
-        true => Err(FileError::TooLarge {
+    if bytes.len() > max_bytes {
+        Err(FileError::TooLarge {
             path: path.to_owned(),
             max_bytes,
-        }),
-        false => Ok(bytes),
+        })
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -162,9 +163,10 @@ fn suggestion(path: &Path, instead: Option<&Path>) -> String {
         return String::new();
     };
     let (name, instead) = (name.to_string_lossy(), instead.to_string_lossy());
-    match instead.starts_with(&*name) {
-        true => format!("; did you mean {instead:?}? An extension is part of the name"),
-        false => format!("; did you mean {instead:?}?"),
+    if instead.starts_with(&*name) {
+        format!("; did you mean {instead:?}? An extension is part of the name")
+    } else {
+        format!("; did you mean {instead:?}?")
     }
 }
 

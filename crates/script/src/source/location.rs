@@ -59,9 +59,10 @@ impl Excerpt {
         let whole = source.split('\n').nth(index(location.line)).unwrap_or_default();
         let whole = whole.strip_suffix('\r').unwrap_or(whole);
         let column = index(location.column).min(whole.chars().count());
-        let skipped = match column > MAX_SHOWN * 3 / 4 {
-            true => column - MAX_SHOWN / 2,
-            false => 0,
+        let skipped = if column > MAX_SHOWN * 3 / 4 {
+            column - MAX_SHOWN / 2
+        } else {
+            0
         };
         let mut line: String = whole.chars().skip(skipped).take(MAX_SHOWN).collect();
         let is_cut = whole.chars().nth(skipped.saturating_add(MAX_SHOWN)).is_some();
@@ -93,9 +94,10 @@ impl fmt::Display for Excerpt {
         let number = location.line.to_string();
         let margin = " ".repeat(number.len());
         write!(f, "{margin}--> {location}")?;
-        match line.trim().is_empty() {
-            true => Ok(()),
-            false => write!(f, "\n{number} | {line}\n{margin} | {indent}^"),
+        if line.trim().is_empty() {
+            Ok(())
+        } else {
+            write!(f, "\n{number} | {line}\n{margin} | {indent}^")
         }
     }
 }

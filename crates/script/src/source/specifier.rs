@@ -65,9 +65,10 @@ impl Specifier {
 
     /// The path, if the module is a file.
     pub fn to_path(&self) -> Option<PathBuf> {
-        match self.is_remote() {
-            true => None,
-            false => self.0.to_file_path().ok(),
+        if self.is_remote() {
+            None
+        } else {
+            self.0.to_file_path().ok()
         }
     }
 

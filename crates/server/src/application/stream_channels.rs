@@ -105,9 +105,10 @@ impl StreamChannel {
             (Some(_), None, _) => return Err(SignedNameError::WrongSignature.into()),
             (None, _, None) => return Err(Refusal::NoName(self.signed_field)),
         };
-        match grant.stream.is_empty() {
-            true => Err(Refusal::EmptyName),
-            false => Ok(grant),
+        if grant.stream.is_empty() {
+            Err(Refusal::EmptyName)
+        } else {
+            Ok(grant)
         }
     }
 }

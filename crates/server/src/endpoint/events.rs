@@ -103,10 +103,12 @@ async fn start(
             // The session ends with this refusal, which has no reader.
             () = hung_up(connection, shard) => false,
         };
-        match cable.is_subscribed(&identifier) {
-            true => {}
-            false if is_decided => return Err(Refusal::Rejected(identifier)),
-            false => return Err(Refusal::NotDecided),
+        if !cable.is_subscribed(&identifier) {
+            return Err(if is_decided {
+                Refusal::Rejected(identifier)
+            } else {
+                Refusal::NotDecided
+            });
         }
     }
     Ok(cable)

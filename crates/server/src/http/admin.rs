@@ -79,9 +79,10 @@ pub(super) async fn answer(shard: &Shard, admin: &Admin, request: Request<Incomi
 }
 
 fn page<B>(admin: &Admin, request: &Request<B>) -> Answer {
-    match is_signed_in(admin, request) {
-        true => pages::html(StatusCode::OK, PAGE),
-        false => form(StatusCode::UNAUTHORIZED, ""),
+    if is_signed_in(admin, request) {
+        pages::html(StatusCode::OK, PAGE)
+    } else {
+        form(StatusCode::UNAUTHORIZED, "")
     }
 }
 

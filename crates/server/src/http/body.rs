@@ -34,12 +34,15 @@ async fn collect(shard: &Shard, body: Incoming, max_bytes: usize) -> Result<Requ
     let mut limited = Limited::new(body, max_bytes);
     let mut collected = shard.request_bodies.begin();
     while let Some(frame) = limited.frame().await {
-        let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
-            true => text(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                &format!("The body is larger than {max_bytes} bytes."),
-            ),
-            false => text(StatusCode::BAD_REQUEST, &format!("The body is broken: {error}.")),
+        let frame = frame.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                text(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    &format!("The body is larger than {max_bytes} bytes."),
+                )
+            } else {
+                text(StatusCode::BAD_REQUEST, &format!("The body is broken: {error}."))
+            }
         })?;
         let data = frame.into_data().unwrap_or_default();
         if collected.extend(&data, max_bytes) == Err(NoRoom) {

@@ -162,9 +162,10 @@ async fn collect(shard: &Shard, body: &mut Incoming) -> Result<RequestBody, Refu
             ));
         }
     }
-    match is_too_large {
-        true => Err(Refusal::too_large()),
-        false => Ok(collected),
+    if is_too_large {
+        Err(Refusal::too_large())
+    } else {
+        Ok(collected)
     }
 }
 

@@ -64,12 +64,11 @@ impl RequestStream {
     /// Takes bytes that the client sent.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         let mut joined = std::mem::take(&mut self.head);
-        let mut rest = match joined.is_empty() {
-            true => bytes,
-            false => {
-                joined.extend_from_slice(bytes);
-                &joined
-            }
+        let mut rest = if joined.is_empty() {
+            bytes
+        } else {
+            joined.extend_from_slice(bytes);
+            &joined
         };
         while !rest.is_empty() {
             rest = &rest[self.advance(rest)..];

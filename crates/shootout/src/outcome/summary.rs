@@ -32,9 +32,10 @@ impl Outcome {
             seconds: self.elapsed.as_secs_f64(),
             plan: self.plan.clone(),
             n_workers: self.setting.n_workers,
-            end: match self.is_interrupted {
-                true => End::Shutdown,
-                false => End::Complete,
+            end: if self.is_interrupted {
+                End::Shutdown
+            } else {
+                End::Complete
             },
             thresholds: Vec::new(),
             notices: self.messages.iter().cloned().chain(left_out).collect(),

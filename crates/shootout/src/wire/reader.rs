@@ -64,9 +64,10 @@ impl Reader {
 
     /// Understands a text message.
     pub(crate) fn text(&mut self, frame: &str) -> Inbound {
-        match self.encoding.is_binary() {
-            true => Inbound::Foreign,
-            false => self.json(frame),
+        if self.encoding.is_binary() {
+            Inbound::Foreign
+        } else {
+            self.json(frame)
         }
     }
 

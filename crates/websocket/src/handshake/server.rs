@@ -235,9 +235,10 @@ fn is_host(value: &[u8]) -> bool {
 /// A bare LF may be a line end for one reader and not for another one, so that they see different headers (RFC 9112 §2.2).
 fn check_line_ends(head: &[u8]) -> Result<(), HandshakeError> {
     let has_bare = head.windows(2).any(|pair| pair[1] == b'\n' && pair[0] != b'\r');
-    match has_bare || head.starts_with(b"\n") {
-        true => Err(HandshakeError::LineEnd),
-        false => Ok(()),
+    if has_bare || head.starts_with(b"\n") {
+        Err(HandshakeError::LineEnd)
+    } else {
+        Ok(())
     }
 }
 
@@ -245,9 +246,10 @@ fn check_line_ends(head: &[u8]) -> Result<(), HandshakeError> {
 fn check_body(request: &Request<'_>) -> Result<(), HandshakeError> {
     let mut lengths = request.headers("Content-Length");
     let has_body = lengths.any(|length| length != "0") || request.header("Transfer-Encoding").is_some();
-    match has_body {
-        true => Err(HandshakeError::Body),
-        false => Ok(()),
+    if has_body {
+        Err(HandshakeError::Body)
+    } else {
+        Ok(())
     }
 }
 

@@ -121,10 +121,10 @@ fn mark(source: &Source<'_>) -> Option<&'static str> {
 /// The comment of a line, without its mark.
 fn comment_of<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let line = line.trim_start();
-    let (_, comment) = match line.starts_with(mark) {
-        true => line.split_once(mark)?,
-        // A mark inside of a URL or a text begins no comment.
-        false => line.split_once(&format!(" {mark} "))?,
+    let (_, comment) = if line.starts_with(mark) {
+        line.split_once(mark)?
+    } else {
+        line.split_once(&format!(" {mark} "))?
     };
     Some(comment.trim_start_matches(['/', '!', '#']))
 }

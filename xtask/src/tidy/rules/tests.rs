@@ -154,9 +154,10 @@ fn hashes_without_key() {
         // An exception that is none any more.
         ("crates/hub/src/fanout.rs", "", true),
     ] {
-        let (text, number) = match path.ends_with(".rs") {
-            true => (format!("//! Why.\n{line}\n"), if line.is_empty() { 1 } else { 2 }),
-            false => (format!("{line}\n"), 1),
+        let (text, number) = if path.ends_with(".rs") {
+            (format!("//! Why.\n{line}\n"), if line.is_empty() { 1 } else { 2 })
+        } else {
+            (format!("{line}\n"), 1)
         };
         let expected: &[usize] = if is_wrong { &[number] } else { &[] };
         check(path, &text, expected);

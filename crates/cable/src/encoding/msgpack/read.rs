@@ -293,9 +293,10 @@ impl<'a> Reader<'a, '_> {
 
     fn float(&mut self, number: f64) {
         // `Debug` writes an exponent where plain digits would be many, and always shows that it is no whole number.
-        let _ = match number.is_finite() {
-            true => write!(self.json, "{number:?}"),
-            false => write!(self.json, "null"),
+        let _ = if number.is_finite() {
+            write!(self.json, "{number:?}")
+        } else {
+            write!(self.json, "null")
         };
     }
 

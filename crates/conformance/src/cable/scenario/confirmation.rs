@@ -50,12 +50,11 @@ pub(super) async fn first(stage: &Stage<'_>) -> Checked {
     // The last one may be out before the subscription is; another one tells when to stop.
     while !is_confirmed {
         let message = client.message("the confirmation").await?;
-        match message.is("confirm_subscription") {
-            true => is_confirmed = true,
-            false => {
-                last = Some(follows(last, message.payload())?);
-                heard_before += 1;
-            }
+        if message.is("confirm_subscription") {
+            is_confirmed = true
+        } else {
+            last = Some(follows(last, message.payload())?);
+            heard_before += 1;
         }
     }
     stage.publish(&stream, r#""end""#).await?;

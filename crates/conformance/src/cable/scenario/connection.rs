@@ -105,12 +105,13 @@ async fn agrees(stage: &Stage<'_>, offered: &[&str], expected: Option<&str>) -> 
         ..Handshake::default()
     };
     let client = stage.client_with(&handshake).await?;
-    match client.sub_protocol() == expected {
-        true => Ok(()),
-        false => Err(Stop::fail(format!(
+    if client.sub_protocol() == expected {
+        Ok(())
+    } else {
+        Err(Stop::fail(format!(
             "expected the sub-protocol {expected:?} for an offer of {offered:?}; {:?} came",
             client.sub_protocol()
-        ))),
+        )))
     }
 }
 

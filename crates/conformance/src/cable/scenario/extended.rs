@@ -67,9 +67,10 @@ pub(super) async fn extended_with(
 ) -> Checked<(Client, Message)> {
     let mut client = connected(stage, query, headers).await?;
     let welcome = client.message("a welcome").await?;
-    match welcome.is("welcome") && welcome.sid.is_some() {
-        true => Ok((client, welcome)),
-        false => Err(client.unexpected("a welcome with a sid", &welcome)),
+    if welcome.is("welcome") && welcome.sid.is_some() {
+        Ok((client, welcome))
+    } else {
+        Err(client.unexpected("a welcome with a sid", &welcome))
     }
 }
 
@@ -179,9 +180,10 @@ pub(super) async fn is_refused(client: &mut Client, identifier: &str) -> Checked
 
 async fn is_answered(client: &mut Client, identifier: &str, kind: &str) -> Checked {
     let message = client.message(kind).await?;
-    match message.is(kind) && message.identifier.as_deref() == Some(identifier) {
-        true => Ok(()),
-        false => Err(client.unexpected(kind, &message)),
+    if message.is(kind) && message.identifier.as_deref() == Some(identifier) {
+        Ok(())
+    } else {
+        Err(client.unexpected(kind, &message))
     }
 }
 

@@ -100,12 +100,13 @@ pub(super) async fn positions(stage: &Stage<'_>) -> Checked {
             &heard.positions,
         ));
     }
-    match replayed == heard.positions {
-        true => Ok(()),
-        false => Err(other_positions(
+    if replayed == heard.positions {
+        Ok(())
+    } else {
+        Err(other_positions(
             "replayed messages where they were live",
             &replayed,
-        )),
+        ))
     }
 }
 
@@ -236,12 +237,13 @@ pub(super) async fn two_streams(stage: &Stage<'_>) -> Checked {
     let mut came: Vec<_> = replayed.iter().flatten().map(Message::payload).collect();
     // Each stream has an order; which of them is first is the server's.
     came.sort_unstable();
-    match came == ["2", "4"] {
-        true => client.settles_silently().await,
-        false => Err(Stop::fail(format!(
+    if came == ["2", "4"] {
+        client.settles_silently().await
+    } else {
+        Err(Stop::fail(format!(
             "expected 2 and 4 in the replay; {} came",
             came.join(", ")
-        ))),
+        )))
     }
 }
 

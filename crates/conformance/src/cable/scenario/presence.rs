@@ -52,9 +52,10 @@ fn event(message: &Message, identifier: &str) -> Option<Event> {
 
 /// What a message about presence says is behind an identifier that is longer than it.
 fn unexpected(client: &Client, expected: &str, message: &Message) -> Stop {
-    match message.is("presence") {
-        true => Stop::fail(format!("expected {expected}; {} came", message.payload())),
-        false => client.unexpected(expected, message),
+    if message.is("presence") {
+        Stop::fail(format!("expected {expected}; {} came", message.payload()))
+    } else {
+        client.unexpected(expected, message)
     }
 }
 
@@ -90,11 +91,12 @@ async fn observer(stage: &Stage<'_>, identifier: &str) -> Checked<Client> {
     client.send(&ask(identifier)).await?;
     let answers = client.settle().await?;
     let keeps = |message| event(message, identifier).is_some_and(|event| event.r#type != "error");
-    match answers.iter().any(keeps) {
-        true => Ok(client),
-        false => Err(Stop::skip(
+    if answers.iter().any(keeps) {
+        Ok(client)
+    } else {
+        Err(Stop::skip(
             "the target answered the command `presence` with an error: it does not keep who is there",
-        )),
+        ))
     }
 }
 
@@ -132,9 +134,10 @@ async fn sees(client: &mut Client, identifier: &str, members: &[Member]) -> Chec
     };
     let records = event.records.unwrap_or_default();
     let are_same = records.len() == members.len() && members.iter().all(|member| records.contains(member));
-    match are_same && event.total == Some(members.len() as u64) {
-        true => Ok(()),
-        false => Err(unexpected(client, &expected, &message)),
+    if are_same && event.total == Some(members.len() as u64) {
+        Ok(())
+    } else {
+        Err(unexpected(client, &expected, &message))
     }
 }
 

@@ -71,9 +71,10 @@ impl Hearing {
     async fn hears(&mut self, identifier: &str, payload: &str) -> Checked {
         let expected = format!("{payload} on {identifier}");
         let message = self.message(&expected).await?;
-        match message.is_for(identifier) && message.payload() == payload {
-            true => Ok(()),
-            false => Err(self.client.unexpected(&expected, &message)),
+        if message.is_for(identifier) && message.payload() == payload {
+            Ok(())
+        } else {
+            Err(self.client.unexpected(&expected, &message))
         }
     }
 

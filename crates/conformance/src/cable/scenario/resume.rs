@@ -70,24 +70,26 @@ fn is_restored(client: &Client, welcome: &Message, identifiers: &[String]) -> Ch
     let mut expected = identifiers.to_vec();
     restored.sort();
     expected.sort();
-    match welcome.restored == Some(true) && restored == expected {
-        true => Ok(()),
-        false => Err(client.unexpected(
+    if welcome.restored == Some(true) && restored == expected {
+        Ok(())
+    } else {
+        Err(client.unexpected(
             &format!(
                 "a welcome with restored: true and restored_ids {}",
                 expected.join(", ")
             ),
             welcome,
-        )),
+        ))
     }
 }
 
 /// The welcome does not say that anything is restored.
 fn is_new(client: &Client, welcome: &Message) -> Checked {
     let nothing = welcome.restored_ids.as_ref().is_none_or(Vec::is_empty);
-    match welcome.restored != Some(true) && nothing {
-        true => Ok(()),
-        false => Err(client.unexpected("a welcome to a new session", welcome)),
+    if welcome.restored != Some(true) && nothing {
+        Ok(())
+    } else {
+        Err(client.unexpected("a welcome to a new session", welcome))
     }
 }
 
@@ -191,11 +193,12 @@ pub(super) async fn missed(stage: &Stage<'_>) -> Checked {
     is_replayed(&mut client, &identifier, &["2", "3"]).await?;
     stage.publish(&stream, "4").await?;
     let next = hears_at(&mut client, &identifier, "4").await?;
-    match next.epoch == position.epoch && next.offset > position.offset {
-        true => client.settles_silently().await,
-        false => Err(Stop::fail(format!(
+    if next.epoch == position.epoch && next.offset > position.offset {
+        client.settles_silently().await
+    } else {
+        Err(Stop::fail(format!(
             "expected a position after {position}; {next} came"
-        ))),
+        )))
     }
 }
 

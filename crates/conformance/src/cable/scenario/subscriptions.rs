@@ -14,9 +14,10 @@ pub(super) async fn confirmed(stage: &Stage<'_>) -> Checked {
     let expected = format!("the confirmation of {identifier}, and nothing else in it");
     let message = client.message(&expected).await?;
     let is_whole = message.is("confirm_subscription") && message.identifier.as_ref() == Some(&identifier);
-    match is_whole && message.fields() == BTreeSet::from(["identifier", "type"].map(str::to_owned)) {
-        true => Ok(()),
-        false => Err(client.unexpected(&expected, &message)),
+    if is_whole && message.fields() == BTreeSet::from(["identifier", "type"].map(str::to_owned)) {
+        Ok(())
+    } else {
+        Err(client.unexpected(&expected, &message))
     }
 }
 

@@ -141,9 +141,12 @@ fn a_page_that_is_missing_once_at_the_end_has_not_ended() {
     let is_there = Arc::new(Mutex::new(true));
     let body = {
         let is_there = Arc::clone(&is_there);
-        move || match *is_there.lock().unwrap() {
-            true => Ok("a 1\n".to_owned()),
-            false => Err("connection refused".to_owned()),
+        move || {
+            if *is_there.lock().unwrap() {
+                Ok("a 1\n".to_owned())
+            } else {
+                Err("connection refused".to_owned())
+            }
         }
     };
     let sampling = Sampling::attach(&[page_target()], &page(body)).unwrap();

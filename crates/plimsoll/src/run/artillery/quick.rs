@@ -61,9 +61,10 @@ impl Options {
     fn file(&self) -> serde_json::Value {
         let url = self.url.as_str();
         let is_websocket = self.url.scheme().starts_with("ws");
-        let (engine, step) = match is_websocket {
-            true => ("ws", json!({ "send": MESSAGE })),
-            false => ("http", json!({ "get": { "url": url } })),
+        let (engine, step) = if is_websocket {
+            ("ws", json!({ "send": MESSAGE }))
+        } else {
+            ("http", json!({ "get": { "url": url } }))
         };
         json!({
             "config": { "target": url, "phases": [{ "duration": 1, "arrivalCount": self.count }] },

@@ -45,15 +45,16 @@ impl Goals {
                 objectives.push(Objective::of_threshold(metric, rule, registry).map_err(invalid)?);
             }
         }
-        Ok(match objectives.is_empty() {
-            true => Self {
+        Ok(if objectives.is_empty() {
+            Self {
                 objectives: usual(registry),
                 are_defaults: true,
-            },
-            false => Self {
+            }
+        } else {
+            Self {
                 objectives,
                 are_defaults: false,
-            },
+            }
         })
     }
 }

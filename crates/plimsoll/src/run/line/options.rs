@@ -254,9 +254,10 @@ fn warm_up(text: &str) -> Result<Duration, String> {
 /// What workers measured is gathered once per second, so parts of a step are cut there.
 fn seconds(text: &str) -> Result<Duration, String> {
     let duration = parse_duration(text).map_err(|error| error.to_string())?;
-    match duration.subsec_nanos() == 0 && duration <= LONGEST {
-        true => Ok(duration),
-        false => Err("expected full seconds up to 1h, for example 15s or 2m".to_owned()),
+    if duration.subsec_nanos() == 0 && duration <= LONGEST {
+        Ok(duration)
+    } else {
+        Err("expected full seconds up to 1h, for example 15s or 2m".to_owned())
     }
 }
 

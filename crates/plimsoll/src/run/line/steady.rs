@@ -37,9 +37,10 @@ const FEWEST: f64 = 10.0;
 /// What a load counts by itself, when nobody says so: iterations per second when all scenarios plan these.
 pub(super) fn natural_unit(plan: &Plan) -> Unit {
     let is_open = |scenario: &Scenario| open(scenario).is_some();
-    match plan.scenarios.iter().all(is_open) {
-        true => Unit::Rate,
-        false => Unit::Users,
+    if plan.scenarios.iter().all(is_open) {
+        Unit::Rate
+    } else {
+        Unit::Users
     }
 }
 

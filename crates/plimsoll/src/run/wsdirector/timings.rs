@@ -44,9 +44,10 @@ fn rows(outcome: &Outcome, summary: &Summary) -> Vec<Row> {
             return None;
         };
         let us = |us: u64| quantity::duration(Duration::from_micros(us));
-        let name = match has_groups {
-            true => format!("{group}: {}", step.step),
-            false => step.step.clone(),
+        let name = if has_groups {
+            format!("{group}: {}", step.step)
+        } else {
+            step.step.clone()
         };
         let cells = [
             figures.count.to_string(),

@@ -60,9 +60,10 @@ pub(super) fn spelled<'a>(entry: &Entry<'_>, values: impl Iterator<Item = &'a Os
 fn one(arg: &Arg, text: &str) -> String {
     let is_text = arg.get_value_parser().type_id() == TypeId::of::<String>();
     let is_number = || text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
-    match is_boolean(arg) || (!is_text && is_number()) {
-        true => text.to_owned(),
-        false => quoted(text),
+    if is_boolean(arg) || (!is_text && is_number()) {
+        text.to_owned()
+    } else {
+        quoted(text)
     }
 }
 

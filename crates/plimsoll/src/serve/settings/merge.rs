@@ -64,9 +64,10 @@ impl<'a> Merger<'a> {
 
     /// What counts, with warnings; or all that is wrong.
     pub(super) fn finish(self) -> Result<Merged, Vec<String>> {
-        match self.errors.is_empty() {
-            true => Ok((self.merged, self.warnings)),
-            false => Err(self.errors),
+        if self.errors.is_empty() {
+            Ok((self.merged, self.warnings))
+        } else {
+            Err(self.errors)
         }
     }
 
@@ -133,9 +134,10 @@ impl<'a> Merger<'a> {
 /// The value as an argument; none for a switch that is off.
 pub(super) fn spelled(arg: &Arg, assignment: &Assignment) -> Option<OsString> {
     let flag = arg.get_long()?;
-    match is_switch(arg) {
-        true => (assignment.value == "true").then(|| format!("--{flag}").into()),
-        false => Some(format!("--{flag}={}", assignment.value).into()),
+    if is_switch(arg) {
+        (assignment.value == "true").then(|| format!("--{flag}").into())
+    } else {
+        Some(format!("--{flag}={}", assignment.value).into())
     }
 }
 

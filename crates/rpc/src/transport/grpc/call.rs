@@ -84,9 +84,10 @@ pub(super) async fn exchange(
     body.send_data(framed, true).map_err(broken_off)?;
     let response = response.await.map_err(|error| {
         let failure = broken_off(error);
-        match sender.writes.n_done() == n_writes {
-            true => failure.untouched(),
-            false => failure,
+        if sender.writes.n_done() == n_writes {
+            failure.untouched()
+        } else {
+            failure
         }
     });
     let (head, body) = response?.into_parts();
@@ -112,13 +113,12 @@ async fn read(mut stream: RecvStream, max_message_bytes: usize) -> Result<(Bytes
         }
         let released = stream.flow_control().release_capacity(part.len());
         released.map_err(broken_off)?;
-        body = match body.is_empty() {
-            true => part,
-            false => {
-                let mut joined = BytesMut::from(body);
-                joined.extend_from_slice(&part);
-                joined.freeze()
-            }
+        body = if body.is_empty() {
+            part
+        } else {
+            let mut joined = BytesMut::from(body);
+            joined.extend_from_slice(&part);
+            joined.freeze()
         };
     }
     let trailers = stream.trailers().await.map_err(broken_off)?;
@@ -168,10 +168,7 @@ fn broken_off(error: h2::Error) -> Status {
     let is_untouched =
         error.is_remote() && (error.is_go_away() || error.reason() == Some(Reason::REFUSED_STREAM));
     let status = Status::new(code, "the call was broken off").with_source(error);
-    match is_untouched {
-        true => status.untouched(),
-        false => status,
-    }
+    if is_untouched { status.untouched() } else { status }
 }
 
 #[cfg(test)]

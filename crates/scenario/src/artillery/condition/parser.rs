@@ -173,9 +173,10 @@ impl<'a> Parser<'a> {
     }
 
     fn close<T>(&mut self, inside: T) -> Result<T, ConditionError> {
-        match self.take(")") {
-            true => Ok(inside),
-            false => Err(wrong("`)` is missing", self.rest())),
+        if self.take(")") {
+            Ok(inside)
+        } else {
+            Err(wrong("`)` is missing", self.rest()))
         }
     }
 

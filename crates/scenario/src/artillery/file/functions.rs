@@ -106,9 +106,10 @@ impl<'a> Reader<'a> {
 
     /// `ifTrue`: a function, or a condition over the user's variables.
     pub(super) fn guard(&self, part: &Part<'a>) -> Option<Guard> {
-        match self.is_function(part) {
-            true => self.function(part).map(Guard::Function),
-            false => self.condition(part).map(Guard::Condition),
+        if self.is_function(part) {
+            self.function(part).map(Guard::Function)
+        } else {
+            self.condition(part).map(Guard::Condition)
         }
     }
 

@@ -127,9 +127,10 @@ impl<'a> Reader<'a> {
         let calls_functions = flow.calls_functions || !before.is_empty() || !after.is_empty();
         let specification = calls_functions.then(|| json_of(fields.part()).to_string().into());
         Some(ScenarioFlow {
-            reads: match calls_functions {
-                true => Reads::All,
-                false => Reads::These(self.names_since(n_names)),
+            reads: if calls_functions {
+                Reads::All
+            } else {
+                Reads::These(self.names_since(n_names))
             },
             specification,
             before,

@@ -75,9 +75,10 @@ impl Request {
             _ => Map::new(),
         };
         let url = parameters.get("url").map(text_of).unwrap_or_default();
-        let url = match url.starts_with('/') {
-            true => format!("{}{url}", defaults.target.trim_end_matches('/')),
-            false => url,
+        let url = if url.starts_with('/') {
+            format!("{}{url}", defaults.target.trim_end_matches('/'))
+        } else {
+            url
         };
         parameters.extend([
             ("url".to_owned(), url.into()),

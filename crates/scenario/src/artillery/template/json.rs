@@ -48,9 +48,10 @@ impl JsonTemplate {
         let parsed = parsed.collect::<Result<Vec<_>, TemplateError>>()?;
         let is_constant =
             |(key, value): &(Template, Self)| key.constant().is_some() && value.constant().is_some();
-        Ok(match parsed.iter().all(is_constant) {
-            true => Self::Constant(Value::Object(entries.clone())),
-            false => Self::Map(parsed),
+        Ok(if parsed.iter().all(is_constant) {
+            Self::Constant(Value::Object(entries.clone()))
+        } else {
+            Self::Map(parsed)
         })
     }
 

@@ -83,9 +83,12 @@ pub(super) fn fields(nodes: &Nodes) -> Vec<(String, ControlValue)> {
         let name = node.node_name();
         name.is_some_and(|name| CONTROLS.split(", ").any(|control| control == name.as_ref()))
     };
-    of_controls(nodes.iter().flat_map(|node| match is_control(&node) {
-        true => vec![node],
-        false => controls_of(node).collect(),
+    of_controls(nodes.iter().flat_map(|node| {
+        if is_control(&node) {
+            vec![node]
+        } else {
+            controls_of(node).collect()
+        }
     }))
 }
 

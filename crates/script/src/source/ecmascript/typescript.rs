@@ -88,9 +88,10 @@ fn has_only_types(namespace: &TSNamespaceDeclaration<'_>) -> bool {
 
 impl<'a> Visit<'a> for Eraser<'_> {
     fn visit_statement(&mut self, statement: &Statement<'a>) {
-        match is_type(statement) {
-            true => self.edits.blank_statement(statement.span()),
-            false => walk::walk_statement(self, statement),
+        if is_type(statement) {
+            self.edits.blank_statement(statement.span())
+        } else {
+            walk::walk_statement(self, statement)
         }
     }
 

@@ -28,9 +28,10 @@ pub(super) fn check(
     let is_allowed = origin
         .origin
         .is_some_and(|page| allowed_pages.is_some_and(|pages| pages.lists(page)));
-    match is_allowed || origin.is_own() {
-        true => Ok(()),
-        false => Err(FOREIGN_PAGE),
+    if is_allowed || origin.is_own() {
+        Ok(())
+    } else {
+        Err(FOREIGN_PAGE)
     }
 }
 

@@ -147,9 +147,10 @@ fn unsupported() -> String {
 
 fn listed(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
-    match names.is_empty() {
-        true => "–".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "–".to_owned()
+    } else {
+        names.join(", ")
     }
 }
 
@@ -159,9 +160,10 @@ fn default(entry: &Entry<'_>) -> Option<String> {
         return Some("false".to_owned());
     }
     let values = entry.arg.get_default_values();
-    match values.is_empty() {
-        true => None,
-        false => spelled(entry, values.iter().map(clap::builder::OsStr::as_os_str)),
+    if values.is_empty() {
+        None
+    } else {
+        spelled(entry, values.iter().map(clap::builder::OsStr::as_os_str))
     }
 }
 
@@ -174,9 +176,10 @@ fn meaning(arg: &Arg) -> String {
         .iter()
         .map(clap::builder::PossibleValue::get_name)
         .collect();
-    match names.is_empty() || is_switch(arg) {
-        true => format!("{help}."),
-        false => format!("{help}. One of: {}.", names.join(", ")),
+    if names.is_empty() || is_switch(arg) {
+        format!("{help}.")
+    } else {
+        format!("{help}. One of: {}.", names.join(", "))
     }
 }
 

@@ -49,9 +49,10 @@ impl Eraser<'_> {
             initializer,
             Expression::StringLiteral(_) | Expression::TemplateLiteral(_)
         );
-        let back = match is_string {
-            true => ";".to_owned(),
-            false => format!("; typeof {name}[{key}] === \"number\" && ({name}[{name}[{key}]] = {key});"),
+        let back = if is_string {
+            ";".to_owned()
+        } else {
+            format!("; typeof {name}[{key}] === \"number\" && ({name}[{name}[{key}]] = {key});")
         };
         self.edits.insert(member.span.end, back);
     }
