@@ -8,7 +8,7 @@ export default defineConfig({
     logLevel: "warn",
     publicDir: false,
     build: {
-        outDir: "../crates/report/assets",
+        outDir: "../crates/lab/report/assets",
         emptyOutDir: false,
         // Browsers of the last three years: a report is mailed to people who choose theirs.
         target: "es2022",

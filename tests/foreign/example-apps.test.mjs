@@ -114,7 +114,7 @@ describe("example applications with @rails/actioncable in Chromium", () => {
 });
 
 test("node: its contract is the server's", () => {
-  const [own, server] = [`${folderOf("node")}rpc.proto`, `${folderOf("node")}../../../crates/rpc/proto/rpc.proto`];
+  const [own, server] = [`${folderOf("node")}rpc.proto`, `${folderOf("node")}../../../crates/server/rpc/proto/rpc.proto`];
   assert.equal(readFileSync(own, "utf8"), readFileSync(server, "utf8"));
 });
 

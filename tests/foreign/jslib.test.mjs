@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-const FOLDER = new URL("../../crates/script/src/source/jslib/", import.meta.url);
+const FOLDER = new URL("../../crates/lab/script/src/source/jslib/", import.meta.url);
 
 /** The parts of a library as one module. `builtins` maps ids of k6's modules to their sources. */
 async function library(paths, builtins = {}) {

@@ -8,7 +8,7 @@ import { plimsollIn } from "./support/plimsoll.mjs";
 import { assertValid, complaints } from "./support/schema.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
-const COMPLETE = new URL("../../crates/scenario/src/schema/tests/", import.meta.url);
+const COMPLETE = new URL("../../crates/lab/scenario/src/schema/tests/", import.meta.url);
 const complete = (tool) => readFileSync(new URL(`${tool}.yml`, COMPLETE), "utf8");
 
 /** What `plimsoll check` makes of a file that stands beside what it names. */

@@ -15,8 +15,8 @@ const CRATES: [(&str, &[&str]); 6] = [
     (
         "report",
         &[
-            "crates/report/src/comparison.rs",
-            "crates/report/src/comparison/**",
+            "crates/lab/report/src/comparison.rs",
+            "crates/lab/report/src/comparison/**",
         ],
     ),
     ("telemetry", &[]),

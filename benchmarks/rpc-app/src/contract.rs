@@ -1,4 +1,4 @@
-//! The messages of `crates/rpc/proto/rpc.proto`, with those fields only that this application reads or writes;
+//! The messages of `crates/server/rpc/proto/rpc.proto`, with those fields only that this application reads or writes;
 //! protocol buffers pass over the others.
 
 use prost::Message;

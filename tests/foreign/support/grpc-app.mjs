@@ -6,7 +6,7 @@ import grpc from "@grpc/grpc-js";
 import protoLoader from "@grpc/proto-loader";
 import { METHODS, RpcApp } from "./rpc-app.mjs";
 
-const PROTO = fileURLToPath(new URL("../../../crates/rpc/proto/rpc.proto", import.meta.url));
+const PROTO = fileURLToPath(new URL("../../../crates/server/rpc/proto/rpc.proto", import.meta.url));
 const { anycable } = grpc.loadPackageDefinition(
   protoLoader.loadSync(PROTO, { keepCase: true, enums: String, defaults: true }),
 );

@@ -12,7 +12,7 @@ use crate::{command, repository};
 pub(super) const FOLDER: &str = "web";
 
 /// Where what is built is committed, relative to the root of the repository.
-const ASSETS: &str = "crates/report/assets";
+const ASSETS: &str = "crates/lab/report/assets";
 
 /// What a build makes.
 const BUILT: [&str; 2] = ["report.js", "report.css"];

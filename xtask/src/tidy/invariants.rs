@@ -179,8 +179,7 @@ fn reached(of: &Crate<'_>, law: &Law<'_>, crates: &Crates<'_>, banned: &[&str]) 
 
 /// Whether a file is one of `places` below `src`, or in one of them.
 fn is_in(file: &File<'_>, of: &Crate<'_>, places: &[&str]) -> bool {
-    let folder = ["crates", of.name, "src"].iter().collect::<std::path::PathBuf>();
-    let inside = file.path.strip_prefix(folder).unwrap_or(file.path);
+    let inside = file.path.strip_prefix(of.folder.join("src")).unwrap_or(file.path);
     places
         .iter()
         .any(|place| inside.starts_with(place) || inside == std::path::Path::new(&format!("{place}.rs")))

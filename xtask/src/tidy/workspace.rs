@@ -7,11 +7,13 @@ use std::{
 
 use super::names::Names;
 
-/// A folder of `crates/`.
+/// A crate below `crates/`, in a group's folder or beside the groups.
 #[derive(Debug)]
 pub(super) struct Crate<'a> {
-    /// The name of its folder: `hub` for the package `plimsoll-hub`.
+    /// The name of the folder: `hub` for the package `plimsoll-hub`.
     pub(super) name: &'a str,
+    /// The folder, relative to the root of the repository: `crates/server/hub`.
+    pub(super) folder: &'a Path,
     pub(super) dependencies: Vec<Dependency<'a>>,
     /// The files that are compiled into the product, by module. Files of tests are left out.
     pub(super) files: BTreeMap<Module<'a>, File<'a>>,
@@ -36,7 +38,7 @@ pub(super) struct Dependency<'a> {
 impl Crate<'_> {
     /// The manifest, relative to the root of the repository.
     pub(super) fn manifest(&self) -> PathBuf {
-        ["crates", self.name, "Cargo.toml"].iter().collect()
+        self.folder.join("Cargo.toml")
     }
 }
 
@@ -44,9 +46,10 @@ impl Crate<'_> {
 pub(super) fn crates<'a>(files: &[(&'a Path, &'a str)]) -> BTreeMap<&'a str, Crate<'a>> {
     let mut crates = BTreeMap::new();
     for &(path, text) in files {
-        if let ["crates", name, "Cargo.toml"] = parts(path)[..] {
+        if let Some((folder, name)) = folder_of(path) {
             let of = Crate {
                 name,
+                folder,
                 dependencies: dependencies(text),
                 files: BTreeMap::new(),
             };
@@ -54,8 +57,9 @@ pub(super) fn crates<'a>(files: &[(&'a Path, &'a str)]) -> BTreeMap<&'a str, Cra
         }
     }
     for &(path, text) in files {
-        if let ["crates", name, "src", ref rest @ ..] = parts(path)[..]
-            && let Some(of) = crates.get_mut(name)
+        if let Some(of) = crates.values_mut().find(|of| path.starts_with(of.folder))
+            && let Ok(inside) = path.strip_prefix(of.folder)
+            && let ["src", rest @ ..] = &parts(inside)[..]
             && let Some(module) = module(rest)
         {
             let names = Names::read(text);
@@ -64,6 +68,13 @@ pub(super) fn crates<'a>(files: &[(&'a Path, &'a str)]) -> BTreeMap<&'a str, Cra
     }
     crates.values_mut().for_each(drop_tests);
     crates
+}
+
+/// The folder and the name of the crate that a file is the manifest of.
+fn folder_of(manifest: &Path) -> Option<(&Path, &str)> {
+    let is_manifest = manifest.starts_with("crates") && manifest.ends_with("Cargo.toml");
+    let folder = manifest.parent().filter(|_| is_manifest)?;
+    Some((folder, folder.file_name()?.to_str()?))
 }
 
 fn parts(path: &Path) -> Vec<&str> {
@@ -134,13 +145,13 @@ mod tests {
     #[test]
     fn files_of_tests_are_left_out() {
         let files = [
-            ("crates/a/Cargo.toml", ""),
-            ("crates/a/src/lib.rs", "mod b; #[cfg(test)] mod c;"),
-            ("crates/a/src/b.rs", "mod d;"),
-            ("crates/a/src/b/d.rs", "#[cfg(test)] mod tests;"),
-            ("crates/a/src/b/d/tests.rs", ""),
-            ("crates/a/src/c.rs", "mod e;"),
-            ("crates/a/src/c/e.rs", ""),
+            ("crates/group/a/Cargo.toml", ""),
+            ("crates/group/a/src/lib.rs", "mod b; #[cfg(test)] mod c;"),
+            ("crates/group/a/src/b.rs", "mod d;"),
+            ("crates/group/a/src/b/d.rs", "#[cfg(test)] mod tests;"),
+            ("crates/group/a/src/b/d/tests.rs", ""),
+            ("crates/group/a/src/c.rs", "mod e;"),
+            ("crates/group/a/src/c/e.rs", ""),
             ("xtask/src/main.rs", ""),
         ];
         let crates = crates(&files.map(|(path, text)| (Path::new(path), text)));

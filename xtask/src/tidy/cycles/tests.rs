@@ -9,15 +9,15 @@ use super::{super::workspace::crates, *};
 fn check(files: &[(&str, &str)], expected: &[&str]) {
     let paths: Vec<_> = files
         .iter()
-        .map(|(path, _)| format!("crates/hub/src/{path}"))
+        .map(|(path, _)| format!("crates/server/hub/src/{path}"))
         .collect();
     let texts = files.iter().map(|(_, text)| *text);
-    let mut sources = vec![(Path::new("crates/hub/Cargo.toml"), "")];
+    let mut sources = vec![(Path::new("crates/server/hub/Cargo.toml"), "")];
     sources.extend(paths.iter().map(Path::new).zip(texts));
     let crates = crates(&sources);
     let found: Vec<_> = findings(&crates)
         .iter()
-        .map(|finding| finding.what.replace("crates/hub/src/", ""))
+        .map(|finding| finding.what.replace("crates/server/hub/src/", ""))
         .collect();
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for (found, expected) in found.iter().zip(expected) {

@@ -158,7 +158,7 @@ pub(super) const TABLE: &[Invariant] = &[
                         &["json!", "serde_json::to_string", "serde_json::to_vec"],
                     ),
                     Test(
-                        "crates/cable/src/reply/tests.rs",
+                        "crates/protocol/cable/src/reply/tests.rs",
                         "the_applications_json_keeps_its_bytes",
                     ),
                 ],
@@ -209,15 +209,15 @@ pub(super) const TABLE: &[Invariant] = &[
                 says: "a file that it cannot read is left as it is",
                 checks: &[
                     Test(
-                        "crates/history/src/history/tests.rs",
+                        "crates/lab/history/src/history/tests.rs",
                         "a_file_that_is_no_database_is_left_alone",
                     ),
                     Test(
-                        "crates/history/src/history/tests.rs",
+                        "crates/lab/history/src/history/tests.rs",
                         "the_database_of_another_program_is_left_alone",
                     ),
                     Test(
-                        "crates/history/src/history/tests.rs",
+                        "crates/lab/history/src/history/tests.rs",
                         "a_newer_format_is_left_alone",
                     ),
                 ],
@@ -316,11 +316,11 @@ pub(super) const TABLE: &[Invariant] = &[
                 says: "a sample is written, or counted as not written",
                 checks: &[
                     Test(
-                        "crates/outputs/src/outputs/tests.rs",
+                        "crates/lab/outputs/src/outputs/tests.rs",
                         "a_full_disk_is_reported_and_its_samples_are_counted",
                     ),
                     Test(
-                        "crates/load/src/metrics/sample/tests.rs",
+                        "crates/lab/load/src/metrics/sample/tests.rs",
                         "a_full_queue_holds_up_neither_the_worker_nor_another_queue",
                     ),
                 ],
@@ -414,7 +414,7 @@ pub(super) const TABLE: &[Invariant] = &[
             Clause {
                 says: "a file costs a bounded amount of memory, whatever is in it",
                 checks: &[Test(
-                    "crates/scenario/src/document/tests.rs",
+                    "crates/lab/scenario/src/document/tests.rs",
                     "the_cost_of_a_document_is_bounded",
                 )],
             },
@@ -531,7 +531,7 @@ pub(super) const TABLE: &[Invariant] = &[
             Clause {
                 says: "an idle decoder owns no buffer",
                 checks: &[Test(
-                    "crates/websocket/src/decoder/tests/memory.rs",
+                    "crates/protocol/websocket/src/decoder/tests/memory.rs",
                     "what_is_held_is_counted_and_nothing_between_messages",
                 )],
             },

@@ -71,7 +71,7 @@ impl Comment {
 /// What is wrong with the citation at this byte.
 fn problem(source: &Source<'_>, text: &str, at: usize) -> Option<String> {
     let is_part_of_path = |character: char| character.is_ascii_alphanumeric() || "._-/".contains(character);
-    // In `crates/report/docs/` and `https://host/docs/` it is another folder of this name; behind `../` it is ours.
+    // In `crates/lab/report/docs/` and `https://host/docs/` it is another folder of this name; behind `../` it is ours.
     let before = text[..at].trim_end_matches("../");
     if before.ends_with(is_part_of_path) {
         return None;

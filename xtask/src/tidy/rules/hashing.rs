@@ -35,31 +35,31 @@ const OWN: [&str; 2] = ["BuildHasher for ", "Hasher for "];
 /// Files that may name them, and why.
 const EXCEPTIONS: [(&str, &str); 14] = [
     ("Cargo.toml", "declares the crate for those below"),
-    ("crates/hub/Cargo.toml", "for the two tables below"),
+    ("crates/server/hub/Cargo.toml", "for the two tables below"),
     (
-        "crates/hub/src/collisions.rs",
+        "crates/server/hub/src/collisions.rs",
         "for tests: what tables of names must not use",
     ),
     (
-        "crates/hub/src/encoded_frames.rs",
+        "crates/server/hub/src/encoded_frames.rs",
         "the hub numbers identifiers itself",
     ),
     (
-        "crates/hub/src/fanout.rs",
+        "crates/server/hub/src/fanout.rs",
         "the hub numbers streams itself, and at most 64 are in the table",
     ),
-    ("crates/scenario/Cargo.toml", "for the fingerprints below"),
+    ("crates/lab/scenario/Cargo.toml", "for the fingerprints below"),
     (
-        "crates/scenario/src/artillery/websocket/round_trips.rs",
+        "crates/lab/scenario/src/artillery/websocket/round_trips.rs",
         "fingerprints of messages, in no table",
     ),
-    ("crates/shootout/Cargo.toml", "for the table below"),
+    ("crates/lab/shootout/Cargo.toml", "for the table below"),
     (
-        "crates/shootout/src/worker/book.rs",
+        "crates/lab/shootout/src/worker/book.rs",
         "the coordinator numbers messages itself",
     ),
     (
-        "crates/telemetry/src/distinct.rs",
+        "crates/server/telemetry/src/distinct.rs",
         "for tests: what sketches must not use",
     ),
     ("deny.toml", "versions that others bring"),

@@ -147,12 +147,12 @@ fn hashes_without_key() {
         ("crates/a/Cargo.toml", "hash = \"1\"", false),
         ("README.md", concat!("ru", "stc-hash"), false),
         (
-            "crates/hub/src/fanout.rs",
+            "crates/server/hub/src/fanout.rs",
             concat!("use rustc", "_hash::Fx", "HashMap;"),
             false,
         ),
         // An exception that is none any more.
-        ("crates/hub/src/fanout.rs", "", true),
+        ("crates/server/hub/src/fanout.rs", "", true),
     ] {
         let (text, number) = if path.ends_with(".rs") {
             (format!("//! Why.\n{line}\n"), if line.is_empty() { 1 } else { 2 })
@@ -225,7 +225,10 @@ fn pages_that_comments_cite() {
         ("docs/cable.md, which is long", false),
         ("(RFC 6455; `docs/cable.md`).", false),
         ("[a](../../docs/cable.md)", false),
-        ("https://example.org/docs/a.md, crates/report/docs/a.md", false),
+        (
+            "https://example.org/docs/a.md, crates/lab/report/docs/a.md",
+            false,
+        ),
         ("the folder docs/", false),
         ("(docs/cables.md)", true),
         ("(docs/cable.md, Commands)", true),

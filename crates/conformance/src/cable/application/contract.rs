@@ -1,7 +1,7 @@
 //! The messages of AnyCable's contract, in both encodings: protocol buffers for gRPC, and JSON with the same names.
 //!
 //! Numbers and names are those of docs/protocols/rpc.md, written down a second time: the suite shares nothing with what it
-//! tests. End-to-end tests show that they agree with `crates/rpc/proto/rpc.proto`, and that file with foreign applications.
+//! tests. End-to-end tests show that they agree with `crates/server/rpc/proto/rpc.proto`, and that file with foreign applications.
 
 use std::collections::HashMap;
 

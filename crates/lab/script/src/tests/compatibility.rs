@@ -10,7 +10,7 @@ use crate::modules::{Api, K6, catalog};
 const HEAD: &str = "\
 # What scripts can use of k6, and more
 
-Written by a test from the tables of the modules (`crates/script/src/modules`); `UPDATE_EXPECT=1 cargo test -p
+Written by a test from the tables of the modules (`crates/lab/script/src/modules`); `UPDATE_EXPECT=1 cargo test -p
 plimsoll-script compatibility` writes it again. Every module can be imported as a default, by names and as a namespace,
 and with `require`. An absent *module* is refused by name when a script imports it.
 
@@ -41,7 +41,7 @@ fn the_page_is_what_the_modules_say() {
             }
         }
     }
-    expect_file!["../../../../docs/reference/k6-compat.md"].assert_eq(&page);
+    expect_file!["../../../../../docs/reference/k6-compat.md"].assert_eq(&page);
 }
 
 fn compared(entry: Api) -> String {

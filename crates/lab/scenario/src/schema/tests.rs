@@ -23,8 +23,8 @@ use self::mutants::Mutants;
 #[test]
 fn the_committed_schemas_are_up_to_date() {
     let text = |schema: &Value| format!("{schema:#}\n");
-    expect_file!["../../../../docs/schema/wsdirector.json"].assert_eq(&text(&wsdirector()));
-    expect_file!["../../../../docs/schema/artillery.json"].assert_eq(&text(&artillery()));
+    expect_file!["../../../../../docs/schema/wsdirector.json"].assert_eq(&text(&wsdirector()));
+    expect_file!["../../../../../docs/schema/artillery.json"].assert_eq(&text(&artillery()));
 }
 
 /// Reads a file with every key, and the same with one mistake each.

@@ -1,6 +1,6 @@
 //! What the syntax of a source says: ES module or CommonJS, and what it imports.
 //!
-//! Syntax comes from a real parser ([decision 6](../../../docs/decisions/0006-parsing-scripts.md)), so that text in
+//! Syntax comes from a real parser ([decision 6](../../../../docs/decisions/0006-parsing-scripts.md)), so that text in
 //! comments, strings and templates is never taken for an import.
 
 mod imports;

@@ -2,7 +2,7 @@
 //!
 //! [`Outputs`] is what the user asked for, checked before the run. [`Running`] are the same outputs at work, each on a
 //! thread of its own behind a bounded queue: an output that is slow or broken loses samples and says how many, and
-//! changes nothing about the run. What each output writes is in the [reference](../../../docs/reference/outputs.md).
+//! changes nothing about the run. What each output writes is in the [reference](../../../../docs/reference/outputs.md).
 
 mod csv;
 mod distribution;

@@ -3,7 +3,7 @@
 //!
 //! Names are AnyCable's where AnyCable has the metric (without the prefix, which belongs to the format), so that
 //! its dashboards go on working; histograms and dependencies are ours. Why this is no library:
-//! [decision 4](../../../docs/decisions/0004-metrics.md).
+//! [decision 4](../../../../docs/decisions/0004-metrics.md).
 //!
 //! The crate must not know sockets, a runtime, or what is counted.
 

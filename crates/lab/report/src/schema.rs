@@ -30,6 +30,6 @@ mod tests {
 
     #[test]
     fn the_schema_in_the_repository_is_that_of_the_types() {
-        expect_file!["../../../docs/schema/summary.json"].assert_eq(&format!("{:#}\n", super::schema()));
+        expect_file!["../../../../docs/schema/summary.json"].assert_eq(&format!("{:#}\n", super::schema()));
     }
 }
