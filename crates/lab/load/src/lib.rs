@@ -14,6 +14,7 @@ pub mod histogram;
 pub mod machine;
 pub mod metrics;
 pub mod nearest;
+pub mod pacer;
 pub mod plan;
 pub mod preflight;
 pub mod run;

@@ -18,6 +18,7 @@ use crate::{
 };
 
 mod account;
+mod clock;
 mod control;
 mod error;
 mod failures;

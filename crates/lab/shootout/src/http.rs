@@ -13,7 +13,6 @@ mod failures;
 mod measures;
 mod options;
 mod outcome;
-mod pacer;
 mod phase;
 mod progress;
 mod rate;

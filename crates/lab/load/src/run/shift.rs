@@ -4,7 +4,7 @@ use std::{cell::Cell, sync::Arc, time::Duration};
 
 use tokio::{sync::Notify, time::Instant};
 
-use super::{RunHandle, account::Account, scene::Scene};
+use super::{RunHandle, account::Account, clock::Clock, scene::Scene};
 use crate::{
     metrics::{Recorder, Tags},
     plan::Plan,
@@ -20,6 +20,7 @@ pub(super) struct Shift {
     pub(super) run: RunHandle,
     pub(super) min_iteration_duration: Duration,
     pub(super) stop: StopSignal,
+    pub(super) clock: Clock,
     /// By position of the scenario.
     recorders: Vec<Recorder>,
     marks: Marks,
@@ -39,6 +40,7 @@ impl Shift {
         account: Account,
         run: RunHandle,
         plan: &Plan,
+        clock: Clock,
     ) -> Self {
         let recorder = account.recorder();
         let root_group = plan.system_tags.contains("group").then_some(("group", ""));
@@ -57,6 +59,7 @@ impl Shift {
             run,
             min_iteration_duration: plan.min_iteration_duration,
             stop: StopSignal::default(),
+            clock,
         }
     }
 

@@ -4,7 +4,7 @@ use std::{cell::RefCell, time::Duration};
 
 use tokio::task::LocalSet;
 
-use super::*;
+use super::{clock::Clock, *};
 use crate::{
     executor::Executor,
     vu::{Iteration, IterationContext, IterationError, Vu, VuId},
@@ -127,7 +127,7 @@ impl Simulation {
         let local = LocalSet::new();
         for (worker, wires) in workers {
             let factory = Arc::clone(&self.factory);
-            local.spawn_local(async move { worker.run(&*factory, wires).await });
+            local.spawn_local(async move { worker.run(&*factory, wires, Clock::Runtime).await });
         }
         let result = local
             .run_until(run_loop.drive(lifecycle, observe, shutdown))

@@ -10,10 +10,10 @@ use std::{
 
 use crate::executor::{Arrivals, WhenLate};
 
-/// What the event loop's clock may cost: a user that starts its slot late for this reason counts as free from that
+/// What waking may cost: a user that starts its slot late for this reason counts as free from that
 /// much earlier, and a slot is given up only so much later.
 ///
-/// Reason: tokio's timers have a resolution of 1 ms, rounded up, and waking takes a moment.
+/// Reason: the kernel's timer fires on time, but on a busy machine a thread is woken a millisecond or two late.
 pub(super) const TIMER_TOLERANCE: Duration = Duration::from_millis(2);
 
 /// All slots of one scenario. Times count from its start.

@@ -133,7 +133,7 @@ impl VirtualUser {
             part.scene.drop_iterations(claim.n_dropped);
             let Some(start) = claim.start else { return };
             let intended = part.zero + start;
-            sleep_until(intended).await;
+            shift.clock.until(intended).await;
             let lateness = intended.elapsed();
             if Instant::now() >= part.interrupt {
                 return part.scene.drop_iterations(1);

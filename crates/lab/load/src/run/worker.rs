@@ -9,6 +9,7 @@ use std::{
 };
 
 use tokio::{
+    runtime::{Builder, Runtime},
     sync::{mpsc, watch},
     task::{JoinSet, LocalSet},
     time::{Instant, MissedTickBehavior},
@@ -17,6 +18,7 @@ use tokio::{
 use super::{
     RunError, RunHandle,
     account::{Account, Delta},
+    clock::Clock,
     roster::Lease,
     scene::Scene,
     shift::Shift,
@@ -25,6 +27,7 @@ use super::{
 use crate::{
     generator::Monitor,
     metrics::{MetricSet, Recorder, SampleSender, built_in::Execution},
+    pacer::Pacer,
     plan::Plan,
     vu::{Vu, VuFactory, VuId},
 };
@@ -100,18 +103,18 @@ impl Worker {
         wires: Wires,
     ) -> io::Result<thread::JoinHandle<()>> {
         let name = format!("load-worker-{}", self.number);
-        thread::Builder::new().name(name).spawn(move || {
-            match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => LocalSet::new().block_on(&runtime, self.run(&*factory, wires)),
+        thread::Builder::new()
+            .name(name)
+            .spawn(move || match event_loop() {
+                Ok((runtime, clock)) => LocalSet::new().block_on(&runtime, self.run(&*factory, wires, clock)),
                 Err(error) => drop(wires.reports.blocking_send(Report::Failed(error.into()))),
-            }
-        })
+            })
     }
 
     /// The whole life of a worker; must be called within a [`LocalSet`].
     ///
     /// A report that cannot be delivered means that the run loop has given up; the commands end then, too.
-    pub(super) async fn run(self, factory: &dyn VuFactory, mut wires: Wires) {
+    pub(super) async fn run(self, factory: &dyn VuFactory, mut wires: Wires, clock: Clock) {
         let vus = match self.make_vus(factory, &wires.commands) {
             Ok(vus) => vus,
             Err(error) => return drop(wires.reports.send(Report::Failed(error)).await),
@@ -125,12 +128,22 @@ impl Worker {
         let delta = match wait_for_start(&mut wires.commands).await {
             Some(start) => {
                 account.recorder().start(start);
-                let shift = Rc::new(Shift::new(start, self.scenes, account, self.run, &self.plan));
+                let shift = Rc::new(Shift::new(
+                    start,
+                    self.scenes,
+                    account,
+                    self.run,
+                    &self.plan,
+                    clock,
+                ));
+                let ticking = Rc::clone(&shift);
+                let ticking = tokio::task::spawn_local(async move { ticking.clock.run().await });
                 let mut tasks = JoinSet::new();
                 for Placed { id, vu, leases } in vus {
                     tasks.spawn_local(VirtualUser::new(id, vu, Rc::clone(&shift)).drive(leases));
                 }
                 attend(tasks, &shift, factory, wires).await;
+                ticking.abort();
                 shift.account.take()
             }
             None => account.take(),
@@ -168,6 +181,13 @@ impl Worker {
             })
             .collect()
     }
+}
+
+/// A worker's runtime and clock.
+fn event_loop() -> io::Result<(Runtime, Clock)> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let pacer = runtime.block_on(async { Pacer::new() })?;
+    Ok((runtime, Clock::Kernel(pacer)))
 }
 
 /// The moment to start at; `None` when the run ends before it starts.

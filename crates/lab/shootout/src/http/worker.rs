@@ -18,7 +18,7 @@ use std::{
 };
 
 use plimsoll_clients::http::{Attempt, Connections, HttpError, Repeater, Settings, Template};
-use plimsoll_load::generator::Monitor;
+use plimsoll_load::{generator::Monitor, pacer::Pacer};
 use tokio::{
     runtime::{Builder, LocalOptions, LocalRuntime},
     sync::watch,
@@ -30,7 +30,6 @@ use super::{
     backoff::Backoff,
     board::Board,
     document::Document,
-    pacer::Pacer,
     samples::Samples,
     schedule::{Schedule, Ticket},
     tally::{Ending, Tally},
