@@ -51,7 +51,7 @@ pub(crate) struct Host {
     pub(crate) memory: NativeMemory,
     switch: Rc<Switch>,
     background: Background,
-    recorders: Recorders,
+    recorders: Recorders<BTreeMap<String, String>>,
     interludes: Interludes,
     stage: Cell<Stage>,
     work: RefCell<Option<Work>>,

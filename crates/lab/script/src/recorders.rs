@@ -1,7 +1,7 @@
-//! Recorders of the tags that a virtual user had lately.
+//! Recorders with the tags that a virtual user had last.
 //!
-//! Working out what tags select costs microseconds, and most iterations have the same tags as the one before. So the
-//! recorder of a set of tags is kept, and whoever keeps one with further tags knows it again.
+//! Working out what tags select costs microseconds, and most iterations and requests have the tags of the one before. So
+//! the recorder of a set of tags is kept, and a caller that keeps one with further tags recognises it.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -9,46 +9,65 @@ use plimsoll_load::metrics::Recorder;
 
 use crate::tags;
 
-/// How many are kept; beyond that, the oldest is forgotten. A script goes through a few groups.
+/// How many recorders are kept; beyond that, the oldest is dropped. A script goes through a few groups and URLs; one that
+/// makes up a URL for each request gains nothing from them.
 const MAX_KNOWN: usize = 8;
 
-/// The recorders of one virtual user.
-#[derive(Default)]
-pub(crate) struct Recorders(RefCell<Vec<Known>>);
+/// The recorders of one virtual user, by what decides about their tags.
+pub(crate) struct Recorders<K>(RefCell<Vec<Known<K>>>);
 
-struct Known {
+struct Known<K> {
     base: Recorder,
-    tags: BTreeMap<String, String>,
-    with_tags: Recorder,
+    key: K,
+    recorder: Recorder,
 }
 
-impl Recorders {
-    /// `base` with further tags.
-    pub(crate) fn with_tags(&self, base: &Recorder, tags: &BTreeMap<String, String>) -> Recorder {
-        if !base.reads_tags() {
-            return base.clone();
-        }
-        let mut all = self.0.borrow_mut();
+// By hand, because a derived one asks for a default of `K`.
+impl<K> Default for Recorders<K> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+impl<K: PartialEq> Recorders<K> {
+    /// The recorder that was kept for this base and key.
+    pub(crate) fn find(&self, base: &Recorder, key: &K) -> Option<Recorder> {
+        let all = self.0.borrow();
         let known = all
             .iter()
-            .find(|known| known.base.is_same(base) && known.tags == *tags);
-        if let Some(known) = known {
-            return known.with_tags.clone();
-        }
-        let with_tags = base.with_tags(tags::pairs(tags));
-        if with_tags.is_same(base) {
-            // Nobody reads these tags, which costs nothing to find out again.
-            return with_tags;
-        }
+            .find(|known| known.base.is_same(base) && known.key == *key)?;
+        Some(known.recorder.clone())
+    }
+
+    /// Keeps a recorder for this base and key.
+    pub(crate) fn keep(&self, base: &Recorder, key: K, recorder: &Recorder) {
+        let mut all = self.0.borrow_mut();
         if all.len() == MAX_KNOWN {
             all.remove(0);
         }
         all.push(Known {
             base: base.clone(),
-            tags: tags.clone(),
-            with_tags: with_tags.clone(),
+            key,
+            recorder: recorder.clone(),
         });
-        with_tags
+    }
+}
+
+impl Recorders<BTreeMap<String, String>> {
+    /// `base` with further tags.
+    pub(crate) fn with_tags(&self, base: &Recorder, tags: &BTreeMap<String, String>) -> Recorder {
+        if !base.reads_tags() {
+            return base.clone();
+        }
+        if let Some(known) = self.find(base, tags) {
+            return known;
+        }
+        let recorder = base.with_tags(tags::pairs(tags));
+        // Tags that select nothing are cheap to work out again.
+        if !recorder.is_same(base) {
+            self.keep(base, tags.clone(), &recorder);
+        }
+        recorder
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is recorded of an exchange.
 
-use std::{borrow::Cow, cell::RefCell, time::Instant};
+use std::{borrow::Cow, time::Instant};
 
 use plimsoll_clients::{
     http::{Exchange, Method, Protocol, Timings},
@@ -9,21 +9,11 @@ use plimsoll_clients::{
 use plimsoll_load::metrics::{Recorder, built_in::Http};
 
 use super::call::{Call, Unusable, without_password};
-use crate::{program::Program, tags};
-
-/// How many recorders are kept; beyond that, the oldest is forgotten. Scripts that make up a URL for each request gain
-/// nothing from them.
-const MAX_KNOWN: usize = 8;
+use crate::{program::Program, recorders::Recorders, tags};
 
 /// Recorders with the tags of exchanges, kept because the next one is mostly like the last.
 #[derive(Default)]
-pub(super) struct Samples(RefCell<Vec<Known>>);
-
-struct Known {
-    base: Recorder,
-    like: Like,
-    recorder: Recorder,
-}
+pub(super) struct Samples(Recorders<Like>);
 
 /// A tag that tells what happened.
 type Tag<'a> = (&'static str, Cow<'a, str>);
@@ -111,22 +101,11 @@ impl Samples {
             tls: exchange.tls.as_ref().map(|tls| tls.version),
             expected,
         };
-        let mut all = self.0.borrow_mut();
-        let known = all
-            .iter()
-            .find(|known| known.base.is_same(base) && known.like == like);
-        if let Some(known) = known {
-            return known.recorder.clone();
+        if let Some(known) = self.0.find(base, &like) {
+            return known;
         }
         let recorder = with_tags(program, base, call, exchange, &like.url, expected);
-        if all.len() == MAX_KNOWN {
-            all.remove(0);
-        }
-        all.push(Known {
-            base: base.clone(),
-            like,
-            recorder: recorder.clone(),
-        });
+        self.0.keep(base, like, &recorder);
         recorder
     }
 }
