@@ -32,7 +32,7 @@ pub(crate) async fn run(
             Ok((stream, peer)) => {
                 // Backends broadcast from few addresses, and come from nowhere else.
                 let address = (purpose == Purpose::Clients).then(|| peer.ip());
-                let counted = shard.open_connections.enter(address);
+                let counted = shard.shared.open_connections.enter(address);
                 tokio::task::spawn_local(upgrade::receive(
                     Rc::clone(&shard),
                     stream,

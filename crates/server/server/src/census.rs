@@ -104,7 +104,7 @@ pub(crate) async fn run(shard: Rc<Shard>, census: Arc<Census>) {
             .identifiers
             .set(shard.number, find_identifiers(&shard.identities).await);
         shard.metrics.pending_bytes.set(shard.pending_bytes());
-        if let Some(admin) = &shard.admin {
+        if let Some(admin) = &shard.shared.admin {
             let list = if admin.slow_sessions.is_watched() {
                 Some(shard.find_slow_sessions().await)
             } else {

@@ -69,8 +69,8 @@ pub(crate) fn delivery_deadline(config: &Config, since: Instant) -> Instant {
 /// end with their shard.
 pub(crate) async fn run(shard: &Rc<Shard>, stage: &mut watch::Receiver<Stage>) {
     let schedule = Schedule::new(&shard.config, stopped(stage).await);
-    let _or_time_is_up = timeout_at(schedule.delivery, shard.may_drain.notified()).await;
-    let emptied = shard.emptied.notified();
+    let _or_time_is_up = timeout_at(schedule.delivery, shard.draining.may_drain.notified()).await;
+    let emptied = shard.draining.emptied.notified();
     say_goodbye(shard).await;
     if !shard.hub.borrow().is_empty() {
         let goodbye = Instant::now() + shard.config.drain_timeout;

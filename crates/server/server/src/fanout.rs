@@ -50,8 +50,12 @@ impl Shard {
         match letter {
             Letter::Publish(outgoing) => self.stage(&outgoing),
             Letter::Direct(id, payload) => {
-                let frame =
-                    encoding::publication(&payload, None, encoding::PLAIN, &mut self.deflater.borrow_mut());
+                let frame = encoding::publication(
+                    &payload,
+                    None,
+                    encoding::PLAIN,
+                    &mut self.codec.deflater.borrow_mut(),
+                );
                 self.send(id, frame);
                 self.flush(id);
             }
@@ -59,7 +63,7 @@ impl Shard {
                 self.disconnect(&command);
             }
             // All that came before is in the outboxes, in front of the sessions' last words.
-            Letter::Drain => self.may_drain.notify_one(),
+            Letter::Drain => self.draining.may_drain.notify_one(),
         }
     }
 
@@ -112,7 +116,7 @@ impl Shard {
             self.hub
                 .borrow_mut()
                 .publish(stream, excluded, Arc::clone(outgoing), |identifier, format| {
-                    encoding::publication(payload, identifier, format, &mut self.deflater.borrow_mut())
+                    encoding::publication(payload, identifier, format, &mut self.codec.deflater.borrow_mut())
                 });
         self.metrics.server_messages.add(published.n_deliveries as u64);
         for id in published.overflowed {

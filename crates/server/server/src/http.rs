@@ -248,7 +248,7 @@ impl AsyncRead for Checked {
                 // hyper answers what it has, and closes.
                 return task::Poll::Pending;
             }
-            let mut scratch = scratch.scratch.borrow_mut();
+            let mut scratch = scratch.codec.scratch.borrow_mut();
             let n_wanted = scratch.len().min(buffer.remaining());
             let mut read = ReadBuf::new(&mut scratch[..n_wanted]);
             task::ready!(Pin::new(&mut *stream).poll_read(cx, &mut read))?;

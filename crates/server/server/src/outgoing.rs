@@ -34,7 +34,7 @@ impl Shard {
     pub(crate) fn echo(&self, id: SessionId, opcode: Opcode, message: &[u8]) {
         let format = self.hub.borrow().format(id);
         if let Some(format) = format {
-            let deflater = &mut self.deflater.borrow_mut();
+            let deflater = &mut self.codec.deflater.borrow_mut();
             self.send(id, encoding::message(opcode, message, format, deflater));
         }
     }

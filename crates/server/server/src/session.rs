@@ -88,7 +88,7 @@ pub(crate) async fn serve(
                 .for_each(|frame| shard.answer_close(*id, frame));
             shard.flush(*id);
             if shard.see_off(*id) {
-                connection.until_ended(&shard.scratch).await;
+                connection.until_ended(&shard.codec.scratch).await;
             }
             return;
         }
@@ -137,7 +137,7 @@ impl Shard {
         endpoint: &mut Endpoint,
         inbox: &mut Inbox,
     ) -> Over {
-        let mut scratch = self.scratch.borrow_mut();
+        let mut scratch = self.codec.scratch.borrow_mut();
         match connection.try_read(&mut scratch) {
             Ok(0) => ControlFlow::Break(None),
             Ok(n_read) => self.decode(id, &mut scratch[..n_read], decoder, endpoint, inbox),
@@ -165,7 +165,7 @@ impl Shard {
             return self.await_close(input, decoder);
         }
         loop {
-            let (consumed, event) = match decoder.decode(&self.decoding, input) {
+            let (consumed, event) = match decoder.decode(&self.codec.decoding, input) {
                 Ok(decoded) => (decoded.consumed, decoded.event),
                 Err(error) => {
                     tracing::debug!(%error, "A client broke the WebSocket protocol.");
@@ -212,7 +212,7 @@ impl Shard {
     /// lost, and only the end of the stream (or the deadline) ends the wait.
     fn await_close(&self, mut input: &mut [u8], decoder: &mut Decoder) -> Over {
         loop {
-            let consumed = match decoder.decode(&self.decoding, input) {
+            let consumed = match decoder.decode(&self.codec.decoding, input) {
                 Ok(Decoded {
                     event: Some(Event::Close(_)),
                     ..

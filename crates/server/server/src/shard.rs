@@ -31,28 +31,19 @@ pub(crate) struct Shard {
     pub(crate) config: Arc<Config>,
     pub(crate) application: Arc<dyn Application>,
     pub(crate) publisher: Publisher,
-    /// What stands behind the admin page, if there is one.
-    pub(crate) admin: Option<Arc<Admin>>,
+    pub(crate) shared: Shared,
     pub(crate) hub: RefCell<Sessions>,
     pub(crate) heartbeat: RefCell<Heartbeat>,
     pub(crate) closing: RefCell<Deadlines>,
     pub(crate) identities: RefCell<Identities>,
-    pub(crate) scratch: RefCell<Box<[u8]>>,
-    pub(crate) deflater: RefCell<websocket::deflate::Deflater>,
-    pub(crate) decoding: websocket::Config,
-    pub(crate) open_connections: OpenConnections,
-    pub(crate) request_bodies: RequestBodies,
+    pub(crate) codec: Codec,
     pub(crate) metrics: Metrics,
     /// Sessions whose connection takes no more bytes at the moment, and since when.
     pub(crate) blocked: RefCell<BTreeMap<SessionId, Instant>>,
-    /// Told once, when the server stops and every broadcast that it took is in the outboxes.
-    pub(crate) may_drain: Notify,
     /// How much memory the sessions may use before room is made, see [`crate::memory`].
     pub(crate) makes_room_at: Cell<usize>,
     pub(crate) calls: CallsUnderWay,
-    pub(crate) pending_subscriptions: PendingSubscriptions,
-    /// Told whenever the last session is gone.
-    pub(crate) emptied: Notify,
+    pub(crate) draining: Draining,
 }
 
 /// What all shards count together or look at together.
@@ -61,7 +52,42 @@ pub(crate) struct Shared {
     pub(crate) open_connections: OpenConnections,
     pub(crate) pending_subscriptions: PendingSubscriptions,
     pub(crate) request_bodies: RequestBodies,
+    /// What stands behind the admin page, if there is one.
     pub(crate) admin: Option<Arc<Admin>>,
+}
+
+/// What the sessions of a shard read and write with, one after another.
+pub(crate) struct Codec {
+    /// The one buffer into which all sessions are read.
+    pub(crate) scratch: RefCell<Box<[u8]>>,
+    pub(crate) deflater: RefCell<websocket::deflate::Deflater>,
+    /// The limits and extensions of all decoders.
+    pub(crate) decoding: websocket::Config,
+}
+
+/// The two moments in which a server that stops waits for its shards.
+#[derive(Default)]
+pub(crate) struct Draining {
+    /// Told once, when every broadcast that the server took is in the outboxes.
+    pub(crate) may_drain: Notify,
+    /// Told whenever the last session is gone.
+    pub(crate) emptied: Notify,
+}
+
+impl Codec {
+    fn new(config: &Config) -> Self {
+        Self {
+            scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
+            deflater: RefCell::new(websocket::deflate::Deflater::new(
+                websocket::deflate::Direction::STATELESS,
+            )),
+            decoding: websocket::Config {
+                role: websocket::Role::Server,
+                max_message_bytes: config.max_message_bytes,
+                deflate: config.compresses.then(websocket::deflate::Preferences::default),
+            },
+        }
+    }
 }
 
 impl Shard {
@@ -72,12 +98,6 @@ impl Shard {
         publisher: Publisher,
         shared: Shared,
     ) -> Self {
-        let Shared {
-            open_connections,
-            pending_subscriptions,
-            request_bodies,
-            admin,
-        } = shared;
         let budget = Budget::new(config.max_pending_total / config.n_shards);
         Self {
             number,
@@ -89,27 +109,15 @@ impl Shard {
             ))),
             closing: RefCell::default(),
             identities: RefCell::default(),
-            scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
-            deflater: RefCell::new(websocket::deflate::Deflater::new(
-                websocket::deflate::Direction::STATELESS,
-            )),
-            decoding: websocket::Config {
-                role: websocket::Role::Server,
-                max_message_bytes: config.max_message_bytes,
-                deflate: config.compresses.then(websocket::deflate::Preferences::default),
-            },
+            codec: Codec::new(&config),
             application,
             publisher,
-            admin,
+            shared,
             metrics: Metrics::new(&config.registry),
             blocked: RefCell::default(),
             config,
-            open_connections,
-            request_bodies,
-            may_drain: Notify::new(),
             calls: CallsUnderWay::default(),
-            pending_subscriptions,
-            emptied: Notify::new(),
+            draining: Draining::default(),
         }
     }
 
@@ -150,7 +158,7 @@ impl Drop for OpenSession {
         drop(hub.remove(self.id));
         metrics.clients.sub(1);
         if hub.is_empty() {
-            self.shard.emptied.notify_waiters();
+            self.shard.draining.emptied.notify_waiters();
         }
     }
 }

@@ -129,7 +129,7 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     endpoint.greet(&shard, id);
     shard.flush(id);
     let decoder = match &deflate {
-        Some(agreed) => Decoder::with_deflate(&shard.decoding, agreed),
+        Some(agreed) => Decoder::with_deflate(&shard.codec.decoding, agreed),
         None => Decoder::new(),
     };
     // The session outlives this large future by hours, so it gets a small one of its own.
@@ -147,7 +147,7 @@ async fn read_head(
     let mut collected = Vec::new();
     loop {
         stream.readable().await.map_err(|_| Refusal::Silent)?;
-        let mut scratch = shard.scratch.borrow_mut();
+        let mut scratch = shard.codec.scratch.borrow_mut();
         let n_read = match stream.try_read(&mut scratch) {
             Ok(0) => return Err(Refusal::Silent),
             Ok(n_read) => n_read,
@@ -202,6 +202,7 @@ impl Shard {
             Kind::Echo | Kind::Shootout(_) => None,
         };
         let deflate = self
+            .codec
             .decoding
             .deflate
             .as_ref()

@@ -241,7 +241,7 @@ impl CableSession {
         }
         let reply = self.call(shard, &identifier, Action::Subscribe).await;
         if reply.status == Status::Failed {
-            let counted = shard.pending_subscriptions.add(&reply.failure);
+            let counted = shard.shared.pending_subscriptions.add(&reply.failure);
             let pending = self.memory_mut().pending.get_or_insert_default();
             pending.add(&identifier, asks_for_history, counted);
             return;

@@ -135,7 +135,7 @@ async fn listen(session: OpenSession, connection: Rc<Connection>, _cable: Option
 async fn hung_up(connection: &Connection, shard: &Shard) {
     let mut n_ignored = 0;
     while n_ignored <= MAX_IGNORED_BYTES && connection.readable().await.is_ok() {
-        match connection.try_read(&mut shard.scratch.borrow_mut()) {
+        match connection.try_read(&mut shard.codec.scratch.borrow_mut()) {
             Ok(0) => return,
             Ok(n_read) => n_ignored += n_read,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -50,7 +50,7 @@ pub(super) fn of_request<'a, B>(
     request: &Request<B>,
     purpose: Purpose,
 ) -> Option<&'a Admin> {
-    let admin = shard.admin.as_deref()?;
+    let admin = shard.shared.admin.as_deref()?;
     let is_here = match purpose {
         Purpose::Clients => admin.on_main_port,
         Purpose::Metrics => true,
@@ -127,7 +127,7 @@ fn describe(shard: &Shard, admin: &Admin) -> Bytes {
         uptime: admin.started.elapsed(),
         n_shards: shard.config.n_shards,
         max_connections: shard.config.max_connections,
-        pending_subscriptions: shard.pending_subscriptions.summary(),
+        pending_subscriptions: shard.shared.pending_subscriptions.summary(),
         slow_sessions: admin.slow_sessions.look(),
     };
     let state = State::new(&shard.config.registry, facts, SystemTime::now());

@@ -32,7 +32,7 @@ pub(super) async fn read(
 
 async fn collect(shard: &Shard, body: Incoming, max_bytes: usize) -> Result<RequestBody, Answer> {
     let mut limited = Limited::new(body, max_bytes);
-    let mut collected = shard.request_bodies.begin();
+    let mut collected = shard.shared.request_bodies.begin();
     while let Some(frame) = limited.frame().await {
         let frame = frame.map_err(|error| {
             if error.is::<LengthLimitError>() {

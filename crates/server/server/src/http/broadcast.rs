@@ -144,7 +144,7 @@ async fn publish(shard: &Shard, mut body: Incoming) -> Result<(), Refusal> {
 /// Reads the body. One that is too large is refused as soon as that is clear: from its head if that tells the
 /// length.
 async fn collect(shard: &Shard, body: &mut Incoming) -> Result<RequestBody, Refusal> {
-    let mut collected = shard.request_bodies.begin();
+    let mut collected = shard.shared.request_bodies.begin();
     let announced = body
         .size_hint()
         .upper()

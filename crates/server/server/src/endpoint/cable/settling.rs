@@ -30,7 +30,7 @@ impl CableSession {
             Due::Call(identifier) => self.call_again(shard, &identifier),
             Due::GiveUp(identifier) => self.give_up(shard, &identifier),
             Due::Reply(identifier, reply) if reply.status == Status::Failed => {
-                shard.pending_subscriptions.failed(&reply.failure);
+                shard.shared.pending_subscriptions.failed(&reply.failure);
                 let is_repeated = self
                     .pending_mut()
                     .is_some_and(|pending| pending.failed(&identifier));
@@ -60,7 +60,7 @@ impl CableSession {
     /// The client gets no answer: its own timeout, or its next attempt, is as good as this server's.
     fn give_up(&mut self, shard: &Shard, identifier: &str) {
         tracing::debug!(sid = &*self.sid, identifier = %LogForm(identifier), "A pending subscription is given up.");
-        shard.pending_subscriptions.abandoned();
+        shard.shared.pending_subscriptions.abandoned();
         self.forget_pending(identifier);
     }
 
