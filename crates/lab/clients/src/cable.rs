@@ -10,7 +10,6 @@
 
 mod client;
 mod error;
-mod inbox;
 mod matcher;
 mod opening;
 pub mod session;

@@ -11,12 +11,15 @@
 //! * [`dial`]: from a host name to a TCP connection, under a run's rules.
 //! * [`tls`]: TLS over it.
 //! * [`http`]: HTTP/1.1 and HTTP/2.
+//! * [`inbox`]: messages that wait until their user asks for them.
 //! * [`cause`]: why clients fail, coarse enough to be counted by.
 
 pub mod cable;
 pub mod cause;
 pub mod dial;
 pub mod http;
+pub mod inbox;
+mod scratch;
 mod stream;
 pub mod target;
 mod tcp;

@@ -44,10 +44,6 @@ use crate::{
 /// while its own channel to the coordinator is full, so the two cannot block each other.
 const N_ORDERS: usize = 1024;
 
-/// The read buffer of a worker. One read then takes all that a socket can hold in the usual case, whatever the
-/// number of broadcasts in flight.
-const SCRATCH_BYTES: usize = 64 * 1024;
-
 /// How long a worker waits for its connections to close when the run is over.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -166,7 +162,6 @@ pub(crate) fn spawn(worker_idx: usize, setup: Arc<Setup>, events: mpsc::Sender<E
 struct Shared {
     worker_idx: usize,
     setup: Arc<Setup>,
-    scratch: RefCell<Box<[u8]>>,
     /// One count for all connections, so that counting touches the memory of none.
     traffic: Rc<Traffic>,
     book: RefCell<Book>,
@@ -185,7 +180,6 @@ async fn run(
 ) {
     let shared = Rc::new(Shared {
         worker_idx,
-        scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
         traffic: Rc::default(),
         book: RefCell::new(Book::new(Arc::clone(&setup.wire))),
         mailboxes: RefCell::default(),

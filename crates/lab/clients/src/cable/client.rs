@@ -17,22 +17,23 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     ConnectError, Ending, PerformError, ReceiveError, SubscribeError,
-    inbox::Inbox,
     opening::{self, Answer},
 };
-use crate::websocket::{self, Connection};
+use crate::{
+    inbox::{Capacity, HeapBytes, Inbox},
+    websocket::{self, Connection},
+};
 
-/// How long a leaving client waits for the server's Close: it only matters for the local port (see
-/// [`Connection::close`]).
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Bytes of messages that wait in the inbox at most.
+const MAX_INBOX_BYTES: usize = 16 << 20;
 
 /// How to connect a [`Client`].
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The WebSocket below. Its deadline covers the welcome, too.
     pub websocket: websocket::Options,
-    /// How many messages wait in the inbox; when one more arrives, the oldest is dropped and counted in
-    /// [`Counters::n_dropped`]. Default 1,000.
+    /// How many messages wait in the inbox; when one more arrives, or they have more than 16 MiB, the oldest is dropped and
+    /// counted in [`Counters::n_dropped`]. Default 1,000.
     pub inbox_capacity: usize,
 }
 
@@ -82,6 +83,12 @@ pub struct Counters {
     pub n_dropped: u64,
 }
 
+impl HeapBytes for Received {
+    fn heap_bytes(&self) -> usize {
+        self.message.len()
+    }
+}
+
 type Observer = Box<dyn FnMut(Incoming<'_>) + Send>;
 
 /// An Action Cable consumer.
@@ -91,7 +98,8 @@ type Observer = Box<dyn FnMut(Incoming<'_>) + Send>;
 /// arriving when the pause is over.
 pub struct Client {
     connection: Connection,
-    inbox: Inbox,
+    inbox: Inbox<Received>,
+    n_dropped: u64,
     observer: Option<Observer>,
     ending: Option<Ending>,
     n_pings: u64,
@@ -123,10 +131,13 @@ impl Client {
     /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
     pub async fn connect(options: &Options) -> Result<(Self, ConnectTimings), ConnectError> {
         let (connection, websocket, welcome) = opening::open(&options.websocket, &Rc::default()).await?;
-        let inbox = Inbox::new(options.inbox_capacity);
         let client = Self {
             connection,
-            inbox,
+            inbox: Inbox::new(Capacity {
+                n_messages: options.inbox_capacity,
+                n_bytes: MAX_INBOX_BYTES,
+            }),
+            n_dropped: 0,
             observer: None,
             ending: None,
             n_pings: 0,
@@ -187,8 +198,10 @@ impl Client {
     ) -> Result<Received, ReceiveError> {
         let search = async {
             loop {
-                if let Some(received) = self.inbox.take_matching(&mut matches) {
-                    return Ok(received);
+                while let Some(received) = self.inbox.pop() {
+                    if matches(&received.message) {
+                        return Ok(received);
+                    }
                 }
                 self.read().await?;
             }
@@ -230,20 +243,19 @@ impl Client {
             bytes_out,
             n_pings: _,
         } = self.connection.counters();
-        let n_dropped = self.inbox.n_dropped();
         Counters {
             n_messages_in,
             n_messages_out,
             bytes_in,
             bytes_out,
             n_pings: self.n_pings,
-            n_dropped,
+            n_dropped: self.n_dropped,
         }
     }
 
     /// Leaves politely; waits a second at most for the server's Close. The counters stay readable.
     pub async fn disconnect(&mut self) {
-        self.connection.close(CLOSE_TIMEOUT).await;
+        self.connection.close(Connection::CLOSE_TIMEOUT).await;
     }
 
     async fn ask_to_subscribe(&mut self, identifier: &str) -> Result<Answer, Ending> {
@@ -296,7 +308,7 @@ impl Client {
                         at,
                     });
                 }
-                self.inbox.push(Received {
+                self.n_dropped += self.inbox.push_dropping(Received {
                     message: (*message).to_owned(),
                     at,
                 });

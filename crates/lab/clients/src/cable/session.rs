@@ -24,7 +24,6 @@ use crate::websocket::Connection;
 
 mod channel;
 mod event;
-mod inbox;
 mod latency;
 mod link;
 mod message;
@@ -46,9 +45,8 @@ pub use self::{
 };
 use self::{shared::Shared, state::ChannelState};
 
-/// How long a leaving client waits for the server's Close: it only matters for the local port (see
-/// [`Connection::close`]).
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Bytes of messages that a queue of a session holds at most.
+const MAX_WAITING_BYTES: usize = 16 << 20;
 
 /// An Action Cable consumer, with the extended protocol where the server agreed to it. Clones share one connection,
 /// which ends with the [`Reader`].
@@ -192,7 +190,7 @@ impl Session {
         let connection = self.shared.link.borrow_mut().leave();
         self.shared.waiters.wake_all();
         if let Some(mut connection) = connection {
-            connection.close(CLOSE_TIMEOUT).await;
+            connection.close(Connection::CLOSE_TIMEOUT).await;
         }
     }
 }

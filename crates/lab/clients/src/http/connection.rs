@@ -1,7 +1,6 @@
 //! A connection that speaks HTTP/1.1: one exchange at a time, read into a buffer of the whole thread.
 
 use std::{
-    cell::RefCell,
     future::poll_fn,
     io::{self, IoSlice},
     net::SocketAddr,
@@ -13,16 +12,7 @@ use std::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{HttpError, TlsFacts, exchange::Marks, response_reader::ResponseReader};
-use crate::stream::Stream;
-
-/// How much is read at once.
-const SCRATCH_BYTES: usize = 64 << 10;
-
-thread_local! {
-    /// One buffer for all connections of a worker: what is read is taken out before anybody else runs, so an idle
-    /// connection owns none.
-    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice());
-}
+use crate::{scratch, stream::Stream};
 
 /// An open connection, with or without TLS.
 #[derive(Debug)]
@@ -146,7 +136,7 @@ impl Transfer<'_> {
 
     /// How much was read; zero is the end.
     fn poll_read(&mut self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<Result<usize, HttpError>> {
-        SCRATCH.with_borrow_mut(|scratch| {
+        scratch::lend(|scratch| {
             let mut buffer = ReadBuf::new(scratch);
             if let Err(error) = ready!(Pin::new(stream).poll_read(cx, &mut buffer)) {
                 return Poll::Ready(match error.kind() {

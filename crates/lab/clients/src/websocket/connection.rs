@@ -1,6 +1,6 @@
 //! An open WebSocket.
 //!
-//! Two ways to read, one at a time: [`Connection::poll_receive`] into a buffer that belongs to the caller, so that
+//! Two ways to read, one at a time: [`Connection::poll_receive`] into the buffer of the thread, so that
 //! ten thousand idle connections of one worker own no buffer; and [`Connection::next_message`] for users who
 //! do one thing after the other. Both answer pings and the server's Close by themselves; a caller who first has to hand on
 //! what came before that Close reads with [`Connection::poll_receive_unanswered`].
@@ -18,7 +18,7 @@ use plimsoll_websocket::{CloseCode, Config, Decoder, Event, Opcode, Role, handsh
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{Compression, Counters, Message, Options, Payload, ReceiveError, SendError, outgoing::Outgoing};
-use crate::stream::Stream;
+use crate::{scratch, stream::Stream};
 
 /// How much [`Connection::next_message`] reads at once. A stack buffer, gone when the read is done.
 const READ_BYTES: usize = 4096;
@@ -41,6 +41,10 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// How long a user that is done waits for the server's Close. A server that is there answers at once; one that does
+    /// not must not hold up the end of a run, where thousands close at the same time.
+    pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
     pub(super) fn new(stream: Stream, options: &Options, accepted: Accepted, unread: Vec<u8>) -> Self {
         let config = Config {
             role: Role::Client,
@@ -96,21 +100,17 @@ impl Connection {
         }
     }
 
-    /// Reads once into `scratch` and hands each complete event to `on_event`, with the instant of the read. Pings
-    /// have been answered already. Ready after one read, whether or not it completed an event.
-    ///
-    /// `scratch` belongs to the caller only while this function runs. It must not be empty; with 64 KB one read
-    /// nearly always empties the socket.
+    /// Reads once and hands each complete event to `on_event`, with the instant of the read. Pings have been answered
+    /// already. Ready after one read, whether or not it completed an event. `on_event` must read from no other connection.
     ///
     /// # Errors
     /// The connection is over; events that came before have been handed out, and the server has been told.
     pub fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        scratch: &mut [u8],
         on_event: impl FnMut(Instant, Event<'_>),
     ) -> Poll<Result<(), ReceiveError>> {
-        let received = self.poll_receive_unanswered(cx, scratch, on_event);
+        let received = self.poll_receive_unanswered(cx, on_event);
         if let Poll::Ready(Err(ending)) = &received {
             self.answer_ending(ending);
         }
@@ -123,6 +123,15 @@ impl Connection {
     /// # Errors
     /// Nothing more will be received; events that came before have been handed out.
     pub fn poll_receive_unanswered(
+        &mut self,
+        cx: &mut Context<'_>,
+        on_event: impl FnMut(Instant, Event<'_>),
+    ) -> Poll<Result<(), ReceiveError>> {
+        scratch::lend(|scratch| self.poll_receive_into(cx, scratch, on_event))
+    }
+
+    /// As [`poll_receive_unanswered`](Self::poll_receive_unanswered), into a buffer that is not empty.
+    pub(super) fn poll_receive_into(
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
@@ -253,6 +262,8 @@ impl Connection {
     /// Says Close with code 1000 and waits for the server's Close or the end of the stream, at most `timeout`.
     /// Messages that arrive meanwhile are dropped. The server ends the TCP connection first when it follows RFC
     /// 6455 §7.1.1, so that our local port is free at once and not held for a minute in `TIME_WAIT`.
+    ///
+    /// [`CLOSE_TIMEOUT`](Self::CLOSE_TIMEOUT) is enough for a user that waits for nothing else.
     pub async fn close(&mut self, timeout: Duration) {
         // Whatever goes wrong while closing, the connection is over, which is all that was asked for.
         let _ = tokio::time::timeout(timeout, self.say_close()).await;
@@ -260,13 +271,9 @@ impl Connection {
 
     async fn say_close(&mut self) {
         self.outgoing.start_close(CloseCode::NORMAL, "");
-        // The buffers are on the stack and gone after each read: thousands may close at the same time, and wait.
-        while poll_fn(|cx| self.poll_receive(cx, &mut [0; READ_BYTES], |_, _| {}))
-            .await
-            .is_ok()
-        {}
+        while poll_fn(|cx| self.poll_receive(cx, |_, _| {})).await.is_ok() {}
         // The server has said Close; what is left is the end of the stream.
-        while poll_fn(|cx| self.poll_read(cx, &mut ReadBuf::new(&mut [0; READ_BYTES])))
+        while poll_fn(|cx| scratch::lend(|scratch| self.poll_read(cx, &mut ReadBuf::new(scratch))))
             .await
             .is_ok()
         {}

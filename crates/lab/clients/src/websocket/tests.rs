@@ -140,7 +140,7 @@ async fn a_message_larger_than_any_buffer_arrives_whole() {
 }
 
 #[tokio::test]
-async fn reading_into_the_callers_buffer_hands_out_every_event() {
+async fn a_small_buffer_hands_out_every_event() {
     let (mut session, mut connection) = connected(&frame(Opcode::Text, b"early")).await;
     let mut bytes = frame(Opcode::Text, b"a");
     bytes.extend(frame(Opcode::Ping, b""));
@@ -151,7 +151,8 @@ async fn reading_into_the_callers_buffer_hands_out_every_event() {
     let mut events = Vec::new();
     let ending = loop {
         let mut note = |_, event: Event<'_>| events.push(format!("{event:?}"));
-        if let Err(ending) = poll_fn(|cx| connection.poll_receive(cx, &mut scratch, &mut note)).await {
+        if let Err(ending) = poll_fn(|cx| connection.poll_receive_into(cx, &mut scratch, &mut note)).await {
+            connection.answer_ending(&ending);
             break ending;
         }
     };
@@ -186,8 +187,7 @@ async fn messages_can_be_answered_before_an_ending_that_came_with_them() {
         let (mut session, mut connection) = connected(&bytes).await;
         let mut events = Vec::new();
         let mut note = |_, event: Event<'_>| events.push(format!("{event:?}"));
-        let mut scratch = [0; 64];
-        let ended = poll_fn(|cx| connection.poll_receive_unanswered(cx, &mut scratch, &mut note)).await;
+        let ended = poll_fn(|cx| connection.poll_receive_unanswered(cx, &mut note)).await;
         let ended = ended.unwrap_err();
         assert_eq!(events[0], "Text(\"one\")");
         assert!(ended.asks_for_close() && connection.is_open());

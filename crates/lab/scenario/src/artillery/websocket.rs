@@ -3,7 +3,6 @@
 //! Artillery looks at messages only while a step waits for one. Here every message is counted when it arrives, answers
 //! are timed, and a server that closes is noticed at once.
 
-mod inbox;
 mod opening;
 mod reception;
 mod round_trips;

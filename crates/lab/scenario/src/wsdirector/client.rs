@@ -27,9 +27,6 @@ use super::{
     scenario::{Action, Expectation, Group, Outgoing, Protocol, Receive, ReceiveAll},
 };
 
-/// How long a client that is done waits for the server's Close: it only matters for the local port.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// How long the answer to a subscription or a join may take: as for `receive`.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -114,7 +111,7 @@ impl<'a> Client<'a> {
     /// Says farewell.
     pub(super) async fn close(&mut self) {
         if self.ending.is_none() {
-            Box::pin(self.connection.close(CLOSE_TIMEOUT)).await;
+            Box::pin(self.connection.close(Connection::CLOSE_TIMEOUT)).await;
         }
     }
 

@@ -1,7 +1,8 @@
 //! Messages that a client has received and no step has taken, in the order of their arrival.
 
-use std::{cell::OnceCell, collections::VecDeque, time::Instant};
+use std::{cell::OnceCell, time::Instant};
 
+use plimsoll_clients::inbox::{Capacity, HeapBytes, Inbox};
 use serde_json::Value;
 
 /// Messages that wait at most. A step that has to look further fails.
@@ -35,25 +36,41 @@ impl Message {
     }
 }
 
+impl HeapBytes for Message {
+    fn heap_bytes(&self) -> usize {
+        self.text.len()
+    }
+}
+
 /// What waits. While it is full, the socket is not read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Mailbox {
-    messages: VecDeque<Message>,
-    n_bytes: usize,
+    messages: Inbox<Message>,
     /// How many at the front a step has looked at and left.
     n_seen: usize,
+}
+
+impl Default for Mailbox {
+    fn default() -> Self {
+        Self {
+            messages: Inbox::new(Capacity {
+                n_messages: MOST_MESSAGES,
+                n_bytes: MOST_BYTES,
+            }),
+            n_seen: 0,
+        }
+    }
 }
 
 impl Mailbox {
     /// Adds the latest message.
     pub(super) fn push(&mut self, message: Message) {
-        self.n_bytes += message.text.len();
-        self.messages.push_back(message);
+        self.messages.push(message);
     }
 
     /// Whether nothing more may be added.
     pub(super) fn is_full(&self) -> bool {
-        self.messages.len() >= MOST_MESSAGES || self.n_bytes >= MOST_BYTES
+        self.messages.is_full()
     }
 
     /// Takes the first message of which `matches` is true; those before it count as seen.
@@ -64,18 +81,12 @@ impl Mailbox {
             Some(position) if position < self.n_seen => self.n_seen - 1,
             _ => n_passed,
         };
-        self.remove(position?)
+        self.messages.remove(position?)
     }
 
     /// Takes the first message that no step has looked at.
     pub(super) fn take_unseen(&mut self) -> Option<Message> {
-        self.remove(self.n_seen)
-    }
-
-    fn remove(&mut self, position: usize) -> Option<Message> {
-        let message = self.messages.remove(position)?;
-        self.n_bytes -= message.text.len();
-        Some(message)
+        self.messages.remove(self.n_seen)
     }
 
     /// Adds the latest message, which a step has looked at, as it has at all before.
@@ -125,7 +136,7 @@ mod tests {
         assert_eq!(take("b"), (None, 1));
         let left: Vec<_> = mailbox.iter().map(|message| message.text.as_str()).collect();
         assert_eq!(left, ["a2"]);
-        assert_eq!((mailbox.len(), mailbox.n_bytes), (1, 2));
+        assert_eq!(mailbox.len(), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{
     future::poll_fn,
     rc::Rc,
     task::{Context, Poll},
-    time::{Duration, Instant, SystemTime},
+    time::{Instant, SystemTime},
 };
 
 use plimsoll_clients::{
@@ -13,9 +13,6 @@ use plimsoll_clients::{
 };
 
 use super::{Event, SendOrder, Shared, book::Note, mailbox::Mailbox, opening};
-
-/// How long one connection waits for the server's Close when the run is over.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What the worker wants from a client. At most one letter per message in flight, and one to close.
 #[derive(Debug)]
@@ -62,7 +59,7 @@ async fn listen(
             Turn::Read(Err(error)) => return Some(farewell.unwrap_or_else(|| error.cause())),
             Turn::Letter(Letter::Send(order)) => send(shared, &mut connection, &order),
             Turn::Letter(Letter::Close) => {
-                Box::pin(connection.close(CLOSE_TIMEOUT)).await;
+                Box::pin(connection.close(Connection::CLOSE_TIMEOUT)).await;
                 return None;
             }
         }
@@ -80,8 +77,7 @@ fn poll_turn(
     if let Poll::Ready(letter) = mailbox.poll_take(cx) {
         return Poll::Ready(Turn::Letter(letter));
     }
-    let mut scratch = shared.scratch.borrow_mut();
-    let read = connection.poll_receive(cx, &mut scratch, |at, event| {
+    let read = connection.poll_receive(cx, |at, event| {
         let mut book = shared.book.borrow_mut();
         match book.note(slot, at, &event) {
             Note::Nothing => {}

@@ -2,11 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{
-    Channel, Message, Shared,
-    inbox::{HeapBytes, Inbox},
-    state::ChannelState,
-};
+use super::{Channel, MAX_WAITING_BYTES, Message, Shared, state::ChannelState};
+use crate::inbox::{Capacity, HeapBytes, Inbox};
 
 /// Something that an observer is to be told of.
 #[derive(Debug, Clone)]
@@ -76,7 +73,10 @@ impl Events {
 impl Default for Events {
     fn default() -> Self {
         Self {
-            waiting: Inbox::new(Self::CAPACITY),
+            waiting: Inbox::new(Capacity {
+                n_messages: Self::CAPACITY,
+                n_bytes: MAX_WAITING_BYTES,
+            }),
         }
     }
 }

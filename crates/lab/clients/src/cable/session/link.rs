@@ -1,7 +1,6 @@
 //! The connection of a session, as long as there is one, and afterwards why there is none.
 
 use std::{
-    cell::RefCell,
     future::Future,
     pin::pin,
     task::{Context, Poll},
@@ -17,16 +16,8 @@ use crate::{
     websocket::{Connection, ReceiveError},
 };
 
-/// One read nearly always empties the socket, whatever a broadcast storm left in it.
-const SCRATCH_BYTES: usize = 64 * 1024;
-
 /// Where each frame is told, at the level trace: what `--websocket-debug=full` shows.
 const LOG_TARGET: &str = "websocket";
-
-thread_local! {
-    /// What all sessions of a thread read into, one at a time: an idle session owns no buffer.
-    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice());
-}
 
 #[derive(Debug)]
 pub(super) struct Link {
@@ -92,8 +83,7 @@ impl Link {
                 *ending = Some(why);
             }
         };
-        let read = SCRATCH.with_borrow_mut(|scratch| connection.poll_receive(cx, scratch, on_event));
-        let read = read.map_err(|error| {
+        let read = connection.poll_receive(cx, on_event).map_err(|error| {
             if let ReceiveError::Closed { code, .. } = &error {
                 self.close_code = *code;
             }

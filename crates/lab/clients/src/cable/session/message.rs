@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use crate::inbox::HeapBytes;
+
 /// What arrived for a channel, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
@@ -11,4 +13,10 @@ pub struct Message {
     pub at: Instant,
     /// The same on the wall clock: milliseconds of Unix time.
     pub unix_ms: u64,
+}
+
+impl HeapBytes for Message {
+    fn heap_bytes(&self) -> usize {
+        self.json.len()
+    }
 }

@@ -11,10 +11,11 @@ use serde::Deserialize;
 use tokio::time::timeout_at;
 
 use super::{
-    CLOSE_TIMEOUT, Ending, Message, Shared,
+    Ending, Message, Shared,
     event::{Kind, Pending},
     state::{ChannelState, Stage},
 };
+use crate::websocket::Connection;
 
 /// Reads the socket of a session while it is polled. Dropping it ends the session.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl Reader {
             (Ok(()), None) => return Ok(()),
             // The server's Close, with its code, comes right behind.
             (Ok(()), Some(Ending::Disconnected { .. })) => {
-                let until = tokio::time::Instant::now() + CLOSE_TIMEOUT;
+                let until = tokio::time::Instant::now() + Connection::CLOSE_TIMEOUT;
                 self.farewell_until.get_or_insert(until);
                 return Ok(());
             }

@@ -6,7 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Message, inbox::Inbox, latency::Counting, positions::Positions};
+use super::{MAX_WAITING_BYTES, Message, latency::Counting, positions::Positions};
+use crate::inbox::{Capacity, Inbox};
 
 /// How far a subscription has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +92,10 @@ impl ChannelState {
                 stage: Stage::Asked,
                 asked_at: None,
                 ack: None,
-                inbox: Inbox::new(Self::INBOX_CAPACITY),
+                inbox: Inbox::new(Capacity {
+                    n_messages: Self::INBOX_CAPACITY,
+                    n_bytes: MAX_WAITING_BYTES,
+                }),
                 ignores_reads: false,
                 is_observed: false,
                 is_presence_observed: false,

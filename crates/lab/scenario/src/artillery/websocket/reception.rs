@@ -2,11 +2,19 @@
 
 use std::{collections::VecDeque, time::Instant};
 
+use plimsoll_clients::inbox::{Capacity, Inbox};
 use plimsoll_load::metrics::Recorder;
 use plimsoll_websocket::Event;
 
-use super::{inbox::Inbox, round_trips::RoundTrips};
+use super::round_trips::RoundTrips;
 use crate::artillery::metrics::Metrics;
+
+/// Messages that are kept for steps to come. Reason: far more than a scenario reads; a server that sends without end must
+/// not fill the memory. The oldest gives way.
+const INBOX: Capacity = Capacity {
+    n_messages: 1_000,
+    n_bytes: 1 << 20,
+};
 
 /// A message for a step that waits.
 #[derive(Debug)]
@@ -24,7 +32,7 @@ pub(super) struct Reception {
     /// For the step that waits, as many as it still wants; further ones belong to the inbox.
     arrivals: VecDeque<Arrival>,
     n_wanted: usize,
-    inbox: Option<Inbox>,
+    inbox: Option<Inbox<Box<[u8]>>>,
 }
 
 impl Reception {
@@ -35,7 +43,7 @@ impl Reception {
             trips: RoundTrips::default(),
             arrivals: VecDeque::new(),
             n_wanted: 0,
-            inbox: has_inbox.then(Inbox::default),
+            inbox: has_inbox.then(|| Inbox::new(INBOX)),
         }
     }
 
@@ -56,7 +64,7 @@ impl Reception {
                 body: body.into(),
             });
         } else if let Some(inbox) = &mut self.inbox {
-            let n_dropped = inbox.push(body.into());
+            let n_dropped = inbox.push_dropping(body.into());
             if n_dropped > 0 {
                 self.recorder.count(self.metrics.inbox_dropped, n_dropped);
             }
@@ -87,7 +95,7 @@ impl Reception {
     }
 
     /// Where messages wait that nobody has asked for.
-    pub(super) fn inbox(&mut self) -> Option<&mut Inbox> {
+    pub(super) fn inbox(&mut self) -> Option<&mut Inbox<Box<[u8]>>> {
         self.inbox.as_mut()
     }
 }

@@ -1,7 +1,6 @@
 //! An open WebSocket with the steps that a user can do over it.
 
 use std::{
-    cell::RefCell,
     future::{Future, poll_fn},
     pin::pin,
     rc::Rc,
@@ -25,14 +24,6 @@ use crate::artillery::{
     metrics::Metrics,
     variables::Variables,
 };
-
-/// What one read takes at the most. Reason: with 64 KiB one read nearly always empties the socket.
-const SCRATCH_BYTES: usize = 64 << 10;
-
-thread_local! {
-    /// One buffer for all users of a worker, so that an idle one owns none.
-    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into());
-}
 
 /// How long the server may take to say Close when a user is done. Reason: an answer to the last message comes before
 /// it, and an overloaded server is slow; one that never says Close holds up nobody but this user.
@@ -126,13 +117,10 @@ impl Session {
             let found = self.read_until(deadline, |reception| {
                 let is_wanted =
                     |body: &[u8]| has_all(&answers.wanted.matches, &Answer::new(body, None), variables);
-                match reception.inbox()?.take_first(n_seen, is_wanted) {
-                    Ok(message) => Some(message),
-                    Err(n) => {
-                        n_seen = n;
-                        None
-                    }
-                }
+                let inbox = reception.inbox()?;
+                let found = inbox.take_first(n_seen, |body| is_wanted(body));
+                n_seen = inbox.len();
+                found
             });
             let message = found.await.map_err(Failure::from)?;
             take(&answers.wanted.captures, &Answer::new(&message, None), variables)?;
@@ -265,9 +253,7 @@ impl Session {
         if let Some(ending) = ending {
             return Poll::Ready(Err(ending.clone()));
         }
-        let read = SCRATCH.with_borrow_mut(|scratch| {
-            connection.poll_receive(cx, scratch, |at, event| reception.take(at, event))
-        });
+        let read = connection.poll_receive(cx, |at, event| reception.take(at, event));
         read.map_err(|error| ending.insert(error).clone())
     }
 }

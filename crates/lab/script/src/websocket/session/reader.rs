@@ -1,7 +1,6 @@
 //! The future that reads a WebSocket in the background, whatever the script does meanwhile.
 
 use std::{
-    cell::RefCell,
     future::{Future as _, poll_fn},
     rc::Rc,
     task::{Context, Poll, ready},
@@ -17,14 +16,6 @@ use crate::{
     program::Program,
     websocket::{Ending, debug::Debug, dial::Dialled, samples::Samples},
 };
-
-/// How much is read at once: nearly always all that is there.
-const SCRATCH_BYTES: usize = 64 * 1024;
-
-thread_local! {
-    /// One for all sockets of a thread: it is used only while one of them is read.
-    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice());
-}
 
 /// Ends the session with the future that it is in, when that is dropped before its time. After the connection's own end the
 /// script still takes what came before it.
@@ -115,9 +106,7 @@ impl Reader {
                 let _ = connection.poll_flush(cx);
                 break Poll::Pending;
             }
-            let read = SCRATCH.with_borrow_mut(|scratch| {
-                connection.poll_receive_unanswered(cx, scratch, |at, event| self.receive(at, event))
-            });
+            let read = connection.poll_receive_unanswered(cx, |at, event| self.receive(at, event));
             match read {
                 Poll::Pending => break Poll::Pending,
                 Poll::Ready(Ok(())) => {}

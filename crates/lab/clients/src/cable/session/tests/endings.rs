@@ -5,9 +5,10 @@ use tokio::join;
 
 use super::scene::Scene;
 use crate::{
-    cable::{Ending, session::CLOSE_TIMEOUT},
+    cable::Ending,
     cause::Cause,
     test_peer::{Got, close},
+    websocket::Connection,
 };
 
 #[tokio::test]
@@ -48,7 +49,7 @@ async fn a_disconnect_without_a_close_is_waited_for_a_second() {
     let started = tokio::time::Instant::now();
     let outcome = scene.reader.read().await;
     assert_eq!(outcome.unwrap_err().cause(), Cause::Disconnected("remote".into()));
-    assert_eq!(started.elapsed().as_secs(), CLOSE_TIMEOUT.as_secs());
+    assert_eq!(started.elapsed().as_secs(), Connection::CLOSE_TIMEOUT.as_secs());
 }
 
 #[tokio::test]
