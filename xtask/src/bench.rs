@@ -29,7 +29,11 @@ mod swarm;
 mod usage;
 mod watch;
 
-use std::{env, io, num::NonZeroUsize, path::PathBuf};
+use std::{
+    env, io,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+};
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -54,6 +58,9 @@ pub(crate) struct Options {
     /// Serve with this program instead of the release build, to compare with an older one: run both in turn.
     #[arg(long, value_name = "FILE")]
     server: Option<PathBuf>,
+    /// Load with this program instead of the release build, to compare with an older one: run both in turn.
+    #[arg(long, value_name = "FILE")]
+    generator: Option<PathBuf>,
     /// Write the raw data to benchmarks/<date>-<name>/.
     #[arg(long)]
     save: bool,
@@ -90,10 +97,12 @@ enum Name {
 
 /// What every benchmark gets to know.
 struct Plan {
-    /// The release binary of `plimsoll`.
-    binary: PathBuf,
-    /// The binary that serves: the same one, or another one to compare with.
+    /// The binary that serves: the release build of `plimsoll`, or another one to compare with.
     server: PathBuf,
+    /// The binary that loads: the release build, or another one to compare with.
+    generator: PathBuf,
+    /// The target folder, for what benchmarks build and write.
+    target: PathBuf,
     /// Empty: the benchmark's own default.
     connections: Vec<usize>,
     rounds: u32,
@@ -127,9 +136,12 @@ pub(crate) fn run(options: &Options) -> Result<(), BoxedError> {
         return run_optimized();
     }
     let binary = repository::build_release("plimsoll")?;
+    let target = binary.parent().and_then(Path::parent);
+    let target = target.expect("a release binary lies in a folder of the target folder");
     let plan = Plan {
+        target: target.to_owned(),
         server: options.server.clone().unwrap_or_else(|| binary.clone()),
-        binary,
+        generator: options.generator.clone().unwrap_or(binary),
         connections: options.connections.iter().map(|n| n.get()).collect(),
         rounds: options.rounds,
     };

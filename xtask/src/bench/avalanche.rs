@@ -78,7 +78,7 @@ pub(super) fn connect(plan: &Plan, server: &Server, n_connections: usize) -> Res
     let (at_once, steps) = (N_AT_ONCE.to_string(), N_STEPS.to_string());
     let step_size = n_connections.div_ceil(N_STEPS).to_string();
     generator::run(
-        &plan.binary,
+        &plan.generator,
         &[
             "connect",
             &url,

@@ -24,7 +24,7 @@ pub(super) struct Broadcast {
 impl Broadcast {
     /// Starts a server, runs the workload, stops the server.
     pub(super) fn run(&self, plan: &Plan) -> Result<Report, Error> {
-        self.run_against(&plan.binary, &Server::start(&plan.server)?)
+        self.run_against(&plan.generator, &Server::start(&plan.server)?)
     }
 
     fn run_against(&self, binary: &Path, server: &Server) -> Result<Report, Error> {
@@ -86,6 +86,6 @@ pub(super) fn frame_bytes(plan: &Plan) -> Result<usize, Error> {
         n_in_flight: 1,
         n_deliveries: 1,
     }
-    .run_against(&plan.binary, &server)?;
+    .run_against(&plan.generator, &server)?;
     listener.wait_for(r#""action":"broadcast""#).map_err(Error::Swarm)
 }

@@ -98,13 +98,13 @@ fn load(plan: &Plan, held: Duration, report: &Path) -> Result<f64, Error> {
         &path,
         &url,
     ];
-    let found = generator::run(&plan.binary, &arguments)?;
+    let found = generator::run(&plan.generator, &arguments)?;
     Ok(found.number("/latency_us/p50")? / 1e3)
 }
 
 /// What the program says of two runs.
 fn compare(plan: &Plan, baseline: &Path, candidate: &Path) -> Result<Value, Error> {
-    let mut program = Command::new(&plan.binary);
+    let mut program = Command::new(&plan.generator);
     program
         .arg("report")
         .args([baseline, candidate])
@@ -118,9 +118,9 @@ fn compare(plan: &Plan, baseline: &Path, candidate: &Path) -> Result<Value, Erro
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// For the reports of the runs, beside the program.
+/// For the reports of the runs.
 fn folder(plan: &Plan) -> Result<PathBuf, Error> {
-    let folder = plan.binary.with_file_name("bench-compare");
+    let folder = plan.target.join("bench-compare");
     fs::create_dir_all(&folder).map_err(Error::Folder)?;
     Ok(folder)
 }

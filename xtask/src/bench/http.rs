@@ -63,7 +63,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome, Error> {
 
 /// One after the other against one server.
 fn round(plan: &Plan, n_connections: usize, sheet: &mut Sheet) -> Result<Value, Error> {
-    let server = Server::start(&plan.binary)?;
+    let server = Server::start(&plan.server)?;
     let url = format!("http://{}/health", server.address());
     let n = n_connections.to_string();
     let wrk = foreign(
@@ -117,7 +117,7 @@ fn first_number(line: &str) -> Option<f64> {
 fn ours(plan: &Plan, n_connections: &str, url: &str) -> Result<(f64, Report), Error> {
     let duration = format!("{SECONDS}s");
     let arguments = ["http", "-k", "-c", n_connections, "--duration", &duration, url];
-    let (report, cpu_us) = measured(|| generator::run(&plan.binary, &arguments))?;
+    let (report, cpu_us) = measured(|| generator::run(&plan.generator, &arguments))?;
     Ok((cpu_us / report.number("/complete")?, report))
 }
 

@@ -150,7 +150,7 @@ fn perform(plan: &Plan, server: &Server) -> Result<Report, Error> {
     let (url, pid) = (server.cable_url(), server.pid().to_string());
     let (n_clients, n_samples) = (N_PERFORMING.to_string(), N_PERFORMED.to_string());
     generator::run(
-        &plan.binary,
+        &plan.generator,
         &[
             "echo",
             &url,

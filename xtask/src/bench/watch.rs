@@ -53,11 +53,11 @@ fn per_user(plan: &Plan, n_connections: usize, outcome: &mut Outcome) -> Result<
     let mut reports = Vec::new();
     for _ in 0..plan.rounds {
         let idle = Readings::take(plan, n_connections)?.each();
-        let server = Server::start(&plan.binary)?;
+        let server = Server::start(&plan.server)?;
         let (url, pid) = (server.cable_url(), server.pid().to_string());
         let [step_size, n_steps] = [n_connections / N_STEPS, N_STEPS].map(|n| n.to_string());
         let report = generator::run(
-            &plan.binary,
+            &plan.generator,
             &[
                 "connect",
                 &url,
@@ -97,11 +97,11 @@ fn in_all(plan: &Plan, outcome: &mut Outcome) -> Result<(), Error> {
     let mut sheet = Sheet::new(title, &columns);
     let mut reports = Vec::new();
     for _ in 0..plan.rounds {
-        let server = Server::start(&plan.binary)?;
+        let server = Server::start(&plan.server)?;
         let (url, pid) = (server.cable_url(), server.pid().to_string());
         let before = server.cpu()?;
         let report = generator::run(
-            &plan.binary,
+            &plan.generator,
             &[
                 "echo",
                 &url,

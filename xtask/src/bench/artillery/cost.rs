@@ -67,7 +67,7 @@ pub(super) fn measure(plan: &Plan, tools: &Tools, outcome: &mut Outcome) -> Resu
         let mut sheet = Sheet::new(title, &columns);
         let mut reports = Vec::new();
         for _ in 0..plan.rounds {
-            let server = Server::start(&plan.binary)?;
+            let server = Server::start(&plan.server)?;
             let ours = workload.cost(&tools.plimsoll, &server, &mut reports)?;
             let theirs = workload.cost(&tools.artillery, &server, &mut reports)?;
             sheet.push(vec![

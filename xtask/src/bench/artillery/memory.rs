@@ -54,7 +54,7 @@ fn slope(
     run: impl Fn(&Server, usize) -> Result<(String, u64), Error>,
 ) -> Result<f64, Error> {
     let mut max_rss_bytes = |n_users: usize| -> Result<u64, Error> {
-        let (command, max_rss_bytes) = run(&Server::start(&plan.binary)?, n_users)?;
+        let (command, max_rss_bytes) = run(&Server::start(&plan.server)?, n_users)?;
         reports.push(json!({ "command": command, "users": n_users, "max_rss_bytes": max_rss_bytes }));
         Ok(max_rss_bytes)
     };

@@ -1,11 +1,6 @@
 //! A program that runs Artillery's files, as a process per run with a report.
 
-use std::{
-    fs, io,
-    os::unix::process::CommandExt,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, io, os::unix::process::CommandExt, path::PathBuf, process::Command};
 
 use serde_json::Value;
 
@@ -54,7 +49,7 @@ impl Tool {
     /// The program that is measured.
     pub(super) fn plimsoll(plan: &Plan) -> Result<Self, Error> {
         Ok(Self {
-            program: plan.binary.clone(),
+            program: plan.generator.clone(),
             arguments: &[],
             folder: folder(plan)?,
         })
@@ -143,9 +138,7 @@ impl Tool {
 
 /// Beside what the end-to-end tests build.
 fn folder(plan: &Plan) -> Result<PathBuf, Error> {
-    let target = plan.binary.parent().and_then(Path::parent);
-    let target = target.expect("a release binary lies in a folder of the target folder");
-    let folder = target.join("foreign/artillery");
+    let folder = plan.target.join("foreign/artillery");
     fs::create_dir_all(&folder).map_err(Error::Folder)?;
     Ok(folder)
 }

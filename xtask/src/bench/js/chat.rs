@@ -50,7 +50,7 @@ pub(super) fn measure(plan: &Plan, plimsoll: &Runner, outcome: &mut Outcome) -> 
 
 /// One run against a server of its own.
 fn chat(plan: &Plan, plimsoll: &Runner, n_vus: usize) -> Result<Chat, Error> {
-    let server = Server::start_with(&plan.binary, &["--app", "chat"])?;
+    let server = Server::start_with(&plan.server, &["--app", "chat"])?;
     let run = plimsoll.run(&Script {
         file: "chat.js",
         variables: &[

@@ -86,7 +86,7 @@ pub(super) fn measure(
         let mut reports = Vec::new();
         for _ in 0..plan.rounds {
             let exchange = exchange::pace_us().map_err(Error::Limit)?;
-            let server = Server::start(&plan.binary)?;
+            let server = Server::start(&plan.server)?;
             let ours = workload.us_per_round_trip(plimsoll, &server, &mut reports)?;
             let mut figures = vec![ours, exchange, ours / exchange];
             if workload.is_k6s {

@@ -24,17 +24,14 @@ impl Runner {
     /// The program that is measured; prints its report as JSON.
     pub(super) fn plimsoll(plan: &Plan) -> Self {
         Self {
-            program: plan.binary.clone(),
+            program: plan.generator.clone(),
             arguments: &["run", "--quiet", "--format", "json"],
         }
     }
 
     /// The real k6, built from the Go module that the end-to-end tests build it from, where they build it.
     pub(super) fn k6(plan: &Plan) -> Result<Self, Error> {
-        let profile = plan.binary.parent().and_then(|folder| folder.parent());
-        let program = profile
-            .expect("a release binary lies in a folder of the target folder")
-            .join("foreign/k6");
+        let program = plan.target.join("foreign/k6");
         let mut build = Command::new("go");
         // Without the tables for debuggers: half the size.
         build.args(["build", "-ldflags=-s -w", "-o"]).arg(&program);
