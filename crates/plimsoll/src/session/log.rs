@@ -302,9 +302,9 @@ impl Line {
             Level::DEBUG | Level::TRACE => ("DEBU", "37"),
         };
         if writer.has_ansi_escapes() {
-            write!(writer, "\x1b[{colour}m{label}\x1b[0m[{secs:04}] ")?
+            write!(writer, "\x1b[{colour}m{label}\x1b[0m[{secs:04}] ")?;
         } else {
-            write!(writer, "{label}[{secs:04}] ")?
+            write!(writer, "{label}[{secs:04}] ")?;
         }
         let others: Vec<_> = self.others().collect();
         match others.as_slice() {

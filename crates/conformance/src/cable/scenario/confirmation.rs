@@ -51,7 +51,7 @@ pub(super) async fn first(stage: &Stage<'_>) -> Checked {
     while !is_confirmed {
         let message = client.message("the confirmation").await?;
         if message.is("confirm_subscription") {
-            is_confirmed = true
+            is_confirmed = true;
         } else {
             last = Some(follows(last, message.payload())?);
             heard_before += 1;

@@ -13,9 +13,9 @@ pub(super) fn quantile(upper_tail: f64, degrees: f64) -> f64 {
     for _ in 0..BISECTIONS {
         let middle = (low + high) / 2.0;
         if tail(middle, degrees) > upper_tail {
-            low = middle
+            low = middle;
         } else {
-            high = middle
+            high = middle;
         }
     }
     (low + high) / 2.0

@@ -116,9 +116,9 @@ impl Vu for Place {
             let scenario = program.choose();
             recorder.count(metrics.created, 1);
             if phase.is_some_and(Phase::is_closed) {
-                drop(self.activity.n_following.fetch_add(1, Relaxed))
+                self.activity.n_following.fetch_add(1, Relaxed);
             } else {
-                recorder.record(metrics.lateness, context.lateness())
+                recorder.record(metrics.lateness, context.lateness());
             }
             recorder.tally(&scenario.created, 1);
             let mut user = User::new(program, scenario, self.instance.as_deref(), recorder);

@@ -89,9 +89,9 @@ fn has_only_types(namespace: &TSNamespaceDeclaration<'_>) -> bool {
 impl<'a> Visit<'a> for Eraser<'_> {
     fn visit_statement(&mut self, statement: &Statement<'a>) {
         if is_type(statement) {
-            self.edits.blank_statement(statement.span())
+            self.edits.blank_statement(statement.span());
         } else {
-            walk::walk_statement(self, statement)
+            walk::walk_statement(self, statement);
         }
     }
 
