@@ -4,12 +4,15 @@
 //! in tests.
 
 mod json;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use messages::*;
 
 mod messages {
     #![expect(unreachable_pub, reason = "generated code is public whatever it is used for")]
-    include!(concat!(env!("OUT_DIR"), "/anycable.rs"));
+    // Written by a test (`proto/tests.rs`).
+    include!("../proto/anycable.inc");
 }
 
 /// What is asked of an application; also the name of the call in gRPC's service `anycable.RPC`.

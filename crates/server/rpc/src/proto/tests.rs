@@ -1,8 +1,10 @@
-//! Generates the messages of `proto/rpc.proto` with compilers in Rust, so that nobody needs to install `protoc`.
+//! The generated messages, made of `proto/rpc.proto` again: `UPDATE_EXPECT=1 cargo test -p plimsoll-rpc generated` writes
+//! the file anew.
 //!
+//! They are made here and not by the build, because the compilers of protocol buffers are a large part of a first build.
 //! Over HTTP the same messages travel as JSON, so they get serde's traits, too.
 
-use std::error::Error;
+use expect_test::expect_file;
 
 /// Must be there in a reply: without it, whatever was sent is no reply.
 const STATUSES: [&str; 3] = [
@@ -37,9 +39,10 @@ const OPTIONAL: [&str; 19] = [
 /// What is sent is written without prost ([`request.rs`](src/request.rs)), which is compared with these in tests.
 const ONLY_IN_TESTS: [&str; 4] = ["ConnectionRequest", "CommandMessage", "DisconnectRequest", "Env"];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=proto/rpc.proto");
-    let descriptors = protox::compile(["proto/rpc.proto"], ["proto"])?;
+#[test]
+fn the_generated_messages_are_those_of_the_protocol() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/proto");
+    let descriptors = protox::compile(["rpc.proto"], [folder]).unwrap();
     let mut config = prost_build::Config::new();
     config
         .btree_map(["."])
@@ -68,6 +71,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             "#[serde(default, deserialize_with = \"crate::proto::json::or_default\")]",
         );
     }
-    config.compile_fds(descriptors)?;
-    Ok(())
+    let module = prost_build::Module::from_protobuf_package_name("anycable");
+    let files = config
+        .generate(
+            descriptors
+                .file
+                .into_iter()
+                .map(|file| (module.clone(), file))
+                .collect(),
+        )
+        .unwrap();
+    expect_file!["../../proto/anycable.inc"].assert_eq(&files[&module]);
 }
