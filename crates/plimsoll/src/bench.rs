@@ -1,20 +1,37 @@
-//! `plimsoll bench`: hands the process's streams to the workloads, and keeps what they came to.
+//! `plimsoll bench` and `plimsoll ab`: from flags over a workload to what becomes of its result.
 
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+};
 
 use clap::{Args, Parser, Subcommand};
 use plimsoll_load::machine::Machine;
 use plimsoll_report::summary::Kind;
-use plimsoll_shootout::{
-    Bench, BroadcastArgs, ConnectArgs, EchoArgs, Error, HttpArgs, Prepared, Streams, Verdict,
+use plimsoll_shootout::{Bench, Company, Error, Finished, Interrupt, Onlooker, Streams, Verdict};
+use tokio::{
+    runtime::{Builder, LocalOptions},
+    sync::mpsc,
 };
 
+mod args;
+mod enter;
+mod http_options;
+mod options;
+mod trials;
+mod typed;
+
+use self::{args::HttpArgs, typed::Typed};
+pub(crate) use self::{
+    args::{BroadcastArgs, ConnectArgs, EchoArgs},
+    options::UsageError,
+};
 use crate::{
     exit::{Failure, Status},
     live::PageFlags,
     origin::origin,
     report::ReportFlags,
-    runs::SaveFlags,
+    runs::{Keeper, SaveFlags},
+    signals::Signals,
     surroundings::Surroundings,
     terminal,
 };
@@ -51,61 +68,107 @@ struct Kept<A: Args> {
     #[command(flatten)]
     workload: A,
     #[command(flatten)]
+    flags: Flags,
+}
+
+/// Flags that all workloads have.
+#[derive(Debug, Args)]
+struct Flags {
+    #[command(flatten)]
     report: ReportFlags,
     #[command(flatten)]
     save: SaveFlags,
     #[command(flatten)]
     page: PageFlags,
+    /// No progress: remarks and the result only
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         match self.workload {
-            Workload::Broadcast(it) => it.execute(surroundings, Bench::Broadcast),
-            Workload::Connect(it) => it.execute(surroundings, Bench::Connect),
-            Workload::Echo(it) => it.execute(surroundings, Bench::Echo),
-            Workload::Http(it) => it.execute(surroundings, |args| Bench::Http(Box::new(args))),
+            Workload::Broadcast(it) => it.execute(surroundings),
+            Workload::Connect(it) => it.execute(surroundings),
+            Workload::Echo(it) => it.execute(surroundings),
+            Workload::Http(it) => it.execute(surroundings),
         }
     }
 }
 
 impl AbOptions {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-        self.http
-            .execute(surroundings, |args| Bench::Http(Box::new(args)))
+        self.http.execute(surroundings)
     }
 }
 
-impl<A: Args> Kept<A> {
-    fn execute(
-        self,
-        surroundings: &Surroundings<'_>,
-        bench: impl FnOnce(A) -> Bench,
-    ) -> Result<Status, Failure> {
-        self.report.check()?;
-        let bench = bench(self.workload);
-        let keeper = self.save.keeper(bench.is_quiet(), surroundings);
-        let bench = Prepared::try_from(bench).map_err(failure)?;
-        let page = self.page.serve_bench(&bench.name(), &mut io::stderr())?;
-        let (page, stops) = page.unzip();
-        let streams = Streams {
-            stdout: &mut io::stdout(),
-            stderr: &mut io::stderr(),
-            stderr_columns: io::stderr().is_terminal().then_some(|| terminal::size().0),
-            stdin_is_terminal: io::stdin().is_terminal(),
-        };
-        let audience = page.as_ref().zip(stops).map(|(page, stops)| page.audience(stops));
-        let finished = bench.execute(streams, audience).map_err(failure)?;
+impl<A: Typed> Kept<A> {
+    fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
+        let Self { workload, flags } = self;
+        flags.report.check()?;
+        let bench = workload.bench();
+        let bench = bench.map_err(|mistake| Failure::Usage(mistake.to_string()))?;
+        let keeper = flags.save.keeper(flags.quiet, surroundings);
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build_local(LocalOptions::default())?;
+        let status = runtime.block_on(flags.conduct(bench, keeper));
+        // The system may still be looking for a host that an interrupted bench does not need any more.
+        runtime.shutdown_background();
+        status
+    }
+}
+
+impl Flags {
+    /// Runs the bench, and takes care of what it came to. To be polled on a local runtime.
+    async fn conduct(self, bench: Bench, keeper: Keeper) -> Result<Status, Failure> {
+        let signals = Signals::listen()?;
+        let page = self
+            .page
+            .serve_bench(&bench.name(), &signals, &mut io::stderr())?;
+        let onlooker = page.as_ref().map(|page| page.onlooker());
+        let finished = self.run(bench, signals, onlooker).await?;
         let summary = finished.summarize(origin(Kind::Bench, &finished.name(), &Machine::read()));
         keeper.keep(&summary);
         self.report.write(&summary);
         if let Some(page) = page {
-            page.finish(&summary)?;
+            page.finish(&summary).await;
         }
         match finished.verdict.map_err(failure)? {
             Verdict::Clean => Ok(Status::Success),
             Verdict::Faulty => Ok(Status::BadResult),
         }
+    }
+
+    async fn run(
+        &self,
+        bench: Bench,
+        signals: Signals,
+        onlooker: Option<&dyn Onlooker>,
+    ) -> Result<Finished, Failure> {
+        let (orders, interrupt) = mpsc::channel(2);
+        tokio::task::spawn_local(pass_on(signals, orders));
+        let (mut stdout, mut stderr) = (io::stdout(), io::stderr());
+        let streams = Streams {
+            stdout: &mut stdout,
+            stderr: &mut stderr,
+            stderr_columns: io::stderr().is_terminal().then_some(|| terminal::size().0),
+            is_quiet: self.quiet,
+        };
+        let company = Company {
+            interrupt: Interrupt::new(interrupt),
+            onlooker,
+        };
+        bench.execute(streams, company).await.map_err(failure)
+    }
+}
+
+/// Makes orders of signals: the first one ends the bench in good order, the second one at once.
+async fn pass_on(signals: Signals, orders: mpsc::Sender<()>) {
+    for n in [1, 2] {
+        signals.received(n).await;
+        // There is room for both.
+        let _over = orders.try_send(());
     }
 }
 

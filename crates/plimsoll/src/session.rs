@@ -27,7 +27,6 @@ use plimsoll_load::{
 use plimsoll_outputs::Outputs;
 use plimsoll_report::{Style, timeline::Recorder};
 use plimsoll_script::Redaction;
-use plimsoll_shootout::WatchArgs;
 
 use self::{
     course::Course,
@@ -51,6 +50,7 @@ use crate::{
     signals::Signals,
     surroundings::Surroundings,
     terminal,
+    watching::WatchArgs,
 };
 
 /// What a session begins with, besides the flags that all load tests have.

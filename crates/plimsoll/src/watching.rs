@@ -1,9 +1,54 @@
-//! What is said of targets that were watched beside a run.
+//! `--watch`, which all commands have that put load on something: what is typed, and what is said of targets that ended.
 
-use plimsoll_report::summary::Target;
+use std::sync::Arc;
+
+use clap::Args;
+use plimsoll_load::watch::{OpenPage, Sampling, SamplingError, Target};
+use plimsoll_report::summary;
+use plimsoll_shootout::Watching;
+
+mod page;
+
+use self::page::Page;
+
+/// What is watched beside the load.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct WatchArgs {
+    /// Also measure what the target costs, second by second: a process id, :PORT that it listens on, cgroup:PATH, or its
+    /// metrics, http://HOST/metrics#NAME,START*; with NAME= before it, it has that name; may be given several times
+    #[arg(long = "watch", value_name = "TARGET")]
+    pub(crate) targets: Vec<Target>,
+}
+
+impl WatchArgs {
+    /// Finds all targets; `None` when there are none.
+    ///
+    /// # Errors
+    /// When one is not there.
+    pub(crate) fn attach(&self) -> Result<Option<Arc<Sampling>>, SamplingError> {
+        if self.targets.is_empty() {
+            return Ok(None);
+        }
+        Sampling::attach(&self.targets, &open_page())
+            .map(Arc::new)
+            .map(Some)
+    }
+
+    /// For a bench, which finds them itself.
+    pub(crate) fn watching(&self) -> Watching {
+        Watching {
+            targets: self.targets.clone(),
+            open: open_page(),
+        }
+    }
+}
+
+fn open_page() -> OpenPage {
+    Arc::new(|url| Ok(Box::new(Page::open(url)?)))
+}
 
 /// Says which of these targets did not live to see the end.
-pub(crate) fn tell_ended(targets: &[Target]) {
+pub(crate) fn tell_ended(targets: &[summary::Target]) {
     for target in targets {
         if let Some(ended) = &target.ended {
             tracing::warn!(

@@ -1,34 +1,27 @@
 //! Whole runs over real sockets, against a server whose mistakes are known: the account must name exactly those.
 
 mod agreement;
+mod options;
 mod server;
 
-use std::thread;
+use std::{thread, time::Duration};
 
-use clap::{Parser, Subcommand as _};
 use plimsoll_load::machine::Machine;
 use plimsoll_report::{
     Summary,
     summary::{Kind, Origin},
 };
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::{runtime::Builder, sync::mpsc};
 
-use self::server::{Dialect, Fault, Server};
-use crate::{
-    Bench, Error, Exchange, Interrupt, Prepared, Progress, Sink, Streams, Verdict, exchange, outcome,
+use self::{
+    options::{broadcast, connect, echo},
+    server::{Dialect, Fault, Server},
 };
-
-#[derive(Parser)]
-struct CommandLine {
-    #[command(subcommand)]
-    bench: Bench,
-}
-
-fn parse(arguments: &str) -> Bench {
-    let words = ["bench"].into_iter().chain(arguments.split_whitespace());
-    CommandLine::try_parse_from(words).unwrap().bench
-}
+use crate::{
+    Bench, Company, Connect, Error, Exchange, Format, Interrupt, Progress, Results, ServerType, Sink,
+    Streams, Verdict, exchange, outcome, watching::Watching,
+};
 
 /// What a run left behind.
 struct Finished {
@@ -63,22 +56,38 @@ impl Finished {
     }
 }
 
-fn bench(arguments: &str) -> Finished {
+/// Executes the bench; its result is for machines, unless it says otherwise.
+fn execute(bench: impl FnOnce(Results) -> Bench) -> Finished {
+    execute_to(
+        Results {
+            format: Format::Json,
+            path: None,
+        },
+        bench,
+    )
+}
+
+fn execute_to(results: Results, bench: impl FnOnce(Results) -> Bench) -> Finished {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let streams = Streams {
         stdout: &mut stdout,
         stderr: &mut stderr,
         stderr_columns: None,
-        stdin_is_terminal: false,
+        is_quiet: false,
     };
-    let (verdict, summary) =
-        match Prepared::try_from(parse(arguments)).and_then(|bench| bench.execute(streams, None)) {
-            Ok(finished) => {
-                let summary = summary(&finished);
-                (finished.verdict, Some(summary))
-            }
-            Err(error) => (Err(error), None),
-        };
+    let (_orders, interrupt) = mpsc::channel(1);
+    let company = Company {
+        interrupt: Interrupt::new(interrupt),
+        onlooker: None,
+    };
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let (verdict, summary) = match runtime.block_on(bench(results).execute(streams, company)) {
+        Ok(finished) => {
+            let summary = summary(&finished);
+            (finished.verdict, Some(summary))
+        }
+        Err(error) => (Err(error), None),
+    };
     let [stdout, stderr] = [stdout, stderr].map(|it| String::from_utf8(it).unwrap());
     if let (Some(summary), Ok(json)) = (&summary, serde_json::from_str(&stdout)) {
         agreement::check(summary, &json);
@@ -89,6 +98,22 @@ fn bench(arguments: &str) -> Finished {
         stderr,
         summary,
     }
+}
+
+/// For people.
+fn text() -> Results {
+    Results {
+        format: Format::Text,
+        path: None,
+    }
+}
+
+fn exchanging(options: Exchange) -> impl FnOnce(Results) -> Bench {
+    move |results| Bench::Exchange(Box::new(options), results)
+}
+
+fn connecting(options: Connect) -> impl FnOnce(Results) -> Bench {
+    move |results| Bench::Connect(Box::new(options), results)
 }
 
 fn summary(finished: &crate::Finished) -> Summary {
@@ -103,24 +128,13 @@ fn summary(finished: &crate::Finished) -> Summary {
     finished.summarize(origin)
 }
 
-/// Ten broadcasts in each step, to six more clients on two workers.
-fn broadcast(server: &Server, n_steps: usize, n_in_flight: usize, more: &str) -> Finished {
-    let target = server.target();
-    bench(&format!(
-        "broadcast {target} --format json --step-size 6 --total-steps {n_steps} --sample-size 10 --workers 2 \
-         --connect-concurrent 1 --concurrent {n_in_flight} --wait-broadcasts 1 {more}"
-    ))
-}
-
 #[test]
 fn a_faultless_server_is_found_faultless_in_every_dialect() {
     for dialect in [Dialect::Json, Dialect::Binary, Dialect::Cable] {
-        let run = broadcast(
-            &Server::start(dialect, Fault::None),
-            3,
-            4,
-            "--payload-padding 200",
-        );
+        let run = execute(exchanging(Exchange {
+            n_padding_bytes: 200,
+            ..broadcast(&Server::start(dialect, Fault::None), 3, 4)
+        }));
         assert_eq!(
             run.verdict.as_ref().unwrap(),
             &Verdict::Clean,
@@ -146,7 +160,7 @@ fn a_faultless_server_is_found_faultless_in_every_dialect() {
 fn each_mistake_of_the_server_is_named() {
     let check = |fault, deliveries: [u64; 5], verdict| {
         for dialect in [Dialect::Json, Dialect::Binary, Dialect::Cable] {
-            let run = broadcast(&Server::start(dialect, fault), 1, 1, "");
+            let run = execute(exchanging(broadcast(&Server::start(dialect, fault), 1, 1)));
             assert_eq!(
                 run.deliveries(),
                 deliveries,
@@ -169,7 +183,8 @@ fn each_mistake_of_the_server_is_named() {
 
 #[test]
 fn a_late_arrival_is_never_both_lost_and_received() {
-    let run = broadcast(&Server::start(Dialect::Json, Fault::Delay(4, 1, 15)), 2, 1, "");
+    let server = Server::start(Dialect::Json, Fault::Delay(4, 1, 15));
+    let run = execute(exchanging(broadcast(&server, 2, 1)));
     // It came in the second step, behind messages that were sent long after it was acknowledged.
     assert_eq!(run.deliveries(), [60 + 120, 0, 0, 1, 1], "{}", run.stdout);
     assert_eq!(run.verdict.unwrap(), Verdict::Clean);
@@ -177,7 +192,8 @@ fn a_late_arrival_is_never_both_lost_and_received() {
 
 #[test]
 fn a_listener_that_drops_loses_what_it_was_due() {
-    let run = broadcast(&Server::start(Dialect::Json, Fault::Cut(1, 3)), 1, 1, "");
+    let server = Server::start(Dialect::Json, Fault::Cut(1, 3));
+    let run = execute(exchanging(broadcast(&server, 1, 1)));
     let step = run.first_step();
     assert_eq!(step["n_dropped"], 1, "{}", run.stdout);
     // How many broadcasts went out before the drop was noticed is a matter of luck; that they add up is not.
@@ -193,7 +209,10 @@ fn a_listener_that_drops_loses_what_it_was_due() {
 #[test]
 fn a_missing_acknowledgement_does_not_hang_the_run() {
     let server = Server::start(Dialect::Json, Fault::NoResult(2));
-    let run = broadcast(&server, 1, 1, "--answer-timeout 0.3");
+    let run = execute(exchanging(Exchange {
+        answer_limit: Duration::from_millis(300),
+        ..broadcast(&server, 1, 1)
+    }));
     assert_eq!(run.deliveries(), [60, 0, 0, 0, 0], "{}", run.stdout);
     let step = run.first_step();
     assert_eq!(
@@ -205,7 +224,8 @@ fn a_missing_acknowledgement_does_not_hang_the_run() {
 
 #[test]
 fn messages_of_others_are_told_apart() {
-    let run = broadcast(&Server::start(Dialect::Json, Fault::Foreign), 1, 1, "");
+    let server = Server::start(Dialect::Json, Fault::Foreign);
+    let run = execute(exchanging(broadcast(&server, 1, 1)));
     assert_eq!(run.deliveries(), [60, 0, 0, 0, 0]);
     assert_eq!(run.json()["plimsoll"]["n_foreign"], 60);
     assert!(
@@ -224,9 +244,7 @@ fn echoes_work_in_every_dialect() {
         .into_iter()
         .chain(plain)
     {
-        let target = Server::start(dialect, Fault::None).target();
-        let arguments = "--step-size 5 --total-steps 2 --sample-size 50 --concurrent 7 --format json";
-        let run = bench(&format!("echo {target} {arguments}"));
+        let run = execute(exchanging(echo(&Server::start(dialect, Fault::None), 5, 2, 50)));
         let json = run.json();
         assert_eq!(run.verdict.unwrap(), Verdict::Clean, "{dialect:?} {}", run.stdout);
         for step in json["steps"].as_array().unwrap() {
@@ -239,10 +257,8 @@ fn echoes_work_in_every_dialect() {
 
 #[test]
 fn an_echo_that_changed_is_no_echo() {
-    let target = Server::start(Dialect::Echo(None), Fault::Alter).target();
-    let run = bench(&format!(
-        "echo {target} --step-size 2 --total-steps 1 --sample-size 4"
-    ));
+    let server = Server::start(Dialect::Echo(None), Fault::Alter);
+    let run = execute_to(text(), exchanging(echo(&server, 2, 1, 4)));
     assert_eq!(run.verdict.unwrap(), Verdict::Faulty);
     assert!(
         run.stderr.contains("echoes that came back changed: 4"),
@@ -260,11 +276,11 @@ fn connecting_is_timed_for_every_server_type() {
         Dialect::Cable,
         Dialect::Echo(None),
     ] {
-        let target = Server::start(dialect, Fault::None).target();
-        let target = target.replace("actioncable", "actioncable-connect");
-        let run = bench(&format!(
-            "connect {target} --step-size 20 --total-steps 2 --format json"
-        ));
+        let mut options = connect(&Server::start(dialect, Fault::None), 20, 2);
+        if dialect == Dialect::Cable {
+            options.common.server_type = ServerType::ActionCableConnect;
+        }
+        let run = execute(connecting(options));
         let json = run.json();
         assert_eq!(run.verdict.unwrap(), Verdict::Clean, "{dialect:?}");
         assert_eq!(json["steps"][1]["clients"], 40);
@@ -277,10 +293,8 @@ fn connecting_is_timed_for_every_server_type() {
 
 #[test]
 fn clients_that_fail_are_grouped_by_cause() {
-    let target = Server::start(Dialect::Json, Fault::RefuseHalf).target();
-    let run = bench(&format!(
-        "connect {target} --step-size 10 --total-steps 1 --concurrent 10"
-    ));
+    let server = Server::start(Dialect::Json, Fault::RefuseHalf);
+    let run = execute_to(text(), connecting(connect(&server, 10, 1)));
     assert_eq!(run.verdict.unwrap(), Verdict::Faulty);
     assert!(
         run.stdout.starts_with("clients:     5    95per-rtt: "),
@@ -298,10 +312,8 @@ fn clients_that_fail_are_grouped_by_cause() {
 
 #[test]
 fn a_run_in_which_nobody_gets_ready_is_an_error() {
-    let target = Server::start(Dialect::Cable, Fault::Reject).target();
-    let error = bench(&format!("connect {target} --step-size 3"))
-        .verdict
-        .unwrap_err();
+    let server = Server::start(Dialect::Cable, Fault::Reject);
+    let error = execute(connecting(connect(&server, 3, 1))).verdict.unwrap_err();
     assert_eq!(
         error.to_string(),
         "none of 3 clients got ready: subscription rejected (3)"
@@ -313,8 +325,14 @@ fn a_run_in_which_nobody_gets_ready_is_an_error() {
 fn the_result_goes_into_a_file_and_the_target_is_watched() {
     let folder = std::env::temp_dir().join(format!("plimsoll-shootout-{}", std::process::id()));
     let file = folder.join("new/out.json");
-    let more = format!("--filename {} --watch {}", file.display(), std::process::id());
-    let run = broadcast(&Server::start(Dialect::Json, Fault::None), 1, 1, &more);
+    let results = Results {
+        format: Format::Json,
+        path: Some(file.clone()),
+    };
+    let mut options = broadcast(&Server::start(Dialect::Json, Fault::None), 1, 1);
+    let own = std::process::id().to_string().parse().unwrap();
+    options.common.watching = Watching::processes(vec![own]);
+    let run = execute_to(results, exchanging(options));
     assert_eq!((run.verdict.unwrap(), run.stdout.as_str()), (Verdict::Clean, ""));
     let json: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let watch = &json["steps"][0]["plimsoll"]["sampling"]["watch"];
@@ -323,32 +341,6 @@ fn the_result_goes_into_a_file_and_the_target_is_watched() {
         "{watch}"
     );
     std::fs::remove_dir_all(folder).unwrap();
-}
-
-#[test]
-fn help_names_every_flag_of_websocket_bench() {
-    let mut command = Bench::augment_subcommands(clap::Command::new("bench"));
-    let common = "--origin --local-addr --worker-addr --server-type --concurrent --step-size --total-steps \
-                  --interactive --steps-delay --command-delay --command-delay-chance --format --filename \
-                  --action-cable-encoding --channel";
-    let sampling = "--sub-protocol --sample-size --limit-percentile --limit-rtt --payload-padding";
-    let broadcast = "--connect-concurrent --initial-clients --wait-broadcasts";
-    for (name, more) in [
-        ("connect", ""),
-        ("echo", sampling),
-        ("broadcast", sampling),
-        ("broadcast", broadcast),
-    ] {
-        let help = command
-            .find_subcommand_mut(name)
-            .unwrap()
-            .render_long_help()
-            .to_string();
-        let words: Vec<_> = help.split_whitespace().collect();
-        for flag in common.split_whitespace().chain(more.split_whitespace()) {
-            assert!(words.contains(&flag), "{name} has no {flag}");
-        }
-    }
 }
 
 /// Hears everything and prints nothing; interrupts the run once, when the first message is answered.
@@ -370,21 +362,24 @@ impl Sink for Impatient {
     fn note(&mut self, _: &str) {}
 }
 
-#[tokio::test]
-async fn an_interrupted_run_tells_what_there_is() {
-    let target = Server::start(Dialect::Json, Fault::None).target();
-    let Bench::Broadcast(args) = parse(&format!("broadcast {target} --sample-size 1000000 --step-size 3"))
-    else {
-        panic!()
-    };
-    let (interrupt, signals) = mpsc::channel(1);
+/// Runs so many messages, and ends the run when the first one is answered.
+async fn interrupted(options: Exchange) -> outcome::Outcome {
+    let (interrupt, orders) = mpsc::channel(1);
     let mut sink = Impatient {
         interrupt: Some(interrupt),
     };
-    let options = Exchange::try_from(args).unwrap();
-    let outcome = exchange::run(&options, Interrupt::new(signals), &mut sink)
-        .await
-        .unwrap();
+    let options = Exchange {
+        n_samples: 1_000_000,
+        ..options
+    };
+    let outcome = exchange::run(&options, Interrupt::new(orders), &mut sink).await;
+    outcome.unwrap()
+}
+
+#[tokio::test]
+async fn an_interrupted_run_tells_what_there_is() {
+    let server = Server::start(Dialect::Json, Fault::None);
+    let outcome = interrupted(broadcast(&server, 1, 4)).await;
     assert_eq!((outcome.steps.len(), outcome.is_interrupted), (1, true));
     assert_eq!(outcome.messages, ["interrupted by the user"]);
     let counts = outcome.deliveries().unwrap();

@@ -1,31 +1,57 @@
-//! From the parsed command line to a verdict: what the binary calls.
+//! From checked options to a verdict: what the binary calls.
 
 use std::{
     fmt::Display,
     fs::{self, File},
-    future::pending,
     io::{self, Write},
     path::PathBuf,
 };
 
 use plimsoll_clients::http::HttpError;
 use plimsoll_report::{Summary, summary::Origin};
-use tokio::{runtime::Builder, signal::ctrl_c, sync::mpsc};
 
 use crate::{
-    args::{Bench, Format, HttpArgs},
     connect, exchange,
-    http::{self, HttpOptions, HttpOutcome, HttpRunError, HttpUsageError},
+    http::{self, HttpOptions, HttpOutcome, HttpResults, HttpRunError},
     interrupt::Interrupt,
-    onlooker::Audience,
-    options::{Connect, Exchange, UsageError},
+    onlooker::Onlooker,
+    options::{Connect, Exchange},
     outcome::{self, Outcome},
     output::Console,
     run::RunError,
     talk::{Columns, Talk},
 };
 
-/// The process's streams, as far as a bench needs them.
+/// A bench that is ready to go: what it is to do, and what becomes of its result.
+#[derive(Debug)]
+pub enum Bench {
+    /// `broadcast` or `echo`.
+    Exchange(Box<Exchange>, Results),
+    /// `connect`.
+    Connect(Box<Connect>, Results),
+    /// `http`.
+    Http(Box<HttpOptions>, HttpResults),
+}
+
+/// How a result is written, and where.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// For whom.
+    pub format: Format,
+    /// The file; `None` for standard output. It is made anew before the bench, with its folders.
+    pub path: Option<PathBuf>,
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people: lines as the step or the run ends.
+    Text,
+    /// One object, when the run is over.
+    Json,
+}
+
+/// The streams of a bench.
 pub struct Streams<'a> {
     /// For results.
     pub stdout: &'a mut dyn Write,
@@ -33,8 +59,16 @@ pub struct Streams<'a> {
     pub stderr: &'a mut dyn Write,
     /// How wide the terminal is that shows the progress; `None` where none does.
     pub stderr_columns: Option<Columns>,
-    /// Whether somebody can press Enter.
-    pub stdin_is_terminal: bool,
+    /// Whether nothing is said of the progress. Remarks are.
+    pub is_quiet: bool,
+}
+
+/// Who takes part in a bench from outside.
+pub struct Company<'a> {
+    /// Who may end it.
+    pub interrupt: Interrupt,
+    /// Who looks on, if anybody does.
+    pub onlooker: Option<&'a dyn Onlooker>,
 }
 
 /// How a run that was done ended.
@@ -88,12 +122,6 @@ impl Finished {
 /// Why there is no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command line is not usable.
-    #[error(transparent)]
-    Usage(#[from] UsageError),
-    /// The same for `http`.
-    #[error(transparent)]
-    HttpUsage(#[from] HttpUsageError),
     /// The run could not be done.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -121,85 +149,41 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the command line asks for what cannot be, so that nothing was tried.
+    /// Whether the options ask for what cannot be, so that nothing was tried.
     pub fn is_wrong_usage(&self) -> bool {
-        match self {
-            Self::Usage(_) | Self::HttpUsage(_) => true,
-            Self::Http(HttpRunError::Request(error, _)) => matches!(error, HttpError::Field(_)),
-            Self::Run(_) | Self::Http(_) | Self::Ended { .. } | Self::Output { .. } => false,
-        }
+        matches!(self, Self::Http(HttpRunError::Request(HttpError::Field(_), _)))
     }
 }
 
-/// A bench whose options are checked.
-pub struct Prepared(Kind);
-
-enum Kind {
-    WebSocket(Box<WebSocket>),
-    Http(Box<HttpArgs>, Box<HttpOptions>),
-}
-
-struct WebSocket {
-    workload: Workload,
-    is_interactive: bool,
-    /// Where results go instead of standard output.
-    path: Option<PathBuf>,
-    format: Format,
-}
-
-/// A bench with checked options.
-enum Workload {
-    Exchange(Exchange),
-    Connect(Connect),
-}
-
-impl TryFrom<Bench> for Prepared {
-    type Error = Error;
-
-    fn try_from(bench: Bench) -> Result<Self, Error> {
-        let (common, workload) = match bench {
-            Bench::Broadcast(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
-            Bench::Echo(args) => (args.common.clone(), args.try_into().map(Workload::Exchange)),
-            Bench::Connect(args) => (args.common.clone(), args.try_into().map(Workload::Connect)),
-            Bench::Http(args) => {
-                let options = HttpOptions::try_from(&*args)?;
-                return Ok(Self(Kind::Http(args, Box::new(options))));
-            }
-        };
-        Ok(Self(Kind::WebSocket(Box::new(WebSocket {
-            workload: workload?,
-            is_interactive: common.interactive,
-            path: common.filename,
-            format: common.format,
-        }))))
-    }
-}
-
-impl Prepared {
+impl Bench {
     /// For people: the command and whom it is about.
     pub fn name(&self) -> String {
-        match &self.0 {
-            Kind::WebSocket(bench) => match &bench.workload {
-                Workload::Exchange(options) => name(options.workload(), &options.common.target),
-                Workload::Connect(options) => name(outcome::Workload::Connect, &options.common.target),
-            },
-            Kind::Http(_, options) => http::name(&options.shown_url()),
+        match self {
+            Self::Exchange(options, _) => name(options.workload(), &options.common.target),
+            Self::Connect(options, _) => name(outcome::Workload::Connect, &options.common.target),
+            Self::Http(options, _) => http::name(&options.shown_url()),
         }
     }
 
-    /// Runs the bench to its end. Ctrl-C ends it early with what there is; a second one does not wait for what is in
-    /// flight. So do the stops of the audience, if there is one.
+    /// Runs the bench to its end, or until it is told to end, and writes its result.
     ///
     /// # Errors
     /// [`Error`], when it was not done.
-    pub fn execute(
-        self,
-        mut streams: Streams<'_>,
-        audience: Option<Audience<'_>>,
-    ) -> Result<Finished, Error> {
-        match self.0 {
-            Kind::WebSocket(bench) => bench.execute(streams, audience),
-            Kind::Http(args, options) => http::execute(&args, &options, &mut streams, audience),
+    pub async fn execute(self, streams: Streams<'_>, company: Company<'_>) -> Result<Finished, Error> {
+        match self {
+            Self::Http(options, results) => http::execute(&options, &results, streams, company).await,
+            Self::Exchange(options, results) => {
+                let workload = async |interrupt, console: &mut Console<'_>| {
+                    exchange::run(&options, interrupt, console).await
+                };
+                execute(workload, &results, streams, company).await
+            }
+            Self::Connect(options, results) => {
+                let workload = async |interrupt, console: &mut Console<'_>| {
+                    connect::run(&options, interrupt, console).await
+                };
+                execute(workload, &results, streams, company).await
+            }
         }
     }
 }
@@ -208,80 +192,33 @@ fn name(workload: outcome::Workload, target: impl Display) -> String {
     format!("bench {} {target}", workload.name())
 }
 
-impl WebSocket {
-    fn execute(self, streams: Streams<'_>, audience: Option<Audience<'_>>) -> Result<Finished, Error> {
-        if self.is_interactive && !streams.stdin_is_terminal {
-            return Err(UsageError::NoTerminal.into());
-        }
-        let failed = |source| Error::Output {
-            path: self.path.clone(),
-            source,
-        };
-        let mut file = self.path.as_ref().map(create).transpose().map_err(failed)?;
-        let results = file
-            .as_mut()
-            .map_or(streams.stdout, |file| file as &mut dyn Write);
-        let talk = Talk::new(streams.stderr, streams.stderr_columns);
-        let (onlooker, stops) = audience.map(|it| (it.onlooker, it.stops)).unzip();
-        let mut console = Console::new(results, talk, self.format, onlooker);
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(RunError::Start)?;
-        let outcome = runtime.block_on(self.workload.run(stops, &mut console))?;
-        let told = console.finish(&outcome).map_err(failed);
-        let verdict = told.map(|()| {
-            if outcome.is_faulty() {
-                Verdict::Faulty
-            } else {
-                Verdict::Clean
-            }
-        });
-        Ok(Finished {
-            verdict,
-            result: Outcomes::WebSocket(Box::new(outcome)),
-        })
-    }
-}
-
-impl Workload {
-    async fn run(
-        &self,
-        stops: Option<mpsc::Receiver<()>>,
-        console: &mut Console<'_>,
-    ) -> Result<Outcome, RunError> {
-        let (signals, interrupt) = mpsc::channel(2);
-        let watch = tokio::spawn(forward_stops(stops, signals));
-        let outcome = match self {
-            Self::Exchange(options) => exchange::run(options, Interrupt::new(interrupt), console).await,
-            Self::Connect(options) => connect::run(options, Interrupt::new(interrupt), console).await,
-        };
-        watch.abort();
-        outcome
-    }
-}
-
-/// Ctrl-C of the process, and `stops` of somebody else, as messages, for as long as it is polled.
-pub(crate) async fn forward_stops(mut stops: Option<mpsc::Receiver<()>>, signals: mpsc::Sender<()>) {
-    // A full channel means that two have not been looked at yet: the run is ending as fast as it can.
-    loop {
-        tokio::select! {
-            Ok(()) = ctrl_c() => {}
-            () = next(&mut stops) => {}
-            else => return,
-        }
-        let _ = signals.try_send(());
-    }
-}
-
-/// Waits for one more, or for ever when none can come.
-async fn next(stops: &mut Option<mpsc::Receiver<()>>) {
-    if let Some(stops) = stops
-        && stops.recv().await.is_some()
-    {
-        return;
-    }
-    pending::<()>().await;
+async fn execute(
+    workload: impl AsyncFnOnce(Interrupt, &mut Console<'_>) -> Result<Outcome, RunError>,
+    results: &Results,
+    streams: Streams<'_>,
+    company: Company<'_>,
+) -> Result<Finished, Error> {
+    let path = results.path.as_ref();
+    let failed = |source| Error::Output {
+        path: path.cloned(),
+        source,
+    };
+    let mut file = path.map(create).transpose().map_err(failed)?;
+    let out = file
+        .as_mut()
+        .map_or(streams.stdout, |file| file as &mut dyn Write);
+    let talk = Talk::new(streams.stderr, streams.stderr_columns);
+    let mut console = Console::new(out, talk, results.format, streams.is_quiet, company.onlooker);
+    let outcome = workload(company.interrupt, &mut console).await?;
+    let told = console.finish(&outcome).map_err(failed);
+    let verdict = told.map(|()| match outcome.is_faulty() {
+        true => Verdict::Faulty,
+        false => Verdict::Clean,
+    });
+    Ok(Finished {
+        verdict,
+        result: Outcomes::WebSocket(Box::new(outcome)),
+    })
 }
 
 /// Makes the file and its folders.

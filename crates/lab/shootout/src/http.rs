@@ -1,7 +1,7 @@
 //! The HTTP workload: one request, many times, as ab makes it, and beyond ab in an open model, over HTTP/2, and with
 //! figures that can be trusted.
 //!
-//! From the outside in: [`HttpOptions`] is what the user asked for; `run` starts one `worker` per core and watches them; a
+//! From the outside in: [`HttpOptions`] is what is to be done; `run` starts one `worker` per core and watches them; a
 //! worker's lanes claim requests from the one `schedule` that all share, and note in its `tally` what became of them. An
 //! [`HttpOutcome`] comes out, and `report` writes it.
 
@@ -29,11 +29,14 @@ mod worker;
 pub(crate) use self::execute::execute;
 pub use self::{
     document::Document,
+    execute::HttpResults,
     failures::{Failures, Kind},
-    options::{HttpOptions, HttpUsageError},
+    options::HttpOptions,
     outcome::HttpOutcome,
     rate::Rate,
+    report::Layout,
     run::HttpRunError,
+    schedule::Extent,
     threshold::{Finding, Measure, Threshold},
 };
 

@@ -1,24 +1,25 @@
-//! The user's wish to end the run early.
+//! Orders to end a run early.
 
 use tokio::sync::mpsc;
 
-/// Ctrl-C, counted: the first ends the run after what is in flight, the second ends the waiting for that, too.
+/// Orders to end, counted: the first one ends the run after what is in flight, the second one ends the waiting for that,
+/// too.
 #[derive(Debug)]
 pub struct Interrupt {
-    /// One message per Ctrl-C. Capacity and overflow are the sender's: more than two have no meaning.
-    signals: mpsc::Receiver<()>,
+    /// One message per order. Capacity and overflow are the sender's: more than two have no meaning.
+    orders: mpsc::Receiver<()>,
     n_seen: u32,
 }
 
 impl Interrupt {
-    /// An interrupt for every message that comes through the channel.
-    pub fn new(signals: mpsc::Receiver<()>) -> Self {
-        Self { signals, n_seen: 0 }
+    /// Takes every message that comes through the channel as an order to end.
+    pub fn new(orders: mpsc::Receiver<()>) -> Self {
+        Self { orders, n_seen: 0 }
     }
 
     /// Waits for the next one, or forever.
     pub(crate) async fn next(&mut self) {
-        match self.signals.recv().await {
+        match self.orders.recv().await {
             Some(()) => self.n_seen += 1,
             None => std::future::pending().await,
         }

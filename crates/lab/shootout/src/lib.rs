@@ -1,18 +1,18 @@
 //! The workloads of websocket-bench (docs/protocols/websocket-bench.md): `broadcast`, `echo` and `connect`, natively and
 //! without a script.
 //!
-//! The closed loop, the flags, the result line and the JSON are websocket-bench's, so that its users can compare.
+//! The closed loop, the result line and the JSON are websocket-bench's, so that its users can compare.
 //! What it cannot say is added: time to the last delivery and per listener, exact counts of lost, duplicated and
 //! reordered messages, connect times from before the TCP connect, the cost to the server, and whether the
 //! generator itself was the limit.
 //!
 //! And the workload of ab, in [`http`], which runs in its own way because it has no deliveries to account for.
 //!
-//! From the outside in: [`Bench`] is what the user typed, `options` what it means. [`Prepared`] runs it on a
-//! coordinator ([`exchange`], [`connect`]), which gives orders to a `fleet` of one `worker` per core. Each worker
-//! carries its clients and keeps a `ledger` of what they got. An [`outcome::Outcome`] comes out, and `output` writes it.
+//! From the outside in: a [`Bench`] has checked options. A coordinator runs it ([`exchange`], [`connect`]), which gives
+//! orders to a `fleet` of one `worker` per core. Each worker carries its clients and keeps a `ledger` of what they got. An
+//! [`outcome::Outcome`] comes out, and `output` writes it. The command line, signals and keys are the caller's: they come in
+//! as options, as [`Company`] and as a [`GoAhead`].
 
-mod args;
 mod causes;
 pub mod connect;
 pub mod exchange;
@@ -43,20 +43,21 @@ mod wire;
 mod worker;
 
 pub use self::{
-    args::{Bench, BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs, HttpArgs},
     causes::Causes,
-    execute::{Error, Finished, Prepared, Streams, Verdict},
+    execute::{Bench, Company, Error, Finished, Format, Results, Streams, Verdict},
     interrupt::Interrupt,
     meter::{Period, Watched},
-    onlooker::{Audience, Onlooker, SoFar},
-    options::{Connect, Exchange, UsageError},
+    onlooker::{Onlooker, SoFar},
+    options::{Common, Connect, Exchange, Pacing, Steps},
+    pause::{BetweenSteps, GoAhead},
     run::RunError,
     samples::Rtt,
     server_type::{ServerType, ServerTypeError},
     sink::{Progress, Readings, Sink},
     talk::Columns,
     trial::{Trial, Trials},
-    watching::WatchArgs,
+    watching::Watching,
+    wire::Command,
 };
 
 #[cfg(test)]

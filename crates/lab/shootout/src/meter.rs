@@ -16,7 +16,7 @@ use plimsoll_report::{
 };
 use serde::{Serialize, Serializer};
 
-use crate::{run::RunError, watching::WatchArgs};
+use crate::{run::RunError, watching::Watching};
 
 /// Measures one phase after the other.
 #[derive(Debug)]
@@ -64,9 +64,9 @@ impl Meter {
     ///
     /// # Errors
     /// When one of them is not there.
-    pub(crate) fn attach(monitor: Monitor, targets: &WatchArgs) -> Result<Self, RunError> {
-        let sampling = targets.attach()?;
-        let mut watches = targets
+    pub(crate) fn attach(monitor: Monitor, watching: &Watching) -> Result<Self, RunError> {
+        let sampling = watching.attach()?;
+        let mut watches = watching
             .targets
             .iter()
             .filter_map(|target| Watch::attach(&target.place).transpose());

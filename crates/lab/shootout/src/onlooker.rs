@@ -10,7 +10,6 @@ use plimsoll_report::{
     Summary,
     summary::{End, Generator, Iterations, Measured, Origin, Plan, Threshold},
 };
-use tokio::sync::mpsc;
 
 use crate::{journal::Draft, meter};
 
@@ -26,14 +25,6 @@ pub trait Onlooker {
     fn show(&self, so_far: SoFar);
 }
 
-/// An onlooker who can end the bench.
-pub struct Audience<'a> {
-    /// Who looks.
-    pub onlooker: &'a dyn Onlooker,
-    /// One message for each time that the bench is to end, as Ctrl-C does it.
-    pub stops: mpsc::Receiver<()>,
-}
-
 /// A bench up to its last full second.
 #[derive(Debug)]
 pub struct SoFar {
@@ -45,15 +36,9 @@ pub struct SoFar {
     pub(crate) sampling: Option<Arc<Sampling>>,
     /// Whether all users work beside each other as the timeline says, so that targets have a cost per user.
     pub(crate) has_users: bool,
-    pub(crate) is_ending: bool,
 }
 
 impl SoFar {
-    /// Whether somebody has ended the bench, and it waits for what is in flight.
-    pub fn is_ending(&self) -> bool {
-        self.is_ending
-    }
-
     /// The same as a summary. What is judged only at the end, the end itself and the generator, is as if nothing had
     /// happened.
     pub fn summarize(self, origin: Origin<'_>) -> Summary {

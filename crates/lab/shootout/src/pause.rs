@@ -1,35 +1,31 @@
 //! The time between two steps.
 
-use std::{future::pending, io, thread};
+use std::{future::pending, time::Duration};
 
 use tokio::{sync::oneshot, time::sleep};
 
-use crate::options::BetweenSteps;
+/// Asks whoever looks on for the next step, and gives the place where the answer arrives.
+pub type GoAhead = fn() -> oneshot::Receiver<()>;
+
+/// What happens between two steps.
+#[derive(Debug, Clone, Copy)]
+pub struct BetweenSteps {
+    /// Who has to allow the next step; `None` when it begins by itself.
+    pub go_ahead: Option<GoAhead>,
+    /// How long to wait after that.
+    pub delay: Duration,
+}
 
 impl BetweenSteps {
-    /// Waits for Enter if the user wants that, and then for the delay.
+    /// Waits until the next step may begin: without end, when the permission never comes.
     pub(crate) async fn pause(self) {
-        if self.is_interactive {
-            enter().await;
+        if let Some(go_ahead) = self.go_ahead
+            && go_ahead().await.is_err()
+        {
+            pending::<()>().await;
         }
         if !self.delay.is_zero() {
             sleep(self.delay).await;
         }
-    }
-}
-
-/// Waits for a line on standard input, without end when there is none. A thread of its own reads it: the runtime
-/// would wait for a blocking task when the run is interrupted meanwhile.
-async fn enter() {
-    let (done, is_done) = oneshot::channel();
-    let reader = thread::Builder::new().name("enter".to_owned()).spawn(move || {
-        let mut line = String::new();
-        if io::stdin().read_line(&mut line).is_ok_and(|n| n > 0) {
-            // Nobody listens any more when the run was interrupted meanwhile.
-            let _ = done.send(());
-        }
-    });
-    if reader.is_err() || is_done.await.is_err() {
-        pending::<()>().await;
     }
 }

@@ -26,8 +26,9 @@ use crate::{
     measures::Measures,
     meter::Meter,
     onlooker::{LAG, SoFar},
-    options::{BetweenSteps, Common, Pacing, Steps},
+    options::{Common, Pacing, Steps},
     outcome::{Outcome, Setting, Step, Workload},
+    pause::BetweenSteps,
     sampling::Messages,
     sink::Sink,
     wire::{self, Command, Wire},
@@ -106,7 +107,7 @@ impl<'a> Run<'a> {
         websocket.deadline = common.connect_timeout;
         websocket.max_message_bytes += n_padding_bytes;
         let monitor = Monitor::new();
-        let meter = Meter::attach(monitor.clone(), &common.watch)?;
+        let meter = Meter::attach(monitor.clone(), &common.watching)?;
         let wire = Wire::new(
             common.server_type,
             common.encoding,
@@ -203,7 +204,6 @@ impl<'a> Run<'a> {
                 notices: self.messages.clone(),
                 sampling: self.meter.sampling(),
                 has_users: true,
-                is_ending: self.interrupt.is_requested(),
             });
         }
     }
@@ -317,7 +317,7 @@ impl<'a> Run<'a> {
             self.note(format!("no further step: {error}"));
             return Ok(false);
         }
-        if between_steps.is_interactive {
+        if between_steps.go_ahead.is_some() {
             self.sink
                 .note("press Enter for the next step, Ctrl-C to end the run");
         }

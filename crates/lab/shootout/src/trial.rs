@@ -8,11 +8,10 @@ use std::time::Duration;
 use plimsoll_load::generator::Evidence;
 
 use crate::{
-    args::{BroadcastArgs, CommonArgs, ConnectArgs, EchoArgs},
     connect, exchange,
     interrupt::Interrupt,
     meter::Watched,
-    options::{Connect, Exchange, Steps, UsageError},
+    options::{Connect, Exchange, Steps},
     outcome::{Outcome, Step, Workload},
     run::RunError,
     sink::{Progress, Readings, Sink},
@@ -53,54 +52,6 @@ pub struct Trial {
 /// Steps of a trial of `broadcast` and `echo`: the first one warms up.
 const N_STEPS: usize = 2;
 
-/// What clap fills in where nobody says anything; see [`CommonArgs`].
-const DEFAULT_STEP_SIZE: usize = 5000;
-
-impl TryFrom<BroadcastArgs> for Trials {
-    type Error = UsageError;
-
-    fn try_from(args: BroadcastArgs) -> Result<Self, UsageError> {
-        refuse(&args.common, args.total_steps)?;
-        refuse_set("--initial-clients", args.initial_clients > 0)?;
-        Ok(Self::Exchange(Box::new(args.try_into()?)))
-    }
-}
-
-impl TryFrom<EchoArgs> for Trials {
-    type Error = UsageError;
-
-    fn try_from(args: EchoArgs) -> Result<Self, UsageError> {
-        refuse(&args.common, args.total_steps)?;
-        Ok(Self::Exchange(Box::new(args.try_into()?)))
-    }
-}
-
-impl TryFrom<ConnectArgs> for Trials {
-    type Error = UsageError;
-
-    fn try_from(args: ConnectArgs) -> Result<Self, UsageError> {
-        refuse(&args.common, args.total_steps)?;
-        Ok(Self::Connect(Box::new(args.try_into()?)))
-    }
-}
-
-/// Names the first flag that says what the search decides.
-fn refuse(common: &CommonArgs, n_steps: usize) -> Result<(), UsageError> {
-    refuse_set("--total-steps", n_steps > 0)?;
-    refuse_set("--step-size", common.step_size != DEFAULT_STEP_SIZE)?;
-    refuse_set("--interactive", common.interactive)?;
-    refuse_set("--steps-delay", !common.steps_delay.is_zero())?;
-    refuse_set("--filename", common.filename.is_some())
-}
-
-fn refuse_set(flag: &'static str, is_set: bool) -> Result<(), UsageError> {
-    if is_set {
-        Err(UsageError::Searched(flag))
-    } else {
-        Ok(())
-    }
-}
-
 impl Trials {
     /// The workload, for people.
     pub fn name(&self) -> String {
@@ -127,7 +78,7 @@ impl Trials {
             Self::Exchange(options) => &options.common,
             Self::Connect(options) => &options.common,
         };
-        let target = common.watch.targets.first()?;
+        let target = common.watching.targets.first()?;
         Some(target.name.clone().unwrap_or_else(|| target.place.to_string()))
     }
 

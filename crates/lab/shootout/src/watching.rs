@@ -1,83 +1,48 @@
-//! `--watch`, which all commands have that put load on something: what is typed, and how its pages of metrics are had.
+//! What is watched beside the load.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
-use clap::Args;
-use plimsoll_clients::{
-    dial::Dialer,
-    http::{Client, Method, Request, Settings, Url},
-    tls::{Tls, TlsOptions},
-};
-use plimsoll_load::watch::{Fetch, OpenPage, Sampling, SamplingError, Target};
-use tokio::runtime::{Builder, Runtime};
+use plimsoll_load::watch::{OpenPage, Sampling, SamplingError, Target};
 
-/// How long a page of metrics may take. Reason: it is wanted once per second, and the end of a run waits for it.
-const TIMEOUT: Duration = Duration::from_secs(3);
-
-/// The largest page. Reason: pages of large applications have some hundred kilobytes; this one is read each second.
-const MAX_PAGE_BYTES: usize = 8 << 20;
-
-/// What is watched beside the load.
-#[derive(Debug, Clone, Default, Args)]
-pub struct WatchArgs {
-    /// Also measure what the target costs, second by second: a process id, :PORT that it listens on, cgroup:PATH, or its
-    /// metrics, http://HOST/metrics#NAME,START*; with NAME= before it, it has that name; may be given several times
-    #[arg(long = "watch", value_name = "TARGET")]
+/// Targets, and who fetches the pages of metrics among them.
+#[derive(Clone)]
+pub struct Watching {
+    /// What is watched, in the order in which reports have it.
     pub targets: Vec<Target>,
+    /// Opens a page of metrics.
+    pub open: OpenPage,
 }
 
-impl WatchArgs {
+impl Watching {
     /// Finds all targets; `None` when there are none.
     ///
     /// # Errors
     /// When one is not there.
-    pub fn attach(&self) -> Result<Option<Arc<Sampling>>, SamplingError> {
+    pub(crate) fn attach(&self) -> Result<Option<Arc<Sampling>>, SamplingError> {
         if self.targets.is_empty() {
             return Ok(None);
         }
-        let open: OpenPage = Arc::new(|url| Ok(Box::new(Page::open(url)?)));
-        Sampling::attach(&self.targets, &open).map(Arc::new).map(Some)
+        Sampling::attach(&self.targets, &self.open)
+            .map(Arc::new)
+            .map(Some)
     }
 }
 
-/// A page of metrics, over one connection that stays open.
-struct Page {
-    runtime: Runtime,
-    client: Client,
-    request: Request,
-}
-
-impl Page {
-    fn open(url: &str) -> Result<Self, String> {
-        let url = Url::parse(url).map_err(|error| format!("it is no URL: {error}"))?;
-        let tls = Tls::new(TlsOptions::default()).map_err(|error| error.to_string())?;
-        let settings = Settings {
-            max_body_bytes: MAX_PAGE_BYTES,
-            ..Settings::new(Arc::new(Dialer::default()), Arc::new(tls))
-        };
-        let accept = ("Accept".to_owned(), "text/plain;version=0.0.4".to_owned());
-        Ok(Self {
-            runtime: Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .map_err(|error| error.to_string())?,
-            client: Client::new(Arc::new(settings), None),
-            request: Request {
-                headers: vec![accept],
-                timeout: TIMEOUT,
-                ..Request::new(Method::GET, url)
-            },
-        })
+impl fmt::Debug for Watching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watching")
+            .field("targets", &self.targets)
+            .finish_non_exhaustive()
     }
 }
 
-impl Fetch for Page {
-    fn fetch(&mut self) -> Result<Vec<u8>, String> {
-        let exchange = self.runtime.block_on(self.client.send(&self.request, None, drop));
-        match exchange.outcome {
-            Ok(response) if response.status == 200 => Ok(response.body),
-            Ok(response) => Err(format!("it answered {} {}", response.status, response.reason)),
-            Err(error) => Err(error.to_string()),
+#[cfg(test)]
+impl Watching {
+    /// These targets, none of which is a page.
+    pub(crate) fn processes(targets: Vec<Target>) -> Self {
+        Self {
+            targets,
+            open: Arc::new(|url| Err(format!("{url} is not opened in this test"))),
         }
     }
 }

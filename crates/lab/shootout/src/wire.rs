@@ -21,7 +21,7 @@ use crate::server_type::ServerType;
 
 /// What a client asks the server for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Command {
+pub enum Command {
     /// Send it back to me.
     Echo,
     /// Send it to everyone, then tell me.

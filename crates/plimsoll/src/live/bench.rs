@@ -5,7 +5,6 @@ use std::{
     io::Write,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread::{self, JoinHandle},
@@ -17,11 +16,11 @@ use plimsoll_live::{
 };
 use plimsoll_load::machine::Machine;
 use plimsoll_report::{Summary, html, summary::Kind};
-use plimsoll_shootout::{Audience, Onlooker, SoFar};
-use tokio::sync::mpsc;
+use plimsoll_shootout::{Onlooker, SoFar};
+use rustix::process::{Signal, getpid, kill_process};
 
 use super::PageFlags;
-use crate::{exit::Failure, origin::origin};
+use crate::{exit::Failure, origin::origin, signals::Signals};
 
 /// Seconds that wait for the thread. Reason: the next one has all of it again.
 const N_WAITING: usize = 1;
@@ -36,20 +35,20 @@ pub(crate) struct BenchPage {
 struct Onlookers {
     page: Arc<Page>,
     states: SyncSender<SoFar>,
-    is_ending: Arc<AtomicBool>,
 }
 
 impl PageFlags {
-    /// Serves the page of a bench with this name, if there is to be one, and says where. What is received are the stops that
-    /// the page orders.
+    /// Serves the page of a bench with this name, if there is to be one, and says where. Its stop button is as good as a
+    /// signal.
     ///
     /// # Errors
     /// When it cannot be where it was wanted.
     pub(crate) fn serve_bench(
         &self,
         name: &str,
+        signals: &Signals,
         stderr: &mut dyn Write,
-    ) -> Result<Option<(BenchPage, mpsc::Receiver<()>)>, Failure> {
+    ) -> Result<Option<BenchPage>, Failure> {
         let Some(address) = &self.ui else {
             return Ok(None);
         };
@@ -58,12 +57,8 @@ impl PageFlags {
             can_pause: false,
             link: None,
         };
-        // One stop is all that a page can order.
-        let (stop, stops) = mpsc::channel(1);
-        let is_ending = Arc::new(AtomicBool::new(false));
         let orders = BenchOrders {
-            stop,
-            is_ending: Arc::clone(&is_ending),
+            signals: signals.clone(),
         };
         let page =
             Page::serve(address, subject, orders).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -75,12 +70,8 @@ impl PageFlags {
             thread::Builder::new().name("charts".to_owned()).spawn(draw)?
         };
         writeln!(stderr, "Live page: {}", page.url())?;
-        let screen = Onlookers {
-            page,
-            states,
-            is_ending,
-        };
-        Ok(Some((BenchPage { screen, charts }, stops)))
+        let screen = Onlookers { page, states };
+        Ok(Some(BenchPage { screen, charts }))
     }
 }
 
@@ -93,31 +84,21 @@ fn draw(page: &Page, name: &str, states: &Receiver<SoFar>) {
 }
 
 impl BenchPage {
-    /// For the bench; what is left shows the report when it is over.
-    pub(crate) fn audience(&self, stops: mpsc::Receiver<()>) -> Audience<'_> {
-        Audience {
-            onlooker: &self.screen,
-            stops,
-        }
+    /// Who looks on at the bench.
+    pub(crate) fn onlooker(&self) -> &dyn Onlooker {
+        &self.screen
     }
 
     /// Shows the report of the bench that is over, until all tabs have it.
-    ///
-    /// # Errors
-    /// When the system gives no event loop.
-    pub(crate) fn finish(self, summary: &Summary) -> Result<(), Failure> {
+    pub(crate) async fn finish(self, summary: &Summary) {
         let Self { screen, charts } = self;
-        let Onlookers { page, states, .. } = screen;
+        let Onlookers { page, states } = screen;
         drop(states);
         // A panic there has been told, and the report needs no charts of it.
         let _ended = charts.join();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()?;
         if let Some(page) = Arc::into_inner(page) {
-            runtime.block_on(page.finish(html::page(&[summary], &[])));
+            page.finish(html::page(&[summary], &[])).await;
         }
-        Ok(())
     }
 }
 
@@ -127,7 +108,6 @@ impl Onlooker for Onlookers {
     }
 
     fn show(&self, so_far: SoFar) {
-        self.is_ending.fetch_or(so_far.is_ending(), Relaxed);
         // While the thread is busy, tabs miss a second.
         let _missed = self.states.try_send(so_far);
     }
@@ -135,16 +115,15 @@ impl Onlooker for Onlookers {
 
 /// Orders that a person gives on the page.
 struct BenchOrders {
-    stop: mpsc::Sender<()>,
-    is_ending: Arc<AtomicBool>,
+    signals: Signals,
 }
 
 impl Orders for BenchOrders {
     fn end(&self) {
         // As Ctrl-C, but only as the first one: the second does not wait for what is in flight.
-        if !self.is_ending.swap(true, Relaxed) {
-            // There is room for the only one.
-            let _sent = self.stop.try_send(());
+        if self.signals.count() == 0 {
+            // There is this process, and a signal of that name.
+            let _sent = kill_process(getpid(), Signal::INT);
         }
     }
 
@@ -155,7 +134,7 @@ impl Orders for BenchOrders {
     fn mood(&self) -> Mood {
         Mood {
             is_paused: false,
-            is_ending: self.is_ending.load(Relaxed),
+            is_ending: self.signals.count() > 0,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The flags that every load test has, whatever makes its load.
 
 use clap::{Args, ValueEnum};
-use plimsoll_shootout::WatchArgs;
 
 use super::memory_check::MemoryFlags;
 use crate::{
     live::{LiveFlags, PageFlags},
     report::ReportFlags,
     runs::SaveFlags,
+    watching::WatchArgs,
 };
 
 /// What comes of a run, where it goes, and what is said meanwhile.

@@ -355,8 +355,7 @@ pub(super) const TABLE: &[Invariant] = &[
             checks: &[Alone {
                 packages: COMMAND_LINE,
                 banned: PROCESS,
-                // Its arguments and signals are on their way to `plimsoll`.
-                besides: &["shootout"],
+                besides: &[],
             }],
         }],
     },
@@ -471,8 +470,12 @@ pub(super) const TABLE: &[Invariant] = &[
     },
     Invariant {
         of: "shootout",
-        knows: &["cable", "clients", "load", "redacted", "report", "websocket"],
+        knows: &["cable", "clients", "load", "report", "websocket"],
         clauses: &[
+            Clause {
+                says: "knows no command line and no signals",
+                checks: &[NoCrates(COMMAND_LINE), NoNames(PROCESS)],
+            },
             Clause {
                 says: "server types only say how a message looks",
                 checks: &[NoNamesIn(&["server_type", "wire"], SOCKETS)],

@@ -24,6 +24,8 @@ use tokio::{
     sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
 };
 
+use crate::ServerType;
+
 /// What the server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -103,15 +105,18 @@ impl Server {
         }
     }
 
-    /// The URL, and the flag that names the dialect.
-    pub(super) fn target(&self) -> String {
-        let server_type = match self.dialect {
-            Dialect::Json => "json",
-            Dialect::Binary => "binary",
-            Dialect::Cable => "actioncable",
-            Dialect::Echo(_) => "echo",
-        };
-        format!("ws://{}/ --server-type {server_type}", self.address)
+    pub(super) fn url(&self) -> String {
+        format!("ws://{}/", self.address)
+    }
+
+    /// What its clients have to speak.
+    pub(super) fn server_type(&self) -> ServerType {
+        match self.dialect {
+            Dialect::Json => ServerType::Json,
+            Dialect::Binary => ServerType::Binary,
+            Dialect::Cable => ServerType::ActionCable,
+            Dialect::Echo(_) => ServerType::Echo,
+        }
     }
 }
 

@@ -1,12 +1,10 @@
-//! From the parsed command line to a verdict.
+//! From checked options to a verdict.
 
 use std::{
     fs::File,
     io::{self, BufWriter, Write},
     path::PathBuf,
 };
-
-use tokio::{runtime::Builder, sync::mpsc};
 
 use super::{
     options::HttpOptions,
@@ -16,13 +14,22 @@ use super::{
     run::run,
 };
 use crate::{
-    args::{Format, HttpArgs},
-    execute::{Error, Finished, Streams, Verdict, create, forward_stops},
-    interrupt::Interrupt,
-    onlooker::Audience,
-    run::RunError,
+    execute::{Company, Error, Finished, Format, Results, Streams, Verdict, create},
     talk::Talk,
 };
+
+/// What becomes of the result of a run.
+#[derive(Debug, Clone)]
+pub struct HttpResults {
+    /// How the report is written, and where.
+    pub report: Results,
+    /// What of ab's tables is in the text.
+    pub layout: Layout,
+    /// A file with the time of each percentage.
+    pub csv: Option<PathBuf>,
+    /// A file with a line per request; the options must keep samples for it.
+    pub gnuplot: Option<PathBuf>,
+}
 
 /// A file for results, made before the run so that a wrong path is found before it.
 struct ResultFile {
@@ -53,68 +60,50 @@ fn failed(path: Option<&PathBuf>, source: io::Error) -> Error {
     }
 }
 
-/// Runs the bench to its end. Ctrl-C ends it early with what there is; a second one does not wait for what is under way.
+/// Runs the bench to its end, or until it is told to end, and writes its result.
 ///
 /// # Errors
 /// [`Error`], when it was not done.
-pub(crate) fn execute(
-    args: &HttpArgs,
+pub(crate) async fn execute(
     options: &HttpOptions,
-    streams: &mut Streams<'_>,
-    audience: Option<Audience<'_>>,
+    results: &HttpResults,
+    streams: Streams<'_>,
+    company: Company<'_>,
 ) -> Result<Finished, Error> {
-    let [results, percentages, requests] =
-        [&args.filename, &args.csv, &args.gnuplot].map(|path| ResultFile::make(path.as_ref()));
-    let (results, percentages, requests) = (results?, percentages?, requests?);
+    let [report, percentages, requests] =
+        [&results.report.path, &results.csv, &results.gnuplot].map(|path| ResultFile::make(path.as_ref()));
+    let (report, percentages, requests) = (report?, percentages?, requests?);
     let talk = Talk::new(streams.stderr, streams.stderr_columns);
-    let mut progress = Progress::new(talk, args.quiet, options.extent);
-    let (onlooker, stops) = audience.map(|it| (it.onlooker, it.stops)).unzip();
-    let runtime = Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(RunError::Start)?;
-    let mut outcome = runtime.block_on(async {
-        let (signals, interrupt) = mpsc::channel(2);
-        let watch = tokio::spawn(forward_stops(stops, signals));
-        let outcome = run(options, Interrupt::new(interrupt), &mut progress, onlooker).await;
-        watch.abort();
-        outcome
-    })?;
-    let files = [results, percentages, requests];
-    let told = tell(args, &mut outcome, files, streams);
+    let mut progress = Progress::new(talk, streams.is_quiet, options.extent);
+    let mut outcome = run(options, company, &mut progress).await?;
+    let files = [report, percentages, requests];
+    let told = tell(results, &mut outcome, files, streams.stdout);
     let verdict = told.and_then(|()| verdict(&outcome));
     Ok(Finished::http(verdict, outcome))
 }
 
 /// Writes the result and the files that were asked for.
 fn tell(
-    args: &HttpArgs,
+    results: &HttpResults,
     outcome: &mut HttpOutcome,
-    [results, percentages, requests]: [Option<ResultFile>; 3],
-    streams: &mut Streams<'_>,
+    [report, percentages, requests]: [Option<ResultFile>; 3],
+    stdout: &mut dyn Write,
 ) -> Result<(), Error> {
-    let report = match args.format {
-        Format::Text => text(outcome, layout(args)),
+    let words = match results.report.format {
+        Format::Text => text(outcome, results.layout),
         Format::Json => json(outcome),
     };
-    match results {
-        Some(file) => file.write(|out| out.write_all(report.as_bytes()))?,
+    match report {
+        Some(file) => file.write(|out| out.write_all(words.as_bytes()))?,
         None => {
-            let written = streams.stdout.write_all(report.as_bytes());
+            let written = stdout.write_all(words.as_bytes());
             written
-                .and_then(|()| streams.stdout.flush())
+                .and_then(|()| stdout.flush())
                 .map_err(|source| failed(None, source))?;
         }
     }
     percentages.map_or(Ok(()), |file| file.write(|out| csv(outcome, out)))?;
     requests.map_or(Ok(()), |file| file.write(|out| gnuplot(outcome, out)))
-}
-
-fn layout(args: &HttpArgs) -> Layout {
-    Layout {
-        shows_percentiles: !args.no_percentiles,
-        shows_deviations: !args.no_deviations,
-    }
 }
 
 fn verdict(outcome: &HttpOutcome) -> Result<Verdict, Error> {

@@ -5,8 +5,9 @@ mod percentiles;
 mod tables;
 mod text;
 
+pub use self::text::Layout;
 pub(crate) use self::{
     json::document as json,
     tables::{csv, gnuplot},
-    text::{Layout, text},
+    text::text,
 };

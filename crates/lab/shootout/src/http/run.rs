@@ -30,11 +30,11 @@ use super::{
     worker::{self, Recent, Report, Setup, Stage},
 };
 use crate::{
+    execute::Company,
     fleet::WorkerLost,
-    interrupt::Interrupt,
     journal::Journal,
     meter::Meter,
-    onlooker::{LAG, Onlooker, SoFar},
+    onlooker::{LAG, SoFar},
     run::{Preflight, RunError},
 };
 
@@ -78,15 +78,18 @@ impl From<WorkerLost> for HttpRunError {
     }
 }
 
-/// Makes the requests. Ctrl-C ends the run early with what there is.
+/// Makes the requests. An order to end ends the run early with what there is.
 pub(crate) async fn run(
     options: &HttpOptions,
-    mut interrupt: Interrupt,
+    company: Company<'_>,
     progress: &mut Progress<'_>,
-    onlooker: Option<&dyn Onlooker>,
 ) -> Result<HttpOutcome, HttpRunError> {
+    let Company {
+        mut interrupt,
+        onlooker,
+    } = company;
     let (setup, setting) = prepare(options).await?;
-    let mut meter = Meter::attach(setup.monitor.clone(), &options.watch)?;
+    let mut meter = Meter::attach(setup.monitor.clone(), &options.watching)?;
     let (sender, mut recent) = mpsc::channel(N_RECENT);
     let shares = shares(options.concurrency, options.n_streams, setup.boards.len());
     let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), sender.clone());
@@ -154,7 +157,6 @@ pub(crate) async fn run(
                         notices: Vec::new(),
                         sampling: meter.sampling(),
                         has_users: false,
-                        is_ending: interrupt.is_requested(),
                     });
                 }
             }

@@ -12,15 +12,15 @@ use super::Rate;
 
 /// What a run is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub struct Extent {
     /// `None`: the next request starts when one is done (closed model).
-    pub(crate) rate: Option<Rate>,
+    pub rate: Option<Rate>,
     /// How long requests are made before those that count.
-    pub(crate) warm_up: Duration,
+    pub warm_up: Duration,
     /// How long requests that count are started; `None` for no limit.
-    pub(crate) duration: Option<Duration>,
+    pub duration: Option<Duration>,
     /// How many requests count; `None` for no limit.
-    pub(crate) n_requests: Option<u64>,
+    pub n_requests: Option<u64>,
 }
 
 /// Hands out permissions to start, from any thread, without locks.

@@ -50,8 +50,11 @@ pub struct Finding {
 }
 
 impl Threshold {
-    /// Checks that the measure has what the rule compares.
-    pub(crate) fn new(measure: Measure, rule: Expression) -> Result<Self, String> {
+    /// A rule about a measure.
+    ///
+    /// # Errors
+    /// When the measure has not what the rule compares, in words for people.
+    pub fn new(measure: Measure, rule: Expression) -> Result<Self, String> {
         let is_of_latency = !matches!(
             rule.aggregation,
             Aggregation::Count | Aggregation::Rate | Aggregation::Value

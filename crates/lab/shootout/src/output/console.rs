@@ -10,7 +10,7 @@ use plimsoll_report::summary::Target;
 
 use super::{json, text};
 use crate::{
-    args::Format,
+    execute::Format,
     onlooker::Onlooker,
     outcome::{Outcome, Step},
     sink::{Progress, Sink},
@@ -25,6 +25,7 @@ pub(crate) struct Console<'a> {
     results: &'a mut dyn Write,
     talk: Talk<'a>,
     format: Format,
+    is_quiet: bool,
     drawn_at: Option<Instant>,
     phase: Option<Discriminant<Progress>>,
     /// The first failure to write a result. The run goes on: its connections must be closed properly.
@@ -37,12 +38,14 @@ impl<'a> Console<'a> {
         results: &'a mut dyn Write,
         talk: Talk<'a>,
         format: Format,
+        is_quiet: bool,
         onlooker: Option<&'a dyn Onlooker>,
     ) -> Self {
         Self {
             results,
             talk,
             format,
+            is_quiet,
             drawn_at: None,
             phase: None,
             failure: None,
@@ -93,6 +96,9 @@ impl<'a> Console<'a> {
 
 impl Sink for Console<'_> {
     fn progress(&mut self, progress: Progress) {
+        if self.is_quiet {
+            return;
+        }
         let now = Instant::now();
         if self.drawn_at.is_some_and(|drawn_at| now < drawn_at + REDRAW) {
             return;

@@ -4,10 +4,14 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueHint};
-use plimsoll_shootout::{BroadcastArgs, ConnectArgs, EchoArgs, Trials, UsageError};
+use plimsoll_shootout::Trials;
 
 use super::options::{Format, HuntFlags, report_file};
-use crate::{exit::Failure, numbers};
+use crate::{
+    bench::{BroadcastArgs, ConnectArgs, EchoArgs, UsageError},
+    exit::Failure,
+    numbers,
+};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -16,11 +16,11 @@ use crate::http::{
 
 /// What of ab's tables is shown.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
+pub struct Layout {
     /// The tables of percentiles (no `-d`).
-    pub(crate) shows_percentiles: bool,
+    pub shows_percentiles: bool,
     /// Standard deviations, medians and warnings (no `-S`).
-    pub(crate) shows_deviations: bool,
+    pub shows_deviations: bool,
 }
 
 /// The whole report.

@@ -19,8 +19,18 @@ const MIDDLE: Progress = Progress::Connecting {
 
 /// Runs a short life of a console; returns (results, talk).
 fn console(columns: Option<Columns>, format: Format) -> (String, String) {
+    live(columns, format, false)
+}
+
+fn live(columns: Option<Columns>, format: Format, is_quiet: bool) -> (String, String) {
     let (mut results, mut talk) = (Vec::new(), Vec::new());
-    let mut console = Console::new(&mut results, Talk::new(&mut talk, columns), format, None);
+    let mut console = Console::new(
+        &mut results,
+        Talk::new(&mut talk, columns),
+        format,
+        is_quiet,
+        None,
+    );
     console.progress(BEGIN);
     console.progress(MIDDLE);
     let step = examples::broadcast_step();
@@ -51,6 +61,15 @@ fn on_a_terminal_the_line_is_drawn_again_and_never_left_behind() {
 }
 
 #[test]
+fn a_quiet_one_makes_remarks_only() {
+    for columns in [None, Some((|| 80) as Columns)] {
+        let (results, talk) = live(columns, Format::Text, true);
+        assert!(results.starts_with("clients:  1000"), "{results}");
+        assert_eq!(talk, "a remark\n");
+    }
+}
+
+#[test]
 fn json_comes_once_and_alone() {
     let (results, _) = console(None, Format::Json);
     assert!(
@@ -71,7 +90,13 @@ fn a_result_that_cannot_be_written_is_told_at_the_end() {
         }
     }
     let (mut results, mut talk) = (Full, Vec::new());
-    let mut console = Console::new(&mut results, Talk::new(&mut talk, None), Format::Text, None);
+    let mut console = Console::new(
+        &mut results,
+        Talk::new(&mut talk, None),
+        Format::Text,
+        false,
+        None,
+    );
     console.step(&examples::broadcast_step());
     let outcome = examples::outcome(Workload::Broadcast, vec![]);
     assert_eq!(

@@ -1,42 +1,39 @@
-//! `plimsoll bench broadcast`
+//! `plimsoll bench echo`
 
 use std::time::Duration;
 
 use clap::Args;
 
 use super::{
-    CommonArgs, Format,
-    common::{at_least_one, padding},
+    ClientArgs,
+    counts::{at_least_one, padding},
     delay::{parse_go_duration, parse_seconds},
+    format::Format,
 };
 
 /// The examples under the help text.
 const EXAMPLES: &str = "\
 Examples:
-  plimsoll bench broadcast ws://127.0.0.1:8080/json --step-size 1000 --total-steps 3
-  plimsoll bench broadcast ws://127.0.0.1:8080/cable --server-type=actioncable --concurrent 8 \\
-      --sample-size 100 --step-size 1000 --payload-padding 200 --total-steps 10 --watch :8080 --ui
+  plimsoll bench echo ws://127.0.0.1:8080/json --step-size 1000 --total-steps 3
+  plimsoll bench echo ws://127.0.0.1:9001/ws --server-type echo --step-size 300 --total-steps 1
 
 Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed.";
 
-/// Connects clients step by step and lets random ones broadcast to all.
+/// Connects clients step by step and lets random ones send a message to themselves.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct BroadcastArgs {
+pub(crate) struct EchoArgs {
     #[command(flatten)]
-    pub(crate) common: CommonArgs,
-    /// How many broadcasts are in flight: the next is sent when one is acknowledged
-    #[arg(long, short, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
+    pub(crate) clients: ClientArgs,
+    /// How many messages are in flight: the next is sent when one is back
+    #[arg(long, short, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) concurrent: usize,
-    /// How many broadcasts each step sends
-    #[arg(long, short, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    /// How many messages each step sends
+    #[arg(long, short, value_name = "N", default_value_t = 10_000, value_parser = at_least_one)]
     pub(crate) sample_size: usize,
     /// How many steps; 0 goes on until --limit-rtt is passed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) total_steps: usize,
-    /// How many clients the first step connects; 0 means --step-size
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) initial_clients: usize,
     /// How many clients connect at the same time
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
     pub(crate) connect_concurrent: usize,
@@ -49,17 +46,14 @@ pub struct BroadcastArgs {
     /// Bytes of padding in each message
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = padding)]
     pub(crate) payload_padding: usize,
-    /// How long after the last acknowledgement to wait for deliveries that are still missing
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
-    pub(crate) wait_broadcasts: Duration,
-    /// Give up on the acknowledgement of a broadcast after this long
+    /// Give up on an echo after this long
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
     pub(crate) answer_timeout: Duration,
 }
 
-impl BroadcastArgs {
+impl EchoArgs {
     /// Whether the result is for machines.
-    pub fn is_json(&self) -> bool {
-        self.common.format == Format::Json
+    pub(crate) fn is_json(&self) -> bool {
+        self.clients.format == Format::Json
     }
 }

@@ -2,15 +2,23 @@
 
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser, Subcommand};
+use plimsoll_shootout::{Connect, Exchange};
 
 use super::*;
-use crate::options::{Connect, Exchange, UsageError};
+use crate::bench::options::UsageError;
 
 #[derive(Debug, Parser)]
 struct CommandLine {
     #[command(subcommand)]
     bench: Bench,
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    Broadcast(BroadcastArgs),
+    Connect(ConnectArgs),
+    Echo(EchoArgs),
 }
 
 fn parse(arguments: &str) -> Result<Bench, clap::Error> {
@@ -22,7 +30,7 @@ fn exchange(arguments: &str) -> Result<Exchange, UsageError> {
     match parse(arguments).unwrap() {
         Bench::Broadcast(args) => args.try_into(),
         Bench::Echo(args) => args.try_into(),
-        Bench::Connect(_) | Bench::Http(_) => panic!("{arguments}"),
+        Bench::Connect(_) => panic!("{arguments}"),
     }
 }
 
@@ -204,4 +212,30 @@ fn nonsense_is_refused_with_the_flag_and_what_was_expected() {
     check("connect ws://h/ --watch port", &["--watch", ":8080"]);
     check("connect ws://h/ --pusher-app-id x", &["--pusher-app-id"]);
     check("connect", &["<URL>"]);
+}
+
+#[test]
+fn help_names_every_flag_of_websocket_bench() {
+    let mut command = CommandLine::command();
+    let common = "--origin --local-addr --worker-addr --server-type --concurrent --step-size --total-steps \
+                  --interactive --steps-delay --command-delay --command-delay-chance --format --filename \
+                  --action-cable-encoding --channel";
+    let sampling = "--sub-protocol --sample-size --limit-percentile --limit-rtt --payload-padding";
+    let broadcast = "--connect-concurrent --initial-clients --wait-broadcasts";
+    for (name, more) in [
+        ("connect", ""),
+        ("echo", sampling),
+        ("broadcast", sampling),
+        ("broadcast", broadcast),
+    ] {
+        let help = command
+            .find_subcommand_mut(name)
+            .unwrap()
+            .render_long_help()
+            .to_string();
+        let words: Vec<_> = help.split_whitespace().collect();
+        for flag in common.split_whitespace().chain(more.split_whitespace()) {
+            assert!(words.contains(&flag), "{name} has no {flag}");
+        }
+    }
 }

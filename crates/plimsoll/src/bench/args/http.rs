@@ -6,16 +6,15 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 use plimsoll_load::threshold::Expression;
+use plimsoll_shootout::http::{Measure, Rate, Threshold};
 
 use self::unsupported::AbOnly;
 use super::{
-    common::{Format, at_least_one},
+    counts::at_least_one,
     delay::{parse_go_duration, parse_seconds},
+    format::Format,
 };
-use crate::{
-    http::{Measure, Rate, Threshold},
-    watching::WatchArgs,
-};
+use crate::watching::WatchArgs;
 
 /// The examples under the help text.
 const EXAMPLES: &str = "\
@@ -31,7 +30,7 @@ Exit codes: 0 all well; 1 the run could not be done or was ended by a failure; 2
 /// Sends one HTTP request many times.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct HttpArgs {
+pub(crate) struct HttpArgs {
     /// What is requested, for example http://localhost:3000/ (http:// may be left out)
     #[arg(value_name = "URL")]
     pub(crate) url: String,
@@ -117,9 +116,6 @@ pub struct HttpArgs {
     /// Write a gnuplot (TSV) file with a line per request
     #[arg(short = 'g', long, value_name = "FILE")]
     pub(crate) gnuplot: Option<PathBuf>,
-    /// No progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
     /// No tables of percentiles
     #[arg(short = 'd', long)]
     pub(crate) no_percentiles: bool,

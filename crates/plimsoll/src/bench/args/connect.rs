@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CommonArgs, Format, common::at_least_one};
+use super::{ClientArgs, counts::at_least_one, format::Format};
 
 /// The examples under the help text.
 const EXAMPLES: &str = "\
@@ -16,9 +16,9 @@ Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 clients fa
 /// Connects clients and measures how long each takes until it is ready.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct ConnectArgs {
+pub(crate) struct ConnectArgs {
     #[command(flatten)]
-    pub(crate) common: CommonArgs,
+    pub(crate) clients: ClientArgs,
     /// How many clients connect at the same time: the next begins when one is ready
     #[arg(long, short, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) concurrent: usize,
@@ -29,7 +29,7 @@ pub struct ConnectArgs {
 
 impl ConnectArgs {
     /// Whether the result is for machines.
-    pub fn is_json(&self) -> bool {
-        self.common.format == Format::Json
+    pub(crate) fn is_json(&self) -> bool {
+        self.clients.format == Format::Json
     }
 }

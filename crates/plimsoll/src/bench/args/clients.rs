@@ -1,16 +1,20 @@
-//! Flags that all three workloads have. The struct is repeated in each subcommand, its values are not shared.
+//! Flags that `broadcast`, `connect` and `echo` have. The struct is repeated in each subcommand, its values are not shared.
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use plimsoll_cable::encoding::Encoding;
+use plimsoll_shootout::ServerType;
 
-use super::delay::parse_seconds;
-use crate::{server_type::ServerType, watching::WatchArgs};
+use super::{counts::at_least_one, delay::parse_seconds, format::Format};
+use crate::watching::WatchArgs;
 
-/// Flags of every workload.
+/// The default of `--step-size`.
+pub(crate) const DEFAULT_STEP_SIZE: usize = 5000;
+
+/// Flags of every workload that has WebSocket clients.
 #[derive(Debug, Clone, Args)]
-pub struct CommonArgs {
+pub(crate) struct ClientArgs {
     /// Where the server is, for example ws://127.0.0.1:8080/cable
     #[arg(value_name = "URL")]
     pub(crate) url: String,
@@ -46,7 +50,7 @@ pub struct CommonArgs {
     #[arg(long, short, value_name = "HOST:PORT", value_delimiter = ',')]
     pub(crate) worker_addr: Vec<String>,
     /// How many clients each step adds
-    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_STEP_SIZE, value_parser = at_least_one)]
     pub(crate) step_size: usize,
     /// Wait this long between steps
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = parse_seconds)]
@@ -77,32 +81,4 @@ pub struct CommonArgs {
     /// Write the result to this file instead of standard output; its folders are made
     #[arg(long, short = 'n', value_name = "FILE")]
     pub(crate) filename: Option<PathBuf>,
-}
-
-/// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people: lines as the step or the run ends
-    Text,
-    /// One object, when the run is over
-    Json,
-}
-
-/// The most padding that makes sense: more than any server accepts, and less than hurts this machine.
-const MAX_PADDING_BYTES: usize = 16 << 20;
-
-/// Bytes of padding.
-pub(super) fn padding(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n) if n <= MAX_PADDING_BYTES => Ok(n),
-        _ => Err(format!("expected a number of bytes up to {MAX_PADDING_BYTES}")),
-    }
-}
-
-/// A count that makes sense only from 1 on.
-pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n) if n > 0 => Ok(n),
-        _ => Err("expected a number from 1 on".to_owned()),
-    }
 }

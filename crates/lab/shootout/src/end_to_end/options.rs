@@ -1,0 +1,78 @@
+//! Options of benches against the server of these tests.
+
+use std::time::Duration;
+
+use plimsoll_cable::encoding::Encoding;
+use plimsoll_clients::target::Target;
+
+use super::server::Server;
+use crate::{BetweenSteps, Command, Common, Connect, Exchange, Pacing, Steps, watching::Watching};
+
+fn common(server: &Server) -> Common {
+    Common {
+        target: Target::parse(&server.url()).unwrap(),
+        server_type: server.server_type(),
+        encoding: Encoding::Json,
+        channel: r#"{"channel":"BenchmarkChannel"}"#.to_owned(),
+        origin: "http://localhost".to_owned(),
+        sub_protocol: None,
+        headers: Vec::new(),
+        local_addresses: Vec::new(),
+        connect_timeout: Duration::from_secs(60),
+        n_workers: 2,
+        seed: 1,
+        watching: Watching::processes(Vec::new()),
+        pacing: Pacing {
+            delay: Duration::ZERO,
+            chance_percent: 100,
+        },
+        between_steps: BetweenSteps {
+            go_ahead: None,
+            delay: Duration::ZERO,
+        },
+    }
+}
+
+fn steps(n_clients: usize, n_steps: usize, connect_width: usize) -> Steps {
+    Steps {
+        n_first: n_clients,
+        n_more: n_clients,
+        n_steps: Some(n_steps),
+        connect_width,
+    }
+}
+
+/// Ten broadcasts in each step, to six more clients on two workers.
+pub(super) fn broadcast(server: &Server, n_steps: usize, width: usize) -> Exchange {
+    Exchange {
+        common: common(server),
+        steps: steps(6, n_steps, 1),
+        command: Command::Broadcast,
+        n_samples: 10,
+        width,
+        limit_percentile: 95,
+        limit_rtt: Duration::from_millis(500),
+        n_padding_bytes: 0,
+        wait: Duration::from_secs(1),
+        answer_limit: Duration::from_secs(60),
+    }
+}
+
+/// So many echoes in each step, seven of them in flight.
+pub(super) fn echo(server: &Server, n_clients: usize, n_steps: usize, n_samples: usize) -> Exchange {
+    Exchange {
+        steps: steps(n_clients, n_steps, 100),
+        command: Command::Echo,
+        n_samples,
+        wait: Duration::from_secs(2),
+        ..broadcast(server, n_steps, 7)
+    }
+}
+
+/// So many clients in each step, as many of them at a time.
+pub(super) fn connect(server: &Server, n_clients: usize, n_steps: usize) -> Connect {
+    Connect {
+        common: common(server),
+        steps: steps(n_clients, n_steps, 50),
+    }
+}

@@ -1,0 +1,307 @@
+//! What the flags of `broadcast`, `echo` and `connect` mean: checked, and in the types of the workloads.
+
+use std::{
+    io::{self, IsTerminal},
+    num::NonZero,
+    thread,
+    time::Duration,
+};
+
+use plimsoll_cable::{encoding::Encoding, subprotocol::Dialect};
+use plimsoll_clients::target::{Target, TargetError};
+use plimsoll_shootout::{
+    Bench, BetweenSteps, Command, Common, Connect, Exchange, GoAhead, Pacing, Results, ServerType, Steps,
+};
+
+use super::{
+    args::{BroadcastArgs, ClientArgs, ConnectArgs, EchoArgs},
+    enter::enter,
+    typed::Typed,
+};
+
+/// The command line is not usable. Exit code 2.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum UsageError {
+    /// The URL is wrong.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// Remote workers were asked for.
+    #[error(
+        "--worker-addr is not built yet: this tool loads from one machine; one process carries tens of thousands \
+         of clients, and several machines can each run their own bench"
+    )]
+    WorkerAddr,
+    /// A binary encoding for servers that do not speak Action Cable.
+    #[error(
+        "--action-cable-encoding {encoding} does not fit --server-type {server_type}; expected actioncable or \
+         actioncable-connect"
+    )]
+    Encoding {
+        /// The encoding.
+        encoding: Encoding,
+        /// The server type.
+        server_type: ServerType,
+    },
+    /// The server would choose another encoding than the one that is asked for.
+    #[error(
+        "--sub-protocol {sub_protocol} means the encoding {meant}, but --action-cable-encoding is {encoding}; leave \
+         --sub-protocol out"
+    )]
+    SubProtocol {
+        /// What is to be offered.
+        sub_protocol: String,
+        /// The encoding that goes with it.
+        meant: Encoding,
+        /// The encoding that was asked for.
+        encoding: Encoding,
+    },
+    /// A header without a colon.
+    #[error(
+        "--header {0:?} is no header; expected a name, a colon and a value, for example \"Cookie: uid=1\""
+    )]
+    Header(String),
+    /// The server type cannot do what the workload needs.
+    #[error("--server-type {server_type} cannot {workload}; {advice}")]
+    ServerType {
+        /// The type.
+        server_type: ServerType,
+        /// What was asked for.
+        workload: &'static str,
+        /// What to do instead.
+        advice: &'static str,
+    },
+    /// A flag that says what a search decides.
+    #[error(
+        "{0}: a search decides how many clients there are, in steps of their own; leave it out, and see --start and --max"
+    )]
+    Searched(&'static str),
+    /// `--interactive` without anyone to press Enter.
+    #[error("--interactive waits for Enter, but standard input is not a terminal; use --steps-delay instead")]
+    NoTerminal,
+}
+
+/// How long `echo` waits for echoes once somebody has ended the run: as long as `broadcast` waits for deliveries unless
+/// `--wait-broadcasts` says otherwise.
+const INTERRUPTED_WAIT: Duration = Duration::from_secs(2);
+
+impl TryFrom<BroadcastArgs> for Exchange {
+    type Error = UsageError;
+
+    fn try_from(args: BroadcastArgs) -> Result<Self, UsageError> {
+        let n_more = args.clients.step_size;
+        let n_first = if args.initial_clients > 0 {
+            args.initial_clients
+        } else {
+            n_more
+        };
+        let n_steps = (args.total_steps > 0).then_some(args.total_steps);
+        let common = common(args.clients)?;
+        refuse_type(
+            &common,
+            ServerType::Echo,
+            "broadcast",
+            "it only sends messages back to their sender: use `bench echo`, or a server of another type",
+        )?;
+        refuse_type(
+            &common,
+            ServerType::ActionCableConnect,
+            "broadcast",
+            "use --server-type actioncable",
+        )?;
+        Ok(Self {
+            common,
+            steps: Steps {
+                n_first,
+                n_more,
+                n_steps,
+                connect_width: args.connect_concurrent,
+            },
+            command: Command::Broadcast,
+            n_samples: args.sample_size,
+            width: args.concurrent,
+            limit_percentile: args.limit_percentile,
+            limit_rtt: args.limit_rtt,
+            n_padding_bytes: args.payload_padding,
+            wait: args.wait_broadcasts,
+            answer_limit: args.answer_timeout,
+        })
+    }
+}
+
+impl TryFrom<EchoArgs> for Exchange {
+    type Error = UsageError;
+
+    fn try_from(args: EchoArgs) -> Result<Self, UsageError> {
+        let n_more = args.clients.step_size;
+        let n_steps = (args.total_steps > 0).then_some(args.total_steps);
+        let common = common(args.clients)?;
+        refuse_type(
+            &common,
+            ServerType::ActionCableConnect,
+            "echo",
+            "use --server-type actioncable",
+        )?;
+        Ok(Self {
+            common,
+            steps: Steps {
+                n_first: n_more,
+                n_more,
+                n_steps,
+                connect_width: args.connect_concurrent,
+            },
+            command: Command::Echo,
+            n_samples: args.sample_size,
+            width: args.concurrent,
+            limit_percentile: args.limit_percentile,
+            limit_rtt: args.limit_rtt,
+            n_padding_bytes: args.payload_padding,
+            wait: INTERRUPTED_WAIT,
+            answer_limit: args.answer_timeout,
+        })
+    }
+}
+
+impl TryFrom<ConnectArgs> for Connect {
+    type Error = UsageError;
+
+    fn try_from(args: ConnectArgs) -> Result<Self, UsageError> {
+        let n = args.clients.step_size;
+        let n_steps = (args.total_steps > 0).then_some(args.total_steps);
+        Ok(Self {
+            common: common(args.clients)?,
+            steps: Steps {
+                n_first: n,
+                n_more: n,
+                n_steps,
+                connect_width: args.concurrent,
+            },
+        })
+    }
+}
+
+fn common(args: ClientArgs) -> Result<Common, UsageError> {
+    if !args.worker_addr.is_empty() {
+        return Err(UsageError::WorkerAddr);
+    }
+    let (server_type, encoding) = (args.server_type, args.action_cable_encoding);
+    if encoding.is_binary() && !server_type.is_cable() {
+        return Err(UsageError::Encoding {
+            encoding,
+            server_type,
+        });
+    }
+    let sub_protocol = args.sub_protocol.filter(|name| !name.is_empty());
+    let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
+    Ok(Common {
+        target: Target::parse(&args.url)?,
+        server_type,
+        encoding,
+        channel: args.channel,
+        origin: args.origin,
+        sub_protocol: match server_type.is_cable() {
+            true => offered(sub_protocol, encoding)?,
+            false => sub_protocol,
+        },
+        headers: args
+            .header
+            .into_iter()
+            .map(parse_header)
+            .collect::<Result<_, _>>()?,
+        local_addresses: args.local_addr,
+        connect_timeout: args.connect_timeout,
+        n_workers: args.workers.unwrap_or(n_cores),
+        // Short enough to be typed again, and exact in every JSON reader.
+        seed: args.seed.unwrap_or_else(|| fastrand::u32(..).into()),
+        watching: args.watch.watching(),
+        pacing: Pacing {
+            delay: args.command_delay,
+            chance_percent: args.command_delay_chance,
+        },
+        between_steps: BetweenSteps {
+            go_ahead: args.interactive.then_some(enter as GoAhead),
+            delay: args.steps_delay,
+        },
+    })
+}
+
+fn refuse_type(
+    common: &Common,
+    refused: ServerType,
+    workload: &'static str,
+    advice: &'static str,
+) -> Result<(), UsageError> {
+    match common.server_type {
+        server_type if server_type == refused => Err(UsageError::ServerType {
+            server_type,
+            workload,
+            advice,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// What is offered to an Action Cable server. A binary encoding needs its sub-protocol, or the server speaks JSON.
+fn offered(sub_protocol: Option<String>, encoding: Encoding) -> Result<Option<String>, UsageError> {
+    let Some(sub_protocol) = sub_protocol else {
+        let dialect = Dialect {
+            encoding,
+            is_extended: false,
+        };
+        let needed = dialect.subprotocol().filter(|_| encoding.is_binary());
+        return Ok(needed.map(str::to_owned));
+    };
+    let meant = Dialect::of(Some(&sub_protocol)).encoding;
+    match meant == encoding {
+        true => Ok(Some(sub_protocol)),
+        false => Err(UsageError::SubProtocol {
+            sub_protocol,
+            meant,
+            encoding,
+        }),
+    }
+}
+
+/// Name and value of a header.
+pub(super) fn parse_header(text: String) -> Result<(String, String), UsageError> {
+    match text.split_once(':') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.trim().to_owned())),
+        _ => Err(UsageError::Header(text)),
+    }
+}
+
+impl Typed for BroadcastArgs {
+    type Mistake = UsageError;
+
+    fn bench(self) -> Result<Bench, UsageError> {
+        let results = results(&self.clients)?;
+        Ok(Bench::Exchange(Box::new(self.try_into()?), results))
+    }
+}
+
+impl Typed for EchoArgs {
+    type Mistake = UsageError;
+
+    fn bench(self) -> Result<Bench, UsageError> {
+        let results = results(&self.clients)?;
+        Ok(Bench::Exchange(Box::new(self.try_into()?), results))
+    }
+}
+
+impl Typed for ConnectArgs {
+    type Mistake = UsageError;
+
+    fn bench(self) -> Result<Bench, UsageError> {
+        let results = results(&self.clients)?;
+        Ok(Bench::Connect(Box::new(self.try_into()?), results))
+    }
+}
+
+fn results(clients: &ClientArgs) -> Result<Results, UsageError> {
+    if clients.interactive && !io::stdin().is_terminal() {
+        return Err(UsageError::NoTerminal);
+    }
+    Ok(Results {
+        format: clients.format.into(),
+        path: clients.filename.clone(),
+    })
+}
