@@ -389,7 +389,7 @@ describe("how long and how fast", () => {
     child.kill("SIGINT");
     const [{ code }] = await within(Promise.all([child.exited, once(child, "close")]), "the end of the run");
     const report = JSON.parse(stdout);
-    assert.equal(code, 0);
+    assert.equal(code, 105);
     assert.equal(report.interrupted, true);
     assert.equal(report.complete, seen.requests);
   });

@@ -241,7 +241,7 @@ describe("the page of a bench", () => {
       const { origin, host } = new URL(run.url);
       const headers = { origin, host, "sec-fetch-site": "same-origin" };
       assert.equal(await ask(`${run.url}pause`, { method: "POST", headers }), 409);
-      await stop(0);
+      await stop(105);
     });
   }
 
@@ -250,7 +250,6 @@ describe("the page of a bench", () => {
     await once(target, "listening");
     t.after(() => target.close());
     const { port } = target.address();
-    // Places for 2.5 s: none that is due waits for one when the run is stopped, which would make the code 3.
     const { page, chart, stop } = await watch(
       t, "bench", "http", "-k", "-c", "50", "--rate", "20", "--duration", "10m", "--warm-up", "1s", "--watch", `${process.pid}`,
       "--threshold", "failed:rate<0.5", `http://me:secret@127.0.0.1:${port}/`,
@@ -259,7 +258,7 @@ describe("the page of a bench", () => {
     await page.waitForSelector("#latency figure.chart");
     assert.equal(await page.textContent("h1"), `bench http http://127.0.0.1:${port}/`);
     await page.waitForSelector("#thresholds:has-text('failed')");
-    await stop(0);
+    await stop(105);
   });
 });
 

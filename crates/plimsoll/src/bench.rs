@@ -26,7 +26,7 @@ pub(crate) use self::{
     options::UsageError,
 };
 use crate::{
-    exit::{Failure, Status},
+    exit::{Failure, Status, TestFailure},
     live::PageFlags,
     origin::origin,
     report::ReportFlags,
@@ -137,6 +137,9 @@ impl Flags {
         match finished.verdict.map_err(failure)? {
             Verdict::Clean => Ok(Status::Success),
             Verdict::Faulty => Ok(Status::BadResult),
+            Verdict::Interrupted => {
+                Err(TestFailure::Interrupted.because("the run was interrupted by a signal"))
+            }
         }
     }
 
@@ -174,8 +177,11 @@ async fn pass_on(signals: Signals, orders: mpsc::Sender<()>) {
 
 fn failure(error: Error) -> Failure {
     if error.is_wrong_usage() {
-        Failure::Usage(error.to_string())
-    } else {
-        error.into()
+        return Failure::Usage(error.to_string());
     }
+    if error.is_interruption() {
+        return TestFailure::Interrupted
+            .because("the run was interrupted by a signal before it began, so there is no result");
+    }
+    error.into()
 }

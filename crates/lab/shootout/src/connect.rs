@@ -43,7 +43,7 @@ pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -
             break;
         }
     }
-    Ok(run.finish(steps, &Report::default()))
+    Ok(run.finish(steps, &Report::default()).await)
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Result<Step, RunError> {

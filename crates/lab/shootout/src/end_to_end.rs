@@ -6,6 +6,7 @@ mod server;
 
 use std::{thread, time::Duration};
 
+use plimsoll_clients::target::Target;
 use plimsoll_load::machine::Machine;
 use plimsoll_report::{
     Summary,
@@ -19,8 +20,8 @@ use self::{
     server::{Dialect, Fault, Server},
 };
 use crate::{
-    Bench, Company, Connect, Error, Exchange, Format, Interrupt, Progress, Results, ServerType, Sink,
-    Streams, Verdict, exchange, outcome, watching::Watching,
+    Bench, Company, Connect, Error, Exchange, Format, Interrupt, Progress, Results, RunError, ServerType,
+    Sink, Streams, Verdict, exchange, outcome, watching::Watching,
 };
 
 /// What a run left behind.
@@ -377,11 +378,32 @@ async fn interrupted(options: Exchange) -> outcome::Outcome {
 }
 
 #[tokio::test]
+async fn an_interrupted_run_waits_for_the_echoes_in_flight() {
+    let server = Server::start(Dialect::Json, Fault::None);
+    let outcome = interrupted(echo(&server, 5, 1, 1)).await;
+    let sampling = outcome.steps[0].sampling.as_ref().unwrap();
+    assert_eq!((outcome.is_interrupted, sampling.n_unanswered), (true, 0));
+}
+
+#[tokio::test]
+async fn a_run_that_is_told_to_end_before_it_begins_has_no_result() {
+    let server = Server::start(Dialect::Json, Fault::None);
+    let (order, orders) = mpsc::channel(1);
+    order.try_send(()).unwrap();
+    let mut options = broadcast(&server, 1, 1);
+    // Its name is never asked for.
+    options.common.target = Target::parse("ws://host.invalid/").unwrap();
+    let mut sink = Impatient { interrupt: None };
+    let error = exchange::run(&options, Interrupt::new(orders), &mut sink).await;
+    assert!(matches!(error, Err(RunError::Interrupted)), "{error:?}");
+}
+
+#[tokio::test]
 async fn an_interrupted_run_tells_what_there_is() {
     let server = Server::start(Dialect::Json, Fault::None);
     let outcome = interrupted(broadcast(&server, 1, 4)).await;
     assert_eq!((outcome.steps.len(), outcome.is_interrupted), (1, true));
-    assert_eq!(outcome.messages, ["interrupted by the user"]);
+    assert_eq!(outcome.messages, ["interrupted before its end"]);
     let counts = outcome.deliveries().unwrap();
     assert!(
         counts.n_expected > 0 && counts.n_delivered == counts.n_expected,

@@ -47,7 +47,7 @@ pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) 
         }
     }
     let report = credit_late_arrivals(&mut run, &mut steps).await?;
-    Ok(run.finish(steps, &report))
+    Ok(run.finish(steps, &report).await)
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Result<Step, RunError> {

@@ -78,6 +78,8 @@ pub enum Verdict {
     Clean,
     /// Messages were lost, or clients failed.
     Faulty,
+    /// It was told to end before its end; the result is what there was by then.
+    Interrupted,
 }
 
 /// A bench that was done.
@@ -153,6 +155,14 @@ impl Error {
     pub fn is_wrong_usage(&self) -> bool {
         matches!(self, Self::Http(HttpRunError::Request(HttpError::Field(_), _)))
     }
+
+    /// Whether it was told to end before it had begun.
+    pub fn is_interruption(&self) -> bool {
+        matches!(
+            self,
+            Self::Run(RunError::Interrupted) | Self::Http(HttpRunError::Run(RunError::Interrupted))
+        )
+    }
 }
 
 impl Bench {
@@ -211,9 +221,10 @@ async fn execute(
     let mut console = Console::new(out, talk, results.format, streams.is_quiet, company.onlooker);
     let outcome = workload(company.interrupt, &mut console).await?;
     let told = console.finish(&outcome).map_err(failed);
-    let verdict = told.map(|()| match outcome.is_faulty() {
-        true => Verdict::Faulty,
-        false => Verdict::Clean,
+    let verdict = told.map(|()| match (outcome.is_interrupted, outcome.is_faulty()) {
+        (true, _) => Verdict::Interrupted,
+        (false, true) => Verdict::Faulty,
+        (false, false) => Verdict::Clean,
     });
     Ok(Finished {
         verdict,

@@ -2,12 +2,13 @@
 
 mod roster;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
 use self::roster::Roster;
 use crate::{
+    interrupt::Interrupt,
     ledger::SendTable,
     wire::Command,
     worker::{self, ClientId, Event, Handle, Order, Report, SendOrder, Setup},
@@ -151,14 +152,25 @@ impl Fleet {
         Ok(all)
     }
 
-    /// Closes all connections and waits for the workers to end.
-    pub(crate) fn finish(self) {
-        drop(self.events);
+    /// Closes all connections and waits for the workers to end. Whoever cannot wait leaves that to the end of the process.
+    pub(crate) async fn finish(self, mut interrupt: Interrupt) {
+        let mut events = self.events;
         let threads: Vec<_> = self
             .workers
             .into_iter()
             .map(|Handle { orders: _, thread }| thread)
             .collect();
+        // Without orders a worker ends, and its end of the events with it.
+        let mut all_ended = pin!(async { while events.recv().await.is_some() {} });
+        loop {
+            if interrupt.is_urgent() {
+                return;
+            }
+            tokio::select! {
+                () = &mut all_ended => break,
+                () = interrupt.next() => {}
+            }
+        }
         for thread in threads {
             // A worker that panicked has said so on standard error.
             let _ = thread.join();

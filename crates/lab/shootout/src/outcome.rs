@@ -217,7 +217,7 @@ impl Outcome {
         let oddities = oddities.iter().filter(|(_, n, _)| *n > 0);
         remarks.extend(oddities.map(|(what, n, comment)| format!("{what}: {n} ({comment})")));
         if self.is_interrupted {
-            remarks.push("interrupted by the user".to_owned());
+            remarks.push("interrupted before its end".to_owned());
         }
         remarks
     }

@@ -94,10 +94,14 @@ impl<'a> Run<'a> {
         common: &Common,
         steps: &Steps,
         n_padding_bytes: usize,
-        interrupt: Interrupt,
+        mut interrupt: Interrupt,
         sink: &'a mut dyn Sink,
     ) -> Result<Self, RunError> {
-        let addresses = common.target.resolve().await?;
+        let addresses = tokio::select! {
+            biased;
+            () = interrupt.next() => return Err(RunError::Interrupted),
+            addresses = common.target.resolve() => addresses?,
+        };
         let preflight = Preflight::new(addresses[0].ip(), &common.local_addresses);
         preflight.check(steps.n_clients().unwrap_or(steps.n_first))?;
         let mut websocket = websocket::Options::new(common.target.clone(), addresses);
@@ -337,7 +341,7 @@ impl<'a> Run<'a> {
     }
 
     /// Closes all connections and puts the result together. `report` is the workers' last one.
-    pub(crate) fn finish(mut self, steps: Vec<Step>, report: &Report) -> Outcome {
+    pub(crate) async fn finish(mut self, steps: Vec<Step>, report: &Report) -> Outcome {
         let elapsed = self.started.elapsed();
         let chronicle = self.close_journal(elapsed);
         let targets = self.meter.finish(&chronicle.timeline, &chronicle.timeline.vus);
@@ -358,7 +362,7 @@ impl<'a> Run<'a> {
         };
         outcome.remarks().into_iter().for_each(|remark| self.note(remark));
         outcome.messages = self.messages;
-        self.fleet.finish();
+        self.fleet.finish(self.interrupt).await;
         outcome
     }
 

@@ -108,6 +108,7 @@ fn tell(
 
 fn verdict(outcome: &HttpOutcome) -> Result<Verdict, Error> {
     match &outcome.trouble {
+        _ if outcome.is_interrupted => Ok(Verdict::Interrupted),
         Some(reason) => Err(Error::Ended {
             n_complete: outcome.tally.n_complete,
             reason: reason.clone(),

@@ -137,7 +137,7 @@ impl HttpOutcome {
             ));
         }
         if self.is_interrupted {
-            remarks.push("interrupted by the user".to_owned());
+            remarks.push("interrupted before its end".to_owned());
         }
         remarks
     }

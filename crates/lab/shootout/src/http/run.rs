@@ -88,7 +88,11 @@ pub(crate) async fn run(
         mut interrupt,
         onlooker,
     } = company;
-    let (setup, setting) = prepare(options).await?;
+    let (setup, setting) = tokio::select! {
+        biased;
+        () = interrupt.next() => return Err(RunError::Interrupted.into()),
+        prepared = prepare(options) => prepared?,
+    };
     let mut meter = Meter::attach(setup.monitor.clone(), &options.watching)?;
     let (sender, mut recent) = mpsc::channel(N_RECENT);
     let shares = shares(options.concurrency, options.n_streams, setup.boards.len());

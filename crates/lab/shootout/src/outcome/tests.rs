@@ -49,7 +49,7 @@ fn remarks_name_what_is_odd() {
             "Extra received broadcasts: expected 200000, got 199996",
             "deliveries after the end of their step: 1 (its lines above call them lost, the totals do not)",
             "messages that this run did not send: 5 (is another load on the same channel?)",
-            "interrupted by the user",
+            "interrupted before its end",
         ]
     );
 }

@@ -36,6 +36,9 @@ pub enum RunError {
         /// Why they failed.
         causes: Causes,
     },
+    /// It was told to end before it began.
+    #[error("the run was told to end before it began")]
+    Interrupted,
     /// A defect of this program.
     #[error(transparent)]
     WorkerLost(#[from] WorkerLost),

@@ -18,7 +18,8 @@ Examples:
   plimsoll bench broadcast ws://127.0.0.1:8080/cable --server-type=actioncable --concurrent 8 \\
       --sample-size 100 --step-size 1000 --payload-padding 200 --total-steps 10 --watch :8080 --ui
 
-Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed.";
+Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed;
+105 a signal ended the run.";
 
 /// Connects clients step by step and lets random ones broadcast to all.
 #[derive(Debug, Clone, Args)]

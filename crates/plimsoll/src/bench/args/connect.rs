@@ -11,7 +11,8 @@ Examples:
       --step-size 5000 --total-steps 2
   plimsoll bench connect ws://127.0.0.1:9001/ws --server-type echo --step-size 1000 --total-steps 1
 
-Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 clients failed.";
+Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 clients failed;
+105 a signal ended the run.";
 
 /// Connects clients and measures how long each takes until it is ready.
 #[derive(Debug, Clone, Args)]
@@ -22,7 +23,7 @@ pub(crate) struct ConnectArgs {
     /// How many clients connect at the same time: the next begins when one is ready
     #[arg(long, short, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) concurrent: usize,
-    /// How many steps; 0 goes on until Ctrl-C or until a step in which nobody gets ready
+    /// How many steps; 0 goes on until a signal or until a step in which nobody gets ready
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) total_steps: usize,
 }

@@ -17,7 +17,8 @@ Examples:
   plimsoll bench echo ws://127.0.0.1:8080/json --step-size 1000 --total-steps 3
   plimsoll bench echo ws://127.0.0.1:9001/ws --server-type echo --step-size 300 --total-steps 1
 
-Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed.";
+Exit codes: 0 all well; 1 the run could not be done; 2 wrong usage; 3 messages were lost or clients failed;
+105 a signal ended the run.";
 
 /// Connects clients step by step and lets random ones send a message to themselves.
 #[derive(Debug, Clone, Args)]

@@ -25,7 +25,7 @@ Examples:
   plimsoll bench http --http2 -c 100 --streams 10 -p order.json https://localhost/orders
 
 Exit codes: 0 all well; 1 the run could not be done or was ended by a failure; 2 wrong usage;
-3 requests failed, or a threshold does not hold.";
+3 requests failed, or a threshold does not hold; 105 a signal ended the run.";
 
 /// Sends one HTTP request many times.
 #[derive(Debug, Clone, Args)]

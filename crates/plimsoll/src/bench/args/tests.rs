@@ -67,6 +67,8 @@ fn each_workload_has_its_documented_defaults() {
         (echo.n_samples, echo.width, echo.steps.connect_width),
         (10_000, 50, 100)
     );
+    // Echoes that are in flight when the bench is interrupted are not lost.
+    assert_eq!(echo.wait.as_secs(), 2);
 
     let steps = connect("connect ws://h/").unwrap().steps;
     assert_eq!(

@@ -104,6 +104,7 @@ impl BenchTest {
         };
         match trial {
             Ok(trial) if trial.is_interrupted => Ok(Taken::Interrupted),
+            Err(RunError::Interrupted) => Ok(Taken::Interrupted),
             Ok(trial) => Ok(Taken::Over {
                 step: self.judge(present.load, &trial, taker),
                 iteration: None,
