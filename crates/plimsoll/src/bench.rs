@@ -2,15 +2,18 @@
 
 use std::{
     io::{self, IsTerminal},
+    time::Duration,
 };
 
 use clap::{Args, Parser, Subcommand};
-use plimsoll_load::machine::Machine;
+use plimsoll_load::{machine::Machine, metrics::SampleSender, plan::Plan};
+use plimsoll_outputs::{OutputReport, Outputs, Running};
 use plimsoll_report::summary::Kind;
 use plimsoll_shootout::{Bench, Company, Error, Finished, Interrupt, Onlooker, Streams, Verdict};
 use tokio::{
     runtime::{Builder, LocalOptions},
     sync::mpsc,
+    time::sleep,
 };
 
 mod args;
@@ -35,6 +38,10 @@ use crate::{
     surroundings::Surroundings,
     terminal,
 };
+
+/// How long outputs have to write what is left after a second signal. Reason: a file takes less, and a person who has
+/// pressed Ctrl-C twice does not want to wait for a database that is away.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Run a workload of websocket-bench or ab against a server.
 #[derive(Debug, Parser)]
@@ -80,6 +87,9 @@ struct Flags {
     save: SaveFlags,
     #[command(flatten)]
     page: PageFlags,
+    /// Write all samples to an output, for example json=samples.json; may be given several times
+    #[arg(long, value_name = "NAME[=ARGUMENT]")]
+    out: Vec<String>,
     /// No progress: remarks and the result only
     #[arg(long, short)]
     quiet: bool,
@@ -109,10 +119,13 @@ impl<A: Typed> Kept<A> {
         let bench = workload.bench();
         let bench = bench.map_err(|mistake| Failure::Usage(mistake.to_string()))?;
         let keeper = flags.save.keeper(flags.quiet, surroundings);
+        let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
+        let outputs = Outputs::parse(&flags.out, &variable);
+        let outputs = outputs.map_err(|error| TestFailure::InvalidOptions.because(error))?;
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build_local(LocalOptions::default())?;
-        let status = runtime.block_on(flags.conduct(bench, keeper));
+        let status = runtime.block_on(flags.conduct(bench, outputs, keeper));
         // The system may still be looking for a host that an interrupted bench does not need any more.
         runtime.shutdown_background();
         status
@@ -121,25 +134,38 @@ impl<A: Typed> Kept<A> {
 
 impl Flags {
     /// Runs the bench, and takes care of what it came to. To be polled on a local runtime.
-    async fn conduct(self, bench: Bench, keeper: Keeper) -> Result<Status, Failure> {
+    async fn conduct(self, bench: Bench, outputs: Outputs, keeper: Keeper) -> Result<Status, Failure> {
         let signals = Signals::listen()?;
         let page = self
             .page
             .serve_bench(&bench.name(), &signals, &mut io::stderr())?;
         let onlooker = page.as_ref().map(|page| page.onlooker());
-        let finished = self.run(bench, signals, onlooker).await?;
-        let summary = finished.summarize(origin(Kind::Bench, &finished.name(), &Machine::read()));
+        // Outputs read the thresholds of a plan and which tags there are: none and k6's.
+        let outputs = outputs.start(&Plan::new(Vec::new()), Box::new(io::stdout()));
+        let outputs = outputs.map_err(|error| TestFailure::NoFile.because(error))?;
+        let finished = self
+            .run(bench, signals.clone(), onlooker, outputs.samples())
+            .await;
+        let written = finish(outputs, &signals).await;
+        let finished = finished?;
+        let mut summary = finished.summarize(origin(Kind::Bench, &finished.name(), &Machine::read()));
+        summary.notices.extend(written.notices());
         keeper.keep(&summary);
         self.report.write(&summary);
         if let Some(page) = page {
             page.finish(&summary).await;
         }
         match finished.verdict.map_err(failure)? {
+            Verdict::Interrupted => {
+                let end = "the run was interrupted by a signal".to_owned();
+                let all: Vec<_> = [end].into_iter().chain(written.notices()).collect();
+                Err(TestFailure::Interrupted.because(all.join("; ")))
+            }
+            _ if !written.is_complete() => {
+                Err(TestFailure::SamplesLost.because(written.notices().join("; ")))
+            }
             Verdict::Clean => Ok(Status::Success),
             Verdict::Faulty => Ok(Status::BadResult),
-            Verdict::Interrupted => {
-                Err(TestFailure::Interrupted.because("the run was interrupted by a signal"))
-            }
         }
     }
 
@@ -148,6 +174,7 @@ impl Flags {
         bench: Bench,
         signals: Signals,
         onlooker: Option<&dyn Onlooker>,
+        samples: Vec<SampleSender>,
     ) -> Result<Finished, Failure> {
         let (orders, interrupt) = mpsc::channel(2);
         tokio::task::spawn_local(pass_on(signals, orders));
@@ -161,8 +188,21 @@ impl Flags {
         let company = Company {
             interrupt: Interrupt::new(interrupt),
             onlooker,
+            samples,
         };
         bench.execute(streams, company).await.map_err(failure)
+    }
+}
+
+/// Waits until outputs have written everything, or until a second signal allows them a moment only.
+async fn finish(outputs: Running, signals: &Signals) -> OutputReport {
+    let names = outputs.names();
+    tokio::select! {
+        report = outputs.finish() => report,
+        () = async {
+            signals.received(2).await;
+            sleep(LAST_MOMENT).await;
+        } => OutputReport::given_up(names),
     }
 }
 

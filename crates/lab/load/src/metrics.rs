@@ -21,6 +21,7 @@ mod tags;
 
 pub use self::{
     check::{Check, CheckName},
+    outgoing::Outgoing,
     place::Place,
     recorder::Recorder,
     registry::{

@@ -23,6 +23,17 @@ pub struct Outcome {
 }
 
 impl OutputReport {
+    /// Of outputs that were not waited for, so that nobody knows what they have written.
+    pub fn given_up(names: Vec<String>) -> Self {
+        let outcome = Outcome {
+            error: Some("the end of its writing was not waited for".to_owned()),
+            ..Outcome::default()
+        };
+        Self {
+            outcomes: names.into_iter().map(|name| (name, outcome.clone())).collect(),
+        }
+    }
+
     /// Whether every output has written all samples.
     pub fn is_complete(&self) -> bool {
         self.outcomes.iter().all(|(_, outcome)| outcome.is_complete())

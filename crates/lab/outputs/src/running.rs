@@ -26,6 +26,11 @@ impl Running {
         self.writers.iter().map(|writer| writer.samples.clone()).collect()
     }
 
+    /// The outputs as the user named them.
+    pub fn names(&self) -> Vec<String> {
+        self.writers.iter().map(|writer| writer.name.clone()).collect()
+    }
+
     /// Writes what is left and says what became of everything. To be called when the run is over: later samples are
     /// not written. Waits as long as a file takes it; what goes over a network has its own time limits.
     pub async fn finish(self) -> OutputReport {

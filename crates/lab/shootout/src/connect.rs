@@ -47,7 +47,7 @@ pub async fn run(options: &Connect, interrupt: Interrupt, sink: &mut dyn Sink) -
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Connect, step_idx: usize) -> Result<Step, RunError> {
-    run.meter.lap();
+    run.begin_step(step_idx);
     let n_asked = options.steps.n_added(step_idx);
     let ramp = ramp(run, n_asked, options.steps.connect_width).await?;
     let rtt = ramp.samples.clone().rtt(PERCENTILE);

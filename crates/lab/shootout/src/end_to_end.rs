@@ -7,7 +7,7 @@ mod server;
 use std::{thread, time::Duration};
 
 use plimsoll_clients::target::Target;
-use plimsoll_load::machine::Machine;
+use plimsoll_load::{machine::Machine, metrics::sample_queue};
 use plimsoll_report::{
     Summary,
     summary::{Kind, Origin},
@@ -77,9 +77,11 @@ fn execute_to(results: Results, bench: impl FnOnce(Results) -> Bench) -> Finishe
         is_quiet: false,
     };
     let (_orders, interrupt) = mpsc::channel(1);
+    let (samples, mut taken) = sample_queue();
     let company = Company {
         interrupt: Interrupt::new(interrupt),
         onlooker: None,
+        samples: vec![samples],
     };
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (verdict, summary) = match runtime.block_on(bench(results).execute(streams, company)) {
@@ -92,6 +94,9 @@ fn execute_to(results: Results, bench: impl FnOnce(Results) -> Bench) -> Finishe
     let [stdout, stderr] = [stdout, stderr].map(|it| String::from_utf8(it).unwrap());
     if let (Some(summary), Ok(json)) = (&summary, serde_json::from_str(&stdout)) {
         agreement::check(summary, &json);
+    }
+    if let Some(summary) = &summary {
+        agreement::samples(summary, std::iter::from_fn(|| taken.blocking_recv()));
     }
     Finished {
         verdict,

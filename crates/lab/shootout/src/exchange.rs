@@ -51,7 +51,7 @@ pub async fn run(options: &Exchange, interrupt: Interrupt, sink: &mut dyn Sink) 
 }
 
 async fn take_step(run: &mut Run<'_>, options: &Exchange, step_idx: usize) -> Result<Step, RunError> {
-    run.meter.lap();
+    run.begin_step(step_idx);
     let n_asked = options.steps.n_added(step_idx);
     let ramp = ramp(run, n_asked, options.steps.connect_width).await?;
     let connects = ramp.samples.durations().to_vec();

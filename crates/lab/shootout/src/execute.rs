@@ -8,6 +8,7 @@ use std::{
 };
 
 use plimsoll_clients::http::HttpError;
+use plimsoll_load::metrics::SampleSender;
 use plimsoll_report::{Summary, summary::Origin};
 
 use crate::{
@@ -69,6 +70,8 @@ pub struct Company<'a> {
     pub interrupt: Interrupt,
     /// Who looks on, if anybody does.
     pub onlooker: Option<&'a dyn Onlooker>,
+    /// Who takes its samples one by one; most often nobody.
+    pub samples: Vec<SampleSender>,
 }
 
 /// How a run that was done ended.
@@ -218,8 +221,14 @@ async fn execute(
         .as_mut()
         .map_or(streams.stdout, |file| file as &mut dyn Write);
     let talk = Talk::new(streams.stderr, streams.stderr_columns);
-    let mut console = Console::new(out, talk, results.format, streams.is_quiet, company.onlooker);
-    let outcome = workload(company.interrupt, &mut console).await?;
+    let Company {
+        interrupt,
+        onlooker,
+        samples,
+    } = company;
+    let console = Console::new(out, talk, results.format, streams.is_quiet);
+    let mut console = console.with_company(onlooker, samples);
+    let outcome = workload(interrupt, &mut console).await?;
     let told = console.finish(&outcome).map_err(failed);
     let verdict = told.map(|()| match (outcome.is_interrupted, outcome.is_faulty()) {
         (true, _) => Verdict::Interrupted,

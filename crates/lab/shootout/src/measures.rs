@@ -4,9 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use plimsoll_load::{
     histogram::Histogram,
-    metrics::{Contains, CounterId, MetricSet, Registry, TrendId},
+    metrics::{Contains, CounterId, GaugeId, MetricSet, Registry, TrendId},
 };
 
+mod singles;
+
+pub(crate) use self::singles::Singles;
 use crate::worker::Opening;
 
 /// Handles of all metrics.
@@ -19,6 +22,8 @@ pub(crate) struct Measures {
     listener_delivery: TrendId,
     connect: TrendId,
     phases: [TrendId; 4],
+    /// Of samples only: summaries have the number of clients in their timeline.
+    users: GaugeId,
 }
 
 /// From a send to the sender's answer.
@@ -50,6 +55,7 @@ impl Measures {
         let [rtt, delivery, listener_delivery, connect] =
             [RTT, DELIVERY, LISTENER_DELIVERY, CONNECT].map(&mut trend);
         let phases = PHASES.map(&mut trend);
+        let users = registry.gauge("vus", Contains::Default).expect(PROOF);
         let mut counter = |name| registry.counter(name, Contains::Default).expect(PROOF);
         let measures = Self {
             sent: counter("messages_sent"),
@@ -59,22 +65,29 @@ impl Measures {
             listener_delivery,
             connect,
             phases,
+            users,
         };
         (measures, MetricSet::new(Arc::new(registry)))
     }
 
     /// A client got ready.
     pub(crate) fn opened(&self, metrics: &mut MetricSet, opening: &Opening) {
-        metrics.record(self.connect, opening.total);
+        for (trend, time) in self.times(opening) {
+            metrics.record(trend, time);
+        }
+    }
+
+    /// How long a client took in all, and in each phase that it had.
+    fn times(&self, opening: &Opening) -> impl Iterator<Item = (TrendId, Duration)> {
         let phases = [
             Some(opening.tcp_connect),
             Some(opening.upgrade),
             opening.welcome,
             opening.subscribe,
         ];
-        for (phase, time) in self.phases.into_iter().zip(phases) {
-            time.into_iter().for_each(|time| metrics.record(phase, time));
-        }
+        let phases = self.phases.into_iter().zip(phases);
+        let phases = phases.filter_map(|(phase, time)| Some((phase, time?)));
+        [(self.connect, opening.total)].into_iter().chain(phases)
     }
 
     /// A message goes out.

@@ -23,7 +23,7 @@ use crate::{
     interrupt::Interrupt,
     journal::{Chronicle, Journal},
     ledger::{Completion, SendTable},
-    measures::Measures,
+    measures::{Measures, Singles},
     meter::Meter,
     onlooker::{LAG, SoFar},
     options::{Common, Pacing, Steps},
@@ -50,6 +50,8 @@ pub(crate) struct Run<'a> {
     plan: Plan,
     journal: Journal,
     measures: Measures,
+    /// `None` when nobody takes samples one by one.
+    singles: Option<Singles>,
     /// When the next second is over.
     collect_at: Instant,
     /// When the run is shown to who looks.
@@ -120,6 +122,8 @@ impl<'a> Run<'a> {
             wire_run(SystemTime::now()),
         );
         let (measures, metrics) = Measures::new();
+        let target = common.target.to_string();
+        let singles = Singles::new(measures, &metrics, sink.samples(), workload, &target);
         let setup = Setup {
             wire: Arc::new(wire),
             routes: preflight.routes(&websocket, steps.n_clients()),
@@ -135,6 +139,7 @@ impl<'a> Run<'a> {
             plan,
             journal: Journal::new(metrics, monitor),
             measures,
+            singles,
             collect_at: started + COLLECT_EVERY,
             show_at: started + COLLECT_EVERY + LAG,
             fleet,
@@ -142,7 +147,7 @@ impl<'a> Run<'a> {
             interrupt,
             sink,
             setting: Setting {
-                target: common.target.to_string(),
+                target,
                 server_type: common.server_type,
                 n_workers: common.n_workers,
                 seed: common.seed,
@@ -188,6 +193,9 @@ impl<'a> Run<'a> {
         let n_over = now.saturating_duration_since(self.started).as_secs().max(1);
         self.collect_at = self.started + COLLECT_EVERY + Duration::from_secs(n_over);
         self.journal.reach(now - self.started);
+        if let Some(singles) = &self.singles {
+            singles.end_second(self.fleet.n_connected());
+        }
         self.fleet.collect(Duration::from_secs(n_over - 1)).await
     }
 
@@ -212,10 +220,21 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The step numbered `step_idx` begins.
+    pub(crate) fn begin_step(&mut self, step_idx: usize) {
+        if let Some(singles) = &mut self.singles {
+            singles.begin_step(step_idx + 1);
+        }
+        self.meter.lap();
+    }
+
     /// A client of the ramp got ready.
     pub(crate) fn note_opening(&mut self, opening: &Opening) {
         let now = self.started.elapsed();
         self.measures.opened(self.journal.at(now), opening);
+        if let Some(singles) = &self.singles {
+            singles.opened(opening);
+        }
         if self.workload == Workload::Connect {
             self.journal.complete(now, 1);
         }
@@ -270,6 +289,9 @@ impl<'a> Run<'a> {
         };
         let (id, floor) = step.messages.issue(n_shares);
         self.measures.sent(self.journal.at(self.started.elapsed()));
+        if let Some(singles) = &self.singles {
+            singles.sent();
+        }
         self.fleet.send_from_anyone(step.command, id, floor).await?;
         Ok(Some(id))
     }
@@ -292,6 +314,9 @@ impl<'a> Run<'a> {
     fn deliver(&mut self, step_idx: usize, at: Duration, latencies: &Histogram) {
         if let Some(step) = self.steps.get_mut(step_idx) {
             step.deliveries.merge(latencies);
+        }
+        if let Some(singles) = &self.singles {
+            singles.delivered(latencies.count());
         }
         let measures = self.measures;
         self.journal.hand_in(at, |second| {
@@ -343,6 +368,9 @@ impl<'a> Run<'a> {
     /// Closes all connections and puts the result together. `report` is the workers' last one.
     pub(crate) async fn finish(mut self, steps: Vec<Step>, report: &Report) -> Outcome {
         let elapsed = self.started.elapsed();
+        if let Some(singles) = &self.singles {
+            singles.end_second(self.fleet.n_connected());
+        }
         let chronicle = self.close_journal(elapsed);
         let targets = self.meter.finish(&chronicle.timeline, &chronicle.timeline.vus);
         let mut outcome = Outcome {
@@ -401,6 +429,9 @@ impl<'a> Run<'a> {
                 let was_awaited = self.step_of(id).map(|step| step.messages.answer(id, latency));
                 if let Some(was_awaited) = was_awaited {
                     self.measures.answered(self.journal.at(now), latency);
+                    if let Some(singles) = &self.singles {
+                        singles.answered(latency);
+                    }
                     self.journal.complete(now, 1);
                     if was_awaited {
                         return Turn::Settled;
@@ -419,6 +450,9 @@ impl<'a> Run<'a> {
                     .and_then(|step| step.complete(completion));
                 if let Some(time) = time {
                     self.measures.reached_all(self.journal.at(now), time);
+                    if let Some(singles) = &self.singles {
+                        singles.reached_all(time);
+                    }
                 }
             }
             Event::Collected {

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use plimsoll_load::generator::Evidence;
+use plimsoll_load::{generator::Evidence, metrics::SampleSender};
 
 use crate::{onlooker::Onlooker, outcome::Step};
 
@@ -18,6 +18,10 @@ pub trait Sink {
     /// Who looks at the run while it goes on, beside whoever reads this.
     fn onlooker(&self) -> Option<&dyn Onlooker> {
         None
+    }
+    /// Who takes samples one by one; most often nobody.
+    fn samples(&self) -> Vec<SampleSender> {
+        Vec::new()
     }
     /// Something worth knowing.
     fn note(&mut self, text: &str);

@@ -1,17 +1,23 @@
 //! What one worker has measured since it last offered its samples to the queues.
 
-use std::{cell::RefCell, mem, sync::Arc, time::SystemTime};
+use std::{
+    cell::RefCell,
+    mem,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use tokio::time::Instant;
 
 use super::{
-    Kind, MetricId, Registry, Sample, SampleSender, Tags,
+    CounterId, GaugeId, Kind, MetricId, MetricSet, RateId, Registry, Sample, SampleSender, Tags, TrendId,
     sample::{BATCH_SIZE, Batch},
 };
 
-/// One worker's samples on their way to the queues.
+/// One worker's samples on their way to the queues, for whoever records sums elsewhere: a [`Recorder`](super::Recorder)
+/// does both.
 #[derive(Debug)]
-pub(super) struct Outgoing {
+pub struct Outgoing {
     queues: Vec<SampleSender>,
     registry: Arc<Registry>,
     /// Metrics by kind and position.
@@ -21,6 +27,11 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
+    /// For samples of the metrics that `set` has; `None` when nobody wants samples.
+    pub fn of(set: &MetricSet, queues: Vec<SampleSender>) -> Option<Self> {
+        Self::new(set.shared_registry(), queues)
+    }
+
     /// `None` when nobody wants samples.
     pub(super) fn new(registry: &Arc<Registry>, queues: Vec<SampleSender>) -> Option<Self> {
         if queues.is_empty() {
@@ -33,6 +44,26 @@ impl Outgoing {
             clock: Clock::new(),
             samples: RefCell::new(Vec::with_capacity(BATCH_SIZE)),
         })
+    }
+
+    /// Adds `n` to a counter.
+    pub fn count(&self, id: CounterId, n: u64, tags: &Arc<Tags>) {
+        self.push(Kind::Counter, id.0, n as f64, tags);
+    }
+
+    /// Sets a gauge.
+    pub fn set(&self, id: GaugeId, value: f64, tags: &Arc<Tags>) {
+        self.push(Kind::Gauge, id.0, value, tags);
+    }
+
+    /// Adds one sample to a rate.
+    pub fn rate(&self, id: RateId, is_true: bool, tags: &Arc<Tags>) {
+        self.push(Kind::Rate, id.0, f64::from(u8::from(is_true)), tags);
+    }
+
+    /// Adds one sample to a trend of durations.
+    pub fn record(&self, id: TrendId, duration: Duration, tags: &Arc<Tags>) {
+        self.push(Kind::Trend, id.0, milliseconds(duration), tags);
     }
 
     /// Takes in a sample of the metric of this kind and position.
@@ -52,8 +83,8 @@ impl Outgoing {
         }
     }
 
-    /// Offers what there is to all queues.
-    pub(super) fn flush(&self) {
+    /// Offers what there is to all queues. To be called about once a second, and at the end.
+    pub fn flush(&self) {
         if self.samples.borrow().is_empty() {
             return;
         }
@@ -65,6 +96,11 @@ impl Outgoing {
             queue.offer(&batch);
         }
     }
+}
+
+/// The value of a sample of a duration: from whole nanoseconds, so that 9 µs is 0.009 and not a digit beside it.
+pub(super) fn milliseconds(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e6
 }
 
 /// The system's time at one moment, and the monotonic clock since then.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::{
     CheckId, CounterId, GaugeId, Kind, MetricSet, Place, RateId, Registry, SampleSender, Tags, TrendId,
-    outgoing::Outgoing,
+    outgoing::{Outgoing, milliseconds},
 };
 
 /// A cheap handle of one worker's [`MetricSet`]. It stays on that worker's thread, so recording takes no lock;
@@ -134,8 +134,7 @@ impl Recorder {
 
     /// Adds one sample to a trend of durations.
     pub fn record(&self, id: TrendId, duration: Duration) {
-        // From whole nanoseconds, so that 9 µs is 0.009 and not a digit beside it.
-        self.record_as(id, duration, duration.as_nanos() as f64 / 1e6);
+        self.record_as(id, duration, milliseconds(duration));
     }
 
     /// Adds one sample to a trend of plain numbers or bytes, or of durations in milliseconds. Resolution 0.001;

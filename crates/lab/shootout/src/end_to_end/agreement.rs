@@ -1,5 +1,8 @@
 //! The summary of a run says what the run's own JSON says, in all and over time.
 
+use std::{collections::BTreeMap, sync::Arc};
+
+use plimsoll_load::metrics::Batch;
 use plimsoll_report::{Distribution, Summary, summary::Values, timeline::Series};
 use serde_json::Value;
 
@@ -56,6 +59,51 @@ pub(super) fn check(summary: &Summary, json: &Value) {
     let most = json["steps"].as_array().unwrap().iter();
     let most = most.map(|step| step["clients"].as_u64().unwrap()).max().unwrap();
     assert_eq!(u64::from(summary.vus_max), most);
+}
+
+/// Single samples add up to what the summary has, but for deliveries, of which there are sums only.
+#[track_caller]
+pub(super) fn samples(summary: &Summary, batches: impl Iterator<Item = Arc<Batch>>) {
+    let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut last = None;
+    for batch in batches {
+        for sample in &batch.samples {
+            assert!(last <= Some(sample.time), "time goes back");
+            last = Some(sample.time);
+            let step: usize = sample.tags["step"].parse().unwrap();
+            assert!(
+                (1..=summary.breakdown.scenarios.len().max(1)).contains(&step),
+                "{step}"
+            );
+            let name = batch.registry.definition(sample.metric).name.clone();
+            found.entry(name).or_default().push(sample.value);
+        }
+    }
+    let clients = found.remove("vus").unwrap();
+    assert!(
+        clients.iter().all(|n| *n <= f64::from(summary.vus_max)),
+        "{clients:?}"
+    );
+    for (name, metric) in &summary.metrics {
+        let values = found.remove(name).unwrap_or_default();
+        match &metric.values {
+            Values::Trend(_) if name == "listener_delivery" => assert!(values.is_empty()),
+            Values::Trend(expected) => {
+                assert_eq!(values.len() as u64, expected.count, "{name}");
+                let longest = values.iter().fold(0.0, |longest: f64, ms| longest.max(ms * 1e3));
+                assert!(
+                    (longest - expected.max as f64).abs() < 1.0,
+                    "{name}: {longest} {expected:?}"
+                );
+            }
+            Values::Counter { count, .. } => {
+                let sum = values.iter().fold(0.0, |sum, value| sum + value);
+                assert_eq!(sum.to_bits(), count.to_bits(), "{name}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    assert!(found.is_empty(), "{found:?}");
 }
 
 /// What happened in all seconds together is what happened.

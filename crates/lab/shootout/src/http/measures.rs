@@ -7,6 +7,9 @@ use plimsoll_load::{
     run::Stretch,
 };
 
+mod singles;
+
+pub(crate) use self::singles::{SampledRequest, Singles};
 use super::tally::Tally;
 
 /// Of a whole request; in the open model from when it was due.

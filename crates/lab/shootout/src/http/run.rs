@@ -19,7 +19,7 @@ use tokio::{
 
 use super::{
     board::Board,
-    measures::Measures,
+    measures::{Measures, SampledRequest},
     options::HttpOptions,
     outcome::{HttpOutcome, Setting, threshold},
     progress::Progress,
@@ -87,11 +87,22 @@ pub(crate) async fn run(
     let Company {
         mut interrupt,
         onlooker,
+        samples,
     } = company;
+    let (measures, metrics) = Measures::new();
+    let request = SampledRequest::new(
+        (measures, metrics.clone()),
+        samples,
+        (
+            options.request.method.as_str(),
+            options.version,
+            &options.shown_url(),
+        ),
+    );
     let (setup, setting) = tokio::select! {
         biased;
         () = interrupt.next() => return Err(RunError::Interrupted.into()),
-        prepared = prepare(options) => prepared?,
+        prepared = prepare(options, request) => prepared?,
     };
     let mut meter = Meter::attach(setup.monitor.clone(), &options.watching)?;
     let (sender, mut recent) = mpsc::channel(N_RECENT);
@@ -104,7 +115,6 @@ pub(crate) async fn run(
         .collect::<Result<_, _>>()
         .map_err(RunError::Start)?;
     drop(sender);
-    let (measures, metrics) = Measures::new();
     let mut journal = Journal::new(metrics.clone(), setup.monitor.clone());
     let mut tally = Tally::default();
     let mut is_warm = options.extent.warm_up.is_zero();
@@ -238,7 +248,10 @@ pub(crate) async fn run(
     })
 }
 
-async fn prepare(options: &HttpOptions) -> Result<(Arc<Setup>, Setting), HttpRunError> {
+async fn prepare(
+    options: &HttpOptions,
+    request: SampledRequest,
+) -> Result<(Arc<Setup>, Setting), HttpRunError> {
     let tls = Tls::new(TlsOptions {
         believe: if options.is_insecure {
             Believe::Anybody
@@ -270,6 +283,7 @@ async fn prepare(options: &HttpOptions) -> Result<(Arc<Setup>, Setting), HttpRun
         stage: watch::Sender::new(Stage::Running),
         boards: (0..n_workers).map(|_| Board::default()).collect(),
         monitor: Monitor::new(),
+        request,
     };
     let setting = Setting {
         url: options.shown_url(),

@@ -30,6 +30,7 @@ use super::{
     backoff::Backoff,
     board::Board,
     document::Document,
+    measures::{SampledRequest, Singles},
     samples::Samples,
     schedule::{Schedule, Ticket},
     tally::{Ending, Tally},
@@ -70,6 +71,8 @@ pub(crate) struct Setup {
     pub(crate) stage: watch::Sender<Stage>,
     pub(crate) boards: Vec<Board>,
     pub(crate) monitor: Monitor,
+    /// What samples are taken one by one.
+    pub(crate) request: SampledRequest,
 }
 
 /// The coordinator's hold on a worker.
@@ -146,6 +149,8 @@ struct Shared {
     connections: Rc<Connections>,
     n_under_way: Cell<u64>,
     tally: RefCell<Tally>,
+    /// `None` when nobody takes samples one by one.
+    singles: Option<Singles>,
 }
 
 impl Shared {
@@ -161,6 +166,7 @@ impl Shared {
                 Arc::clone(&setup.settings),
                 setup.source,
             ),
+            singles: setup.request.singles(),
             setup,
             schedule,
             pacer,
@@ -228,7 +234,7 @@ impl Shared {
         }
     }
 
-    /// What was counted since the last time, but for single samples.
+    /// What was counted since the last time, but for what is kept for a plot.
     fn take_tally(&self) -> Tally {
         let mut tally = self.tally.borrow_mut();
         let samples = tally.samples.take();
@@ -240,6 +246,9 @@ impl Shared {
             },
         );
         let (n_bytes_sent, n_bytes_received) = self.connections.take_traffic();
+        if let Some(singles) = &self.singles {
+            singles.end_second(n_bytes_sent, n_bytes_received);
+        }
         Tally {
             n_bytes_sent,
             n_bytes_received,
@@ -301,7 +310,11 @@ impl Shared {
         let mut tally = self.tally.borrow_mut();
         if ticket.counts {
             let expected = setup.document.get().map(|document| document.n_bytes);
-            match tally.record(ticket, &attempt, expected.filter(|_| setup.compares_lengths)) {
+            let expected = expected.filter(|_| setup.compares_lengths);
+            if let Some(singles) = &self.singles {
+                singles.note(ticket, &attempt, expected);
+            }
+            match tally.record(ticket, &attempt, expected) {
                 Ending::Complete(time) => board.complete(time),
                 Ending::Failed => board.failed(),
             }

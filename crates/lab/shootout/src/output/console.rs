@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use plimsoll_load::metrics::SampleSender;
 use plimsoll_report::summary::Target;
 
 use super::{json, text};
@@ -31,16 +32,11 @@ pub(crate) struct Console<'a> {
     /// The first failure to write a result. The run goes on: its connections must be closed properly.
     failure: Option<io::Error>,
     onlooker: Option<&'a dyn Onlooker>,
+    samples: Vec<SampleSender>,
 }
 
 impl<'a> Console<'a> {
-    pub(crate) fn new(
-        results: &'a mut dyn Write,
-        talk: Talk<'a>,
-        format: Format,
-        is_quiet: bool,
-        onlooker: Option<&'a dyn Onlooker>,
-    ) -> Self {
+    pub(crate) fn new(results: &'a mut dyn Write, talk: Talk<'a>, format: Format, is_quiet: bool) -> Self {
         Self {
             results,
             talk,
@@ -49,7 +45,17 @@ impl<'a> Console<'a> {
             drawn_at: None,
             phase: None,
             failure: None,
+            onlooker: None,
+            samples: Vec::new(),
+        }
+    }
+
+    /// The same, for others beside those who read it.
+    pub(crate) fn with_company(self, onlooker: Option<&'a dyn Onlooker>, samples: Vec<SampleSender>) -> Self {
+        Self {
             onlooker,
+            samples,
+            ..self
         }
     }
 
@@ -119,6 +125,10 @@ impl Sink for Console<'_> {
 
     fn onlooker(&self) -> Option<&dyn Onlooker> {
         self.onlooker
+    }
+
+    fn samples(&self) -> Vec<SampleSender> {
+        self.samples.clone()
     }
 
     fn note(&mut self, text: &str) {

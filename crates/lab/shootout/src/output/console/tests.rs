@@ -24,13 +24,7 @@ fn console(columns: Option<Columns>, format: Format) -> (String, String) {
 
 fn live(columns: Option<Columns>, format: Format, is_quiet: bool) -> (String, String) {
     let (mut results, mut talk) = (Vec::new(), Vec::new());
-    let mut console = Console::new(
-        &mut results,
-        Talk::new(&mut talk, columns),
-        format,
-        is_quiet,
-        None,
-    );
+    let mut console = Console::new(&mut results, Talk::new(&mut talk, columns), format, is_quiet);
     console.progress(BEGIN);
     console.progress(MIDDLE);
     let step = examples::broadcast_step();
@@ -90,13 +84,7 @@ fn a_result_that_cannot_be_written_is_told_at_the_end() {
         }
     }
     let (mut results, mut talk) = (Full, Vec::new());
-    let mut console = Console::new(
-        &mut results,
-        Talk::new(&mut talk, None),
-        Format::Text,
-        false,
-        None,
-    );
+    let mut console = Console::new(&mut results, Talk::new(&mut talk, None), Format::Text, false);
     console.step(&examples::broadcast_step());
     let outcome = examples::outcome(Workload::Broadcast, vec![]);
     assert_eq!(
