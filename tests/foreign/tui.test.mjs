@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { plimsollIn } from "./support/plimsoll.mjs";
+import { Server, plimsollIn } from "./support/plimsoll.mjs";
 import { folderOf } from "./support/scripts.mjs";
 import { Terminal } from "./support/terminal.mjs";
 
@@ -169,6 +169,43 @@ describe("the terminal is left as it was found", () => {
     const { terminal } = start(t, {}, failing);
     assert.deepEqual(await terminal.end(), { code: 107, signal: null, ...AS_FOUND });
     assert.match(terminal.output, /no server/);
+  });
+});
+
+describe("the view of a bench", { concurrency: false }, () => {
+  const ENDLESS = ["--step-size", "5", "--sample-size", "1000000", "--total-steps", "1"];
+
+  async function bench(t, ...args) {
+    const server = await Server.start("--app", "benchmark");
+    t.after(() => server.stop());
+    const cwd = folderOf(t, {});
+    const flags = ["--server-type", "actioncable", ...ENDLESS];
+    return Terminal.start(t, { cwd }, "bench", "echo", server.ws("/cable"), ...flags, ...args);
+  }
+
+  test("is there with --tui, and q ends the bench with its result: 105", async (t) => {
+    const terminal = await bench(t, "--tui");
+    await terminal.shows(/bench echo ws:\S+ {2}running {2}/);
+    await terminal.shows(/users 5 of 5 active/);
+    await terminal.shows(/rtt p50/);
+    await terminal.shows(VIEW);
+    assert.doesNotMatch(terminal.output, /users 5 of 5 active {2}planned/);
+    terminal.press("p");
+    await terminal.shows(/a bench cannot be paused/);
+    terminal.press("q");
+    await terminal.shows(/clients: +5 [^]* sent, 0 unanswered/);
+    assert.deepEqual(await terminal.end(), { code: 105, signal: null, ...AS_FOUND });
+  });
+
+  test("is not there by itself, and not where it cannot be", async (t) => {
+    const terminal = await bench(t);
+    await terminal.shows(/sending: \d+ of 1000000 answered/);
+    terminal.signal(SIGTERM);
+    assert.equal((await terminal.end()).code, 105);
+    assert.doesNotMatch(terminal.output, VIEW);
+    const { code, stderr } = await plimsollIn({}, "ab", "--tui", "http://127.0.0.1:1/");
+    assert.equal(code, 2);
+    assert.match(stderr, /--tui: standard error is no terminal/);
   });
 });
 

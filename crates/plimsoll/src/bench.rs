@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, IsTerminal},
+    sync::Arc,
     time::Duration,
 };
 
@@ -9,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use plimsoll_load::{machine::Machine, metrics::SampleSender, plan::Plan};
 use plimsoll_outputs::{OutputReport, Outputs, Running};
 use plimsoll_report::summary::Kind;
-use plimsoll_shootout::{Bench, Company, Error, Finished, Interrupt, Onlooker, Streams, Verdict};
+use plimsoll_shootout::{Bench, Company, Error, Finished, Interrupt, Streams, Verdict};
 use tokio::{
     runtime::{Builder, LocalOptions},
     sync::mpsc,
@@ -30,10 +31,11 @@ pub(crate) use self::{
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
-    live::PageFlags,
+    live::{BenchScreens, PageFlags},
     origin::origin,
     report::ReportFlags,
     runs::{Keeper, SaveFlags},
+    screen::Screen,
     signals::Signals,
     surroundings::Surroundings,
     terminal,
@@ -91,8 +93,17 @@ struct Flags {
     #[arg(long, value_name = "NAME[=ARGUMENT]")]
     out: Vec<String>,
     /// No progress: remarks and the result only
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "tui")]
     quiet: bool,
+    /// Show figures and charts in the terminal while the bench goes on
+    #[arg(long, overrides_with = "no_tui")]
+    tui: bool,
+    /// Show a plain progress, which is the default
+    #[arg(long, overrides_with = "tui")]
+    no_tui: bool,
+    /// No colours
+    #[arg(long)]
+    no_color: bool,
 }
 
 impl Options {
@@ -118,6 +129,10 @@ impl<A: Typed> Kept<A> {
         flags.report.check()?;
         let bench = workload.bench();
         let bench = bench.map_err(|mistake| Failure::Usage(mistake.to_string()))?;
+        if flags.tui && bench.is_interactive() {
+            let message = "--tui and --interactive both want the keys of the terminal; leave one of them out";
+            return Err(Failure::Usage(message.to_owned()));
+        }
         let keeper = flags.save.keeper(flags.quiet, surroundings);
         let variable = |name: &str| surroundings.variable(name).map(str::to_owned);
         let outputs = Outputs::parse(&flags.out, &variable);
@@ -136,61 +151,61 @@ impl Flags {
     /// Runs the bench, and takes care of what it came to. To be polled on a local runtime.
     async fn conduct(self, bench: Bench, outputs: Outputs, keeper: Keeper) -> Result<Status, Failure> {
         let signals = Signals::listen()?;
-        let page = self
-            .page
-            .serve_bench(&bench.name(), &signals, &mut io::stderr())?;
-        let onlooker = page.as_ref().map(|page| page.onlooker());
+        let mut screens = self.screens(&bench.name(), &signals)?;
         // Outputs read the thresholds of a plan and which tags there are: none and k6's.
         let outputs = outputs.start(&Plan::new(Vec::new()), Box::new(io::stdout()));
         let outputs = outputs.map_err(|error| TestFailure::NoFile.because(error))?;
         let finished = self
-            .run(bench, signals.clone(), onlooker, outputs.samples())
+            .run(bench, &signals, screens.as_ref(), outputs.samples())
             .await;
         let written = finish(outputs, &signals).await;
-        let finished = finished?;
+        if let Some(screens) = &mut screens {
+            screens.close_view();
+        }
+        let finished = finished.map_err(failure)?;
         let mut summary = finished.summarize(origin(Kind::Bench, &finished.name(), &Machine::read()));
         summary.notices.extend(written.notices());
         keeper.keep(&summary);
         self.report.write(&summary);
-        if let Some(page) = page {
-            page.finish(&summary).await;
+        if let Some(screens) = screens {
+            screens.finish(&summary).await;
         }
-        match finished.verdict.map_err(failure)? {
-            Verdict::Interrupted => {
-                let end = "the run was interrupted by a signal".to_owned();
-                let all: Vec<_> = [end].into_iter().chain(written.notices()).collect();
-                Err(TestFailure::Interrupted.because(all.join("; ")))
-            }
-            _ if !written.is_complete() => {
-                Err(TestFailure::SamplesLost.because(written.notices().join("; ")))
-            }
-            Verdict::Clean => Ok(Status::Success),
-            Verdict::Faulty => Ok(Status::BadResult),
-        }
+        end(finished.verdict.map_err(failure)?, &written)
+    }
+
+    fn screens(&self, name: &str, signals: &Signals) -> Result<Option<BenchScreens>, Failure> {
+        let (screen, is_drawable) = Screen::stderr();
+        let has_colour = terminal::style(&io::stderr()).color && !self.no_color;
+        let screen = (Arc::new(screen), is_drawable);
+        self.page.show_bench(name, self.tui, has_colour, signals, screen)
     }
 
     async fn run(
         &self,
         bench: Bench,
-        signals: Signals,
-        onlooker: Option<&dyn Onlooker>,
+        signals: &Signals,
+        screens: Option<&BenchScreens>,
         samples: Vec<SampleSender>,
-    ) -> Result<Finished, Failure> {
-        let (orders, interrupt) = mpsc::channel(2);
-        tokio::task::spawn_local(pass_on(signals, orders));
-        let (mut stdout, mut stderr) = (io::stdout(), io::stderr());
+    ) -> Result<Finished, Error> {
+        let beside = screens.and_then(BenchScreens::streams);
+        let has_view = beside.is_some();
+        let (mut stdout, mut stderr) =
+            beside.unwrap_or_else(|| (Box::new(io::stdout()), Box::new(io::stderr())));
+        let is_terminal = io::stderr().is_terminal() && !has_view;
         let streams = Streams {
-            stdout: &mut stdout,
-            stderr: &mut stderr,
-            stderr_columns: io::stderr().is_terminal().then_some(|| terminal::size().0),
-            is_quiet: self.quiet,
+            stdout: &mut *stdout,
+            stderr: &mut *stderr,
+            stderr_columns: is_terminal.then_some(|| terminal::size().0),
+            is_quiet: self.quiet || has_view,
         };
+        let (orders, interrupt) = mpsc::channel(2);
+        tokio::task::spawn_local(pass_on(signals.clone(), orders));
         let company = Company {
             interrupt: Interrupt::new(interrupt),
-            onlooker,
+            onlooker: screens.map(BenchScreens::onlooker),
             samples,
         };
-        bench.execute(streams, company).await.map_err(failure)
+        bench.execute(streams, company).await
     }
 }
 
@@ -212,6 +227,23 @@ async fn pass_on(signals: Signals, orders: mpsc::Sender<()>) {
         signals.received(n).await;
         // There is room for both.
         let _over = orders.try_send(());
+    }
+}
+
+/// The exit code. What ended the bench counts before what its samples lack, and that before how it went.
+fn end(verdict: Verdict, written: &OutputReport) -> Result<Status, Failure> {
+    let lost = written.notices();
+    match verdict {
+        Verdict::Interrupted => {
+            let reason = "the run was interrupted by a signal".to_owned();
+            let all: Vec<_> = [reason].into_iter().chain(lost).collect();
+            Err(TestFailure::Interrupted.because(all.join("; ")))
+        }
+        Verdict::Clean | Verdict::Faulty if !lost.is_empty() => {
+            Err(TestFailure::SamplesLost.because(lost.join("; ")))
+        }
+        Verdict::Clean => Ok(Status::Success),
+        Verdict::Faulty => Ok(Status::BadResult),
     }
 }
 

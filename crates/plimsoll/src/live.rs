@@ -19,6 +19,7 @@ use rustix::process::{Signal, getpid, kill_process};
 mod bench;
 mod page;
 
+pub(crate) use self::bench::BenchScreens;
 pub(crate) use self::page::{LivePage, PageFlags, PageSetting};
 use crate::{exit::Failure, screen::Screen, signals::Signals, terminal};
 

@@ -100,6 +100,14 @@ impl Board {
         }
     }
 
+    /// The same; metrics of these names come before all others, in this order, and the first of them that has samples is the
+    /// main latency.
+    #[must_use]
+    pub fn led_by(mut self, names: &[&'static str]) -> Self {
+        self.figures.leading = names.to_vec();
+        self
+    }
+
     /// Takes in the state of the run and of its targets, once per second.
     pub fn observe<'a>(&mut self, progress: &Progress<'_>, targets: impl Iterator<Item = (&'a str, Latest)>) {
         self.targets = targets.map(|(name, latest)| (name.to_owned(), latest)).collect();

@@ -178,6 +178,16 @@ impl Bench {
         }
     }
 
+    /// Whether it asks for the permission to begin a step.
+    pub fn is_interactive(&self) -> bool {
+        let common = match self {
+            Self::Exchange(options, _) => &options.common,
+            Self::Connect(options, _) => &options.common,
+            Self::Http(..) => return false,
+        };
+        common.between_steps.go_ahead.is_some()
+    }
+
     /// Runs the bench to its end, or until it is told to end, and writes its result.
     ///
     /// # Errors

@@ -23,6 +23,8 @@ pub(crate) struct Journal {
     total: MetricSet,
     n_failed: u64,
     n_complete: u64,
+    /// The part before `recent`, with what came late.
+    last: Stretch,
     /// Since the last full second.
     recent: Stretch,
     n_users: u32,
@@ -37,6 +39,8 @@ pub(crate) struct Draft {
     total: MetricSet,
     n_failed: u64,
     n_complete: u64,
+    last: Stretch,
+    n_users: u32,
 }
 
 /// A bench that is over, over time and in all.
@@ -61,6 +65,7 @@ impl Journal {
             monitor,
             began: SystemTime::now(),
             recorder: Recorder::new(),
+            last: Stretch::empty(&metrics),
             recent: Stretch::empty(&metrics),
             total: metrics,
             n_failed: 0,
@@ -113,6 +118,9 @@ impl Journal {
         };
         fill(&mut late);
         self.add(&late);
+        if (self.last.start..self.last.end).contains(&late.start) {
+            self.last.metrics.merge(&late.metrics);
+        }
     }
 
     /// Closes the seconds that are over.
@@ -133,6 +141,8 @@ impl Journal {
             total: self.total.clone(),
             n_failed: self.n_failed,
             n_complete: self.n_complete,
+            last: self.last.clone(),
+            n_users: self.n_users,
         })
     }
 
@@ -164,6 +174,7 @@ impl Journal {
         recent.end = end;
         recent.generator = self.monitor.glance();
         self.add(&recent);
+        self.last = recent;
     }
 
     fn add(&mut self, stretch: &Stretch) {
@@ -182,6 +193,26 @@ impl Draft {
     /// Since the begin.
     pub(crate) fn end(&self) -> Duration {
         self.end
+    }
+
+    /// All metrics up to then.
+    pub(crate) fn total(&self) -> &MetricSet {
+        &self.total
+    }
+
+    /// The last second.
+    pub(crate) fn last(&self) -> &Stretch {
+        &self.last
+    }
+
+    /// How many users there are.
+    pub(crate) fn n_users(&self) -> u32 {
+        self.n_users
+    }
+
+    /// How many iterations have ended by themselves.
+    pub(crate) fn n_complete(&self) -> u64 {
+        self.n_complete
     }
 
     /// As if the bench had ended there.
@@ -262,7 +293,13 @@ mod tests {
         journal.complete(at(1_200), 1);
         journal.hand_in(at(800), |second| second.metrics.record(rtt, at(7)));
         let draft = journal.so_far().unwrap();
-        assert_eq!(draft.end(), at(1_000));
+        assert_eq!(
+            (draft.end(), draft.n_users(), draft.n_complete()),
+            (at(1_000), 3, 0)
+        );
+        assert_eq!((draft.last().start, draft.last().end), (at(0), at(1_000)));
+        let late_included = |metrics: &MetricSet| metrics.iter().next().map(|(_, value)| value.n_samples());
+        assert_eq!(late_included(&draft.last().metrics), Some(2));
         let shown = draft.finish();
         assert_eq!((shown.timeline.n_intervals, shown.n_complete), (1, 0));
         let Series::Trend { counts, .. } = &shown.timeline.metrics["rtt"] else {

@@ -3,8 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use plimsoll_load::{
-    generator::{Evidence, Health},
-    watch::Sampling,
+    generator::{Evidence, Health, Schedule},
+    run::{Failures, Progress},
+    threshold::Finding,
+    watch::{Latest, Sampling},
 };
 use plimsoll_report::{
     Summary,
@@ -39,6 +41,43 @@ pub struct SoFar {
 }
 
 impl SoFar {
+    /// Hands over the state of the bench, and the newest figures of its targets, as whoever shows runs takes them. What only
+    /// runs have is empty.
+    pub fn observe<'a>(
+        &'a self,
+        take: impl FnOnce(&Progress<'_>, &mut dyn Iterator<Item = (&'a str, Latest)>),
+    ) {
+        let draft = &self.draft;
+        let progress = Progress {
+            elapsed: draft.end(),
+            active_vus: draft.n_users(),
+            max_vus: draft.n_users(),
+            n_iterations_complete: draft.n_complete(),
+            n_interrupted: 0,
+            scenarios: Vec::new(),
+            thresholds: self.thresholds.iter().filter_map(|it| self.finding(it)).collect(),
+            metrics: draft.total(),
+            recent: draft.last(),
+            notices: &self.notices,
+            failures: &Failures::default(),
+            schedule: Schedule::default(),
+        };
+        let mut targets = self.sampling.iter().flat_map(|sampling| sampling.latest());
+        take(&progress, &mut targets);
+    }
+
+    fn finding(&self, threshold: &Threshold) -> Option<Finding> {
+        Some(Finding {
+            metric: threshold.metric.clone(),
+            id: self.draft.total().registry().find(&threshold.key)?,
+            expression: threshold.expression.clone(),
+            aggregation: threshold.aggregation.clone(),
+            value: threshold.value,
+            passed: threshold.passed,
+            aborted: threshold.aborted,
+        })
+    }
+
     /// The same as a summary. What is judged only at the end, the end itself and the generator, is as if nothing had
     /// happened.
     pub fn summarize(self, origin: Origin<'_>) -> Summary {

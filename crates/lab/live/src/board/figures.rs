@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use plimsoll_load::{
-    metrics::{Contains, MetricSet, Rate, Value as Sample},
+    metrics::{Contains, Definition, MetricSet, Rate, Value as Sample},
     run::Progress,
 };
 
@@ -38,6 +38,8 @@ pub(crate) enum Value {
 #[derive(Debug)]
 pub(crate) struct Figures {
     watched: Watched,
+    /// Names of metrics that come before all others.
+    pub(super) leading: Vec<&'static str>,
     all: Vec<Figure>,
     /// By name; one number for each second, of which a small curve is made.
     curves: HashMap<String, Window<f64>>,
@@ -55,6 +57,7 @@ impl Figures {
     pub(super) fn new() -> Self {
         Self {
             watched: Watched::default(),
+            leading: Vec::new(),
             all: Vec::new(),
             curves: HashMap::new(),
             quantiles: HashMap::new(),
@@ -113,16 +116,25 @@ impl Figures {
         }
     }
 
+    /// `None` when it is not watched.
+    fn rank(&self, definition: &Definition) -> Option<usize> {
+        let name = definition.name.as_str();
+        if let Some(position) = self.leading.iter().position(|leading| *leading == name) {
+            return Some(position);
+        }
+        match name {
+            "iterations" => Some(OF_THE_RUN),
+            _ => Some(self.leading.len() + self.watched.rank(definition)?),
+        }
+    }
+
     fn registered(&self, total: &MetricSet, recent: &MetricSet, seconds: f64) -> Vec<Figure> {
         let recent: BTreeMap<&str, Sample<'_>> = recent
             .iter()
             .map(|(definition, sample)| (definition.name.as_str(), sample))
             .collect();
         let figures = total.iter().filter_map(|(definition, sample)| {
-            let rank = match definition.name.as_str() {
-                "iterations" => OF_THE_RUN,
-                _ => self.watched.rank(definition)?,
-            };
+            let rank = self.rank(definition)?;
             Some(Figure {
                 value: Value::new(sample, recent.get(definition.name.as_str()).copied(), seconds)?,
                 name: definition.name.clone(),
