@@ -49,6 +49,45 @@ const line = ({ p50, p95, p99, max }) =>
 /** What was counted in all seconds. */
 const total = (series) => (series.counts ?? series).reduce((sum, n) => sum + n, 0);
 
+describe("thresholds of benches", { concurrency: false }, () => {
+  const limits = ["--threshold", "rtt:p(95)<60000", "--threshold", "deliveries:count==100"];
+  const sizes = ["--step-size", "5", "--total-steps", "1", "--sample-size", "20"];
+  const broadcast = (plimsoll, ...args) =>
+    plimsoll("bench", "broadcast", server.ws("/cable"), ...CABLE, ...sizes, ...limits, ...args, ...REPORTS);
+
+  test("hold, in text and summary", async (t) => {
+    const { plimsoll, summary } = place(t);
+    const run = await broadcast(plimsoll);
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, /^Threshold deliveries:count==100: holds, it is 100\nThreshold rtt:p\(95\)<60000: holds, it is [\d.]+$/m);
+    const { thresholds } = (await summary()).summary;
+    assert.deepEqual(thresholds.map(({ metric, passed }) => [metric, passed]), [["deliveries", true], ["rtt", true]]);
+  });
+
+  test("do not hold, in JSON and history: 3", async (t) => {
+    const { plimsoll, summary } = place(t);
+    const run = await broadcast(plimsoll, "--threshold", "connect:max<0.001", "--format", "json");
+    assert.equal(run.code, 3, run.stderr);
+    const { thresholds, faulty } = JSON.parse(run.stdout).plimsoll;
+    assert.ok(faulty);
+    assert.deepEqual(thresholds.map(({ threshold, passed }) => [threshold, passed]), [
+      ["connect:max<0.001", false],
+      ["deliveries:count==100", true],
+      ["rtt:p(95)<60000", true],
+    ]);
+    await summary();
+    const [{ verdict }] = JSON.parse((await plimsoll("runs", "list", "--format", "json")).stdout);
+    assert.equal(verdict, "crossed");
+  });
+
+  test("of what a workload does not measure are wrong usage", async (t) => {
+    const { plimsoll } = place(t);
+    const run = await plimsoll("bench", "connect", server.ws("/cable"), "--threshold", "rtt:p(95)<5");
+    assert.deepEqual([run.code, run.stdout], [2, ""]);
+    assert.match(run.stderr, /--threshold rtt:p\(95\)<5: bench connect does not measure rtt; it measures connect,/);
+  });
+});
+
 describe("reports of benches", { concurrency: false }, () => {
   test("a broadcast", async (t) => {
     const { plimsoll, read, summary } = place(t);

@@ -193,6 +193,7 @@ describe("the page of a run that goes on", () => {
     await page.waitForSelector("#environment");
     check(chat);
     assert.equal(await run.code(), 105, run.said);
+    assert.match(run.said, /^error: the run was stopped on its page or with a key(;|$)/m);
   });
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { within } from "./support/deadline.mjs";
@@ -16,6 +16,9 @@ const FILES = {
   "clients.yml": "- client: {multiplier: 2, actions: [{sleep: {time: 60}}]}",
 };
 
+/** One step of a bench that does not end. */
+const ENDLESS = ["--server-type", "actioncable", "--step-size", "5", "--sample-size", "100000", "--total-steps", "1", "--command-delay", "0.01"];
+
 /** Load tests that take a minute when nothing ends them. Each gets the address of a server. */
 const COMMANDS = {
   "run, a script": () => ["run", "-u", "2", "-d", "60s", "chat.js"],
@@ -23,11 +26,15 @@ const COMMANDS = {
   "run, a wsdirector scenario": (url) => ["run", "clients.yml", "--url", url("/echo")],
   quick: (url) => ["quick", url("/echo"), "-c", "5", "-n", "100000000"],
   demo: () => ["demo", "--users", "5", "--time", "60"],
+  "bench broadcast": (url) => ["bench", "broadcast", url("/cable"), ...ENDLESS],
+  "bench connect": (url) => ["bench", "connect", url("/cable"), "--server-type", "actioncable", "--step-size", "5", "--steps-delay", "60"],
+  "bench echo": (url) => ["bench", "echo", url("/cable"), ...ENDLESS],
+  "bench http": (url) => ["bench", "http", "-k", "-c", "2", "--duration", "60s", url("/health").replace("ws:", "http:")],
 };
 
 /** The flags that all of them have. */
 const FLAGS = [
-  ...["--out", "--report", "--format", "--watch", "--no-save", "--quiet", "--no-color"],
+  ...["--out", "--report", "--format", "--watch", "--save", "--no-save", "--quiet", "--no-color"],
   ...["--ui", "--tui", "--no-tui", "--address", "--linger", "--no-memory-check"],
 ];
 
@@ -38,6 +45,11 @@ const HELP = {
   "run, a wsdirector scenario": ["run", "--as", "wsdirector", "--help"],
   quick: ["quick", "--help"],
   demo: ["demo", "--help"],
+  "bench broadcast": ["bench", "broadcast", "--help"],
+  "bench connect": ["bench", "connect", "--help"],
+  "bench echo": ["bench", "echo", "--help"],
+  "bench http": ["bench", "http", "--help"],
+  ab: ["ab", "--help"],
 };
 
 test("all load tests have the flags that one has", async () => {
@@ -52,7 +64,7 @@ test("all load tests have the flags that one has", async () => {
 for (const [name, command] of Object.entries(COMMANDS)) {
   describe(name, () => {
     let server;
-    before(async () => (server = await Server.start("--broadcast_key", "secret")));
+    before(async () => (server = await Server.start("--app", "benchmark", "--broadcast_key", "secret")));
     after(() => server.stop());
 
     /** Starts the load test, and waits until its users are at work. */
@@ -78,11 +90,12 @@ for (const [name, command] of Object.entries(COMMANDS)) {
         const { child, heard, closed, cwd, kept } = await start(t, "--report", "report.json", "--format", "json");
         child.kill(signal);
         assert.equal(await within(closed, "the end"), 105, heard.stderr);
-        const summary = JSON.parse(heard.stdout);
+        assert.equal(typeof JSON.parse(heard.stdout), "object");
         assert.match(heard.stderr, /^error: the run was interrupted by a signal/m);
+        const summary = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
+        assert.equal(summary.end.cause, "shutdown");
         const [run, ...others] = await kept();
         assert.deepEqual([run.id, others], [summary.metadata.id, []]);
-        assert.ok(existsSync(join(cwd, "report.json")));
       });
     }
 

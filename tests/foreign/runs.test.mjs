@@ -91,6 +91,7 @@ test("who wants it otherwise gets it", async (t) => {
     assert.equal(stderr, "");
   }
   assert.ok(!existsSync(database));
+  savedId(await plimsollWith({ PLIMSOLL_NO_SAVE: "1" }, "run", "--save", "nothing.js"));
 });
 
 test("several terminals save at the same time", async (t) => {

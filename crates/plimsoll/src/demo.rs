@@ -25,11 +25,11 @@ use plimsoll_report::{
     Summary, json, percentile,
     summary::{Kind, Losses},
 };
-use tokio::task::LocalSet;
 
 use crate::{
     exit::{Failure, Status},
-    session::{self, Beginning, Finished, Format, LoadTest, Session, SessionFlags, Subject, Users},
+    runtime::run_local,
+    session::{self, Beginning, Crowd, EngineTest, Finished, Format, Session, SessionFlags, Subject, Users},
     surroundings::Surroundings,
 };
 use chat::{Chat, Metrics};
@@ -66,10 +66,7 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        LocalSet::new().block_on(&runtime, self.run(surroundings))
+        run_local(self.run(surroundings))
     }
 
     async fn run(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
@@ -78,9 +75,9 @@ impl Options {
         let server = ServerProcess::start(self.keep)?;
         let (test, users) = ChatTest::new(&self, server)?;
         if !self.session.quiet {
-            session.screen().print(&test.welcome());
+            session.basis().screen().print(&test.welcome());
         }
-        session.run(test, users).await
+        session.run_on_engine(test, users).await
     }
 
     fn check_limits(&self) -> Result<(), Failure> {
@@ -164,7 +161,7 @@ fn url(server: &ServerProcess) -> String {
     format!("ws://{}/cable", server.address())
 }
 
-impl LoadTest for ChatTest<'_> {
+impl EngineTest for ChatTest<'_> {
     type Stages = ();
 
     fn subject(&self) -> Subject<'_> {
@@ -172,7 +169,8 @@ impl LoadTest for ChatTest<'_> {
             kind: Kind::Demo,
             name: "demo",
             plan: &self.plan,
-            user_kind: UserKind::Scenario,
+            crowd: Crowd::of(UserKind::Scenario, &self.plan),
+            leading: &[],
             link: Some((&self.page, "Join the chat")),
         }
     }
@@ -228,7 +226,7 @@ impl LoadTest for ChatTest<'_> {
 
     fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure> {
         if finished.result.end == RunEnd::Shutdown {
-            return Err(session::ended_early(finished));
+            return Err(finished.ender.failure());
         }
         let summary = finished.summary;
         let (passes, fails) = summary.checks.iter().fold((0, 0), |(passes, fails), check| {

@@ -7,21 +7,19 @@ use std::{
 };
 
 use clap::Args;
-use plimsoll_live::{Board, Keys, Look, Mood, Orders, Paper, Subject, View};
+use plimsoll_live::{Board, Keys, Look, Mood, Orders, Paper, View};
 use plimsoll_load::{
     executor::Executor,
     plan::Plan,
     run::{Control, Progress},
     watch::Sampling,
 };
-use rustix::process::{Signal, getpid, kill_process};
+use plimsoll_report::summary::Kind;
 
-mod bench;
 mod page;
 
-pub(crate) use self::bench::BenchScreens;
 pub(crate) use self::page::{LivePage, PageFlags, PageSetting};
-use crate::{exit::Failure, screen::Screen, signals::Signals, terminal};
+use crate::{exit::Failure, screen::Screen, session::Subject, signals::Signals, terminal};
 
 /// Columns and lines from which on a terminal has the view without being asked.
 const WIDE: (usize, usize) = (100, 24);
@@ -43,9 +41,7 @@ pub(crate) struct LiveFlags {
 
 /// What a view is about and where it goes.
 pub(crate) struct Setting<'a> {
-    /// What runs, for people.
-    pub(crate) name: &'a str,
-    pub(crate) plan: &'a Plan,
+    pub(crate) subject: Subject<'a>,
     pub(crate) control: Control,
     pub(crate) signals: Signals,
     /// Who looks at the targets.
@@ -77,6 +73,11 @@ impl fmt::Debug for Live {
 }
 
 impl LiveFlags {
+    /// Whether somebody asked for a view.
+    pub(crate) fn is_wanted(self) -> bool {
+        self.tui
+    }
+
     /// Starts the view, if there is to be one.
     ///
     /// # Errors
@@ -104,7 +105,7 @@ impl LiveFlags {
     fn wants(self, setting: &Setting<'_>) -> bool {
         let (columns, lines) = terminal::size();
         let has_room = setting.is_drawable && columns >= WIDE.0 && lines >= WIDE.1;
-        let by_itself = has_room && !setting.is_quiet && is_long(setting.plan);
+        let by_itself = has_room && !setting.is_quiet && is_long(setting.subject.plan);
         self.tui || (by_itself && !self.no_tui)
     }
 }
@@ -122,18 +123,26 @@ fn is_long(plan: &Plan) -> bool {
 
 impl Live {
     fn start(keys: Keys, setting: Setting<'_>) -> Result<Self, Failure> {
-        let subject = Subject {
-            name: setting.name.to_owned(),
+        let Subject {
+            kind,
+            name,
+            plan,
+            leading,
+            ..
+        } = setting.subject;
+        let subject = plimsoll_live::Subject {
+            name: name.to_owned(),
             can_pause: setting.control.can_pause(),
             redact: setting.redact,
         };
-        let board = Arc::new(Mutex::new(Board::new(subject, setting.plan)));
+        let board = Arc::new(Mutex::new(Board::new(subject, plan).led_by(leading)));
         let look = Look {
             has_colour: setting.has_colour,
         };
         let orders = RunOrders {
             control: setting.control,
             signals: setting.signals,
+            kind,
         };
         let paper = ScreenPaper(Arc::clone(&setting.screen));
         Ok(Self {
@@ -175,22 +184,22 @@ impl Paper for ScreenPaper {
     }
 }
 
-/// Orders that a person gives with keys.
+/// Orders that a person gives with keys or buttons.
 struct RunOrders {
     control: Control,
     signals: Signals,
+    kind: Kind,
 }
 
 impl Orders for RunOrders {
     fn end(&self) {
-        // As Ctrl-C, but only as the first one: the second ends at once, without results.
-        if self.signals.count() == 0 {
-            // There is this process, and a signal of that name.
-            let _sent = kill_process(getpid(), Signal::INT);
-        }
+        self.signals.end_by_hand();
     }
 
     fn pause_or_resume(&self) -> Result<(), String> {
+        if self.kind == Kind::Bench {
+            return Err("a bench cannot be paused; end it with Stop, or with q".to_owned());
+        }
         if self.control.state().is_paused {
             self.control.resume();
             return Ok(());

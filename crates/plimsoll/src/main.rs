@@ -20,6 +20,7 @@ mod origin;
 mod report;
 mod run;
 mod runs;
+mod runtime;
 mod schema;
 mod screen;
 mod serve;

@@ -22,7 +22,6 @@ mod wsdirector;
 use std::ffi::OsString;
 
 use plimsoll_scenario::dialect::Dialect;
-use tokio::task::LocalSet;
 
 pub(crate) use self::{
     artillery::QuickOptions,
@@ -36,6 +35,7 @@ pub(crate) use self::{
 };
 use crate::{
     exit::{Failure, Status},
+    runtime::run_local,
     surroundings::Surroundings,
 };
 
@@ -63,10 +63,7 @@ impl Options {
         if self.dialect.is_none() {
             dialect::check_name(&self.script, surroundings)?;
         }
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        LocalSet::new().block_on(&runtime, load_test::conduct(&self, surroundings))
+        run_local(load_test::conduct(&self, surroundings))
     }
 }
 

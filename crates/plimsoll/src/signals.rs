@@ -1,4 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: the first ends a run in good order, the second at once.
+//! SIGINT, SIGTERM and SIGHUP: the first ends a run in good order, the second at once. A button or a key may take the place of
+//! the first.
 
 use std::{fs, future::pending, io};
 
@@ -10,7 +11,14 @@ use tokio::{
 /// Counts the signals that tell this process to end.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
-    count: watch::Receiver<u32>,
+    received: watch::Sender<Received>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Received {
+    n: u32,
+    /// Whether the first one was a button or a key.
+    is_by_hand: bool,
 }
 
 impl Signals {
@@ -23,7 +31,8 @@ impl Signals {
         } else {
             Some(signal(SignalKind::hangup())?)
         };
-        let (sender, count) = watch::channel(0);
+        let counted = watch::Sender::new(Received::default());
+        let sender = counted.clone();
         tokio::task::spawn_local(async move {
             loop {
                 tokio::select! {
@@ -31,21 +40,45 @@ impl Signals {
                     _ = interrupt.recv() => {}
                     _ = received(&mut hangup) => {}
                 }
-                sender.send_modify(|count| *count += 1);
+                sender.send_modify(|received| received.n += 1);
             }
         });
-        Ok(Self { count })
+        Ok(Self { received: counted })
     }
 
     /// How many there were.
     pub(crate) fn count(&self) -> u32 {
-        *self.count.borrow()
+        self.received.borrow().n
+    }
+
+    /// Takes a button or a key for the first signal. After the first one it means nothing: the second ends at once.
+    pub(crate) fn end_by_hand(&self) {
+        self.received.send_if_modified(|received| {
+            let is_first = received.n == 0;
+            if is_first {
+                *received = Received {
+                    n: 1,
+                    is_by_hand: true,
+                };
+            }
+            is_first
+        });
+    }
+
+    /// Whether the first one was a button or a key.
+    pub(crate) fn is_by_hand(&self) -> bool {
+        self.received.borrow().is_by_hand
     }
 
     /// Waits until there were `n` of them.
     pub(crate) async fn received(&self, n: u32) {
-        // The task that counts lives as long as the process handles signals.
-        drop(self.count.clone().wait_for(|count| *count >= n).await);
+        // The sender is this very value, so it is not gone.
+        drop(
+            self.received
+                .subscribe()
+                .wait_for(|received| received.n >= n)
+                .await,
+        );
     }
 }
 

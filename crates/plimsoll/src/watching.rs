@@ -5,7 +5,6 @@ use std::sync::Arc;
 use clap::Args;
 use plimsoll_load::watch::{OpenPage, Sampling, SamplingError, Target};
 use plimsoll_report::summary;
-use plimsoll_shootout::Watching;
 
 mod page;
 
@@ -32,14 +31,6 @@ impl WatchArgs {
         Sampling::attach(&self.targets, &open_page())
             .map(Arc::new)
             .map(Some)
-    }
-
-    /// For a bench, which finds them itself.
-    pub(crate) fn watching(&self) -> Watching {
-        Watching {
-            targets: self.targets.clone(),
-            open: open_page(),
-        }
     }
 }
 

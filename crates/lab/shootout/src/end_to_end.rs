@@ -21,7 +21,7 @@ use self::{
 };
 use crate::{
     Bench, Company, Connect, Error, Exchange, Format, Interrupt, Progress, Results, RunError, ServerType,
-    Sink, Streams, Verdict, exchange, outcome, watching::Watching,
+    Sink, Streams, Verdict, exchange, outcome,
 };
 
 /// What a run left behind.
@@ -82,6 +82,7 @@ fn execute_to(results: Results, bench: impl FnOnce(Results) -> Bench) -> Finishe
         interrupt: Interrupt::new(interrupt),
         onlooker: None,
         samples: vec![samples],
+        sampling: None,
     };
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (verdict, summary) = match runtime.block_on(bench(results).execute(streams, company)) {
@@ -337,7 +338,7 @@ fn the_result_goes_into_a_file_and_the_target_is_watched() {
     };
     let mut options = broadcast(&Server::start(Dialect::Json, Fault::None), 1, 1);
     let own = std::process::id().to_string().parse().unwrap();
-    options.common.watching = Watching::processes(vec![own]);
+    options.common.watched = vec![own];
     let run = execute_to(results, exchanging(options));
     assert_eq!((run.verdict.unwrap(), run.stdout.as_str()), (Verdict::Clean, ""));
     let json: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();

@@ -5,10 +5,11 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::PathBuf,
+    sync::Arc,
 };
 
 use plimsoll_clients::http::HttpError;
-use plimsoll_load::metrics::SampleSender;
+use plimsoll_load::{metrics::SampleSender, watch::Sampling};
 use plimsoll_report::{Summary, summary::Origin};
 
 use crate::{
@@ -72,6 +73,8 @@ pub struct Company<'a> {
     pub onlooker: Option<&'a dyn Onlooker>,
     /// Who takes its samples one by one; most often nobody.
     pub samples: Vec<SampleSender>,
+    /// Who looks at the watched targets, if there are any.
+    pub sampling: Option<Arc<Sampling>>,
 }
 
 /// How a run that was done ended.
@@ -178,6 +181,16 @@ impl Bench {
         }
     }
 
+    /// How many clients, or requests under way, there are in the first step, and how many at the most, as far as that is planned.
+    pub fn n_clients(&self) -> (usize, usize) {
+        let steps = match self {
+            Self::Exchange(options, _) => &options.steps,
+            Self::Connect(options, _) => &options.steps,
+            Self::Http(options, _) => return (options.concurrency, options.concurrency),
+        };
+        (steps.n_first, steps.n_clients().unwrap_or(steps.n_first))
+    }
+
     /// Whether it asks for the permission to begin a step.
     pub fn is_interactive(&self) -> bool {
         let common = match self {
@@ -192,20 +205,20 @@ impl Bench {
     ///
     /// # Errors
     /// [`Error`], when it was not done.
-    pub async fn execute(self, streams: Streams<'_>, company: Company<'_>) -> Result<Finished, Error> {
+    pub async fn execute(&self, streams: Streams<'_>, company: Company<'_>) -> Result<Finished, Error> {
         match self {
-            Self::Http(options, results) => http::execute(&options, &results, streams, company).await,
+            Self::Http(options, results) => http::execute(options, results, streams, company).await,
             Self::Exchange(options, results) => {
                 let workload = async |interrupt, console: &mut Console<'_>| {
-                    exchange::run(&options, interrupt, console).await
+                    exchange::run(options, interrupt, console).await
                 };
-                execute(workload, &results, streams, company).await
+                execute(workload, results, streams, company).await
             }
             Self::Connect(options, results) => {
                 let workload = async |interrupt, console: &mut Console<'_>| {
-                    connect::run(&options, interrupt, console).await
+                    connect::run(options, interrupt, console).await
                 };
-                execute(workload, &results, streams, company).await
+                execute(workload, results, streams, company).await
             }
         }
     }
@@ -235,9 +248,10 @@ async fn execute(
         interrupt,
         onlooker,
         samples,
+        sampling,
     } = company;
     let console = Console::new(out, talk, results.format, streams.is_quiet);
-    let mut console = console.with_company(onlooker, samples);
+    let mut console = console.with_company(onlooker, samples, sampling);
     let outcome = workload(interrupt, &mut console).await?;
     let told = console.finish(&outcome).map_err(failed);
     let verdict = told.map(|()| match (outcome.is_interrupted, outcome.is_faulty()) {

@@ -31,7 +31,7 @@ pub(crate) struct Journal {
 }
 
 /// A bench up to its last full second.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Draft {
     began: SystemTime,
     end: Duration,

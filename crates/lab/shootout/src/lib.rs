@@ -22,6 +22,7 @@ pub mod http;
 mod interrupt;
 mod journal;
 mod ledger;
+mod limit;
 mod measures;
 mod meter;
 mod onlooker;
@@ -37,7 +38,6 @@ mod server_type;
 mod sink;
 mod talk;
 mod trial;
-mod watching;
 mod window;
 mod wire;
 mod worker;
@@ -46,6 +46,7 @@ pub use self::{
     causes::Causes,
     execute::{Bench, Company, Error, Finished, Format, Results, Streams, Verdict},
     interrupt::Interrupt,
+    limit::Limit,
     meter::{Period, Watched},
     onlooker::{Onlooker, SoFar},
     options::{Common, Connect, Exchange, Pacing, Steps},
@@ -56,7 +57,6 @@ pub use self::{
     sink::{Progress, Readings, Sink},
     talk::Columns,
     trial::{Trial, Trials},
-    watching::Watching,
     wire::Command,
 };
 

@@ -10,7 +10,7 @@ use plimsoll_load::{
 mod singles;
 
 pub(crate) use self::singles::Singles;
-use crate::worker::Opening;
+use crate::{outcome::Workload, worker::Opening};
 
 /// Handles of all metrics.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,12 @@ pub(crate) struct Measures {
     /// Of samples only: summaries have the number of clients in their timeline.
     users: GaugeId,
 }
+
+/// Messages that were sent.
+const SENT: &str = "messages_sent";
+
+/// Arrivals of broadcasts at listeners.
+const DELIVERIES: &str = "deliveries";
 
 /// From a send to the sender's answer.
 pub(crate) const RTT: &str = "rtt";
@@ -58,8 +64,8 @@ impl Measures {
         let users = registry.gauge("vus", Contains::Default).expect(PROOF);
         let mut counter = |name| registry.counter(name, Contains::Default).expect(PROOF);
         let measures = Self {
-            sent: counter("messages_sent"),
-            deliveries: counter("deliveries"),
+            sent: counter(SENT),
+            deliveries: counter(DELIVERIES),
             rtt,
             delivery,
             listener_delivery,
@@ -68,6 +74,16 @@ impl Measures {
             users,
         };
         (measures, MetricSet::new(Arc::new(registry)))
+    }
+
+    /// The metrics of a workload that thresholds may be about.
+    pub(crate) fn names(workload: Workload) -> Vec<&'static str> {
+        let own: &[_] = match workload {
+            Workload::Broadcast => &[RTT, DELIVERY, LISTENER_DELIVERY, SENT, DELIVERIES],
+            Workload::Echo => &[RTT, SENT],
+            Workload::Connect => &[],
+        };
+        [own, &[CONNECT], &PHASES].concat()
     }
 
     /// A client got ready.

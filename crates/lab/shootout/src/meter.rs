@@ -8,7 +8,7 @@ use std::{
 
 use plimsoll_load::{
     generator::{Evidence, Health, Monitor, Schedule, judge},
-    watch::{Account, Sample, Sampling, Watch},
+    watch::{self, Account, Sample, Sampling, Watch},
 };
 use plimsoll_report::{
     summary::{Load, Target},
@@ -16,7 +16,7 @@ use plimsoll_report::{
 };
 use serde::{Serialize, Serializer};
 
-use crate::{run::RunError, watching::Watching};
+use crate::run::RunError;
 
 /// Measures one phase after the other.
 #[derive(Debug)]
@@ -60,14 +60,16 @@ pub struct Watched {
 }
 
 impl Meter {
-    /// Finds the targets.
+    /// Finds the first target that has processes. `sampling` looks at all of them.
     ///
     /// # Errors
     /// When one of them is not there.
-    pub(crate) fn attach(monitor: Monitor, watching: &Watching) -> Result<Self, RunError> {
-        let sampling = watching.attach()?;
-        let mut watches = watching
-            .targets
+    pub(crate) fn attach(
+        monitor: Monitor,
+        targets: &[watch::Target],
+        sampling: Option<Arc<Sampling>>,
+    ) -> Result<Self, RunError> {
+        let mut watches = targets
             .iter()
             .filter_map(|target| Watch::attach(&target.place).transpose());
         Ok(Self {

@@ -6,7 +6,7 @@ use plimsoll_load::{
     generator::{Evidence, Health, Schedule},
     run::{Failures, Progress},
     threshold::Finding,
-    watch::{Latest, Sampling},
+    watch::Sampling,
 };
 use plimsoll_report::{
     Summary,
@@ -41,12 +41,8 @@ pub struct SoFar {
 }
 
 impl SoFar {
-    /// Hands over the state of the bench, and the newest figures of its targets, as whoever shows runs takes them. What only
-    /// runs have is empty.
-    pub fn observe<'a>(
-        &'a self,
-        take: impl FnOnce(&Progress<'_>, &mut dyn Iterator<Item = (&'a str, Latest)>),
-    ) {
+    /// Hands over the state of the bench as whoever shows runs takes it. What only runs have is empty.
+    pub fn observe(&self, take: impl FnOnce(&Progress<'_>)) {
         let draft = &self.draft;
         let progress = Progress {
             elapsed: draft.end(),
@@ -62,8 +58,7 @@ impl SoFar {
             failures: &Failures::default(),
             schedule: Schedule::default(),
         };
-        let mut targets = self.sampling.iter().flat_map(|sampling| sampling.latest());
-        take(&progress, &mut targets);
+        take(&progress);
     }
 
     fn finding(&self, threshold: &Threshold) -> Option<Finding> {
@@ -80,9 +75,9 @@ impl SoFar {
 
     /// The same as a summary. What is judged only at the end, the end itself and the generator, is as if nothing had
     /// happened.
-    pub fn summarize(self, origin: Origin<'_>) -> Summary {
+    pub fn summarize(&self, origin: Origin<'_>) -> Summary {
         let end = self.draft.end();
-        let chronicle = self.draft.finish();
+        let chronicle = self.draft.clone().finish();
         let accounts: Vec<_> = self
             .sampling
             .iter()
@@ -102,11 +97,11 @@ impl SoFar {
             origin,
             started_at: chronicle.began,
             seconds: end.as_secs_f64(),
-            plan: self.plan,
+            plan: self.plan.clone(),
             n_workers: self.n_workers,
             end: End::Complete,
-            thresholds: self.thresholds,
-            notices: self.notices,
+            thresholds: self.thresholds.clone(),
+            notices: self.notices.clone(),
             iterations: Iterations {
                 complete: chronicle.n_complete,
                 interrupted: 0,

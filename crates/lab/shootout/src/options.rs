@@ -4,11 +4,10 @@ use std::{net::IpAddr, time::Duration};
 
 use plimsoll_cable::encoding::Encoding;
 use plimsoll_clients::target::Target;
+use plimsoll_load::watch;
 use plimsoll_report::summary::{Plan, PlannedScenario};
 
-use crate::{
-    outcome::Workload, pause::BetweenSteps, server_type::ServerType, watching::Watching, wire::Command,
-};
+use crate::{limit::Limit, outcome::Workload, pause::BetweenSteps, server_type::ServerType, wire::Command};
 
 /// What all three workloads need to know.
 #[derive(Debug, Clone)]
@@ -36,8 +35,10 @@ pub struct Common {
     pub n_workers: usize,
     /// Decides which clients send.
     pub seed: u64,
-    /// What is watched beside the load.
-    pub watching: Watching,
+    /// The targets of which the first with processes is measured step by step.
+    pub watched: Vec<watch::Target>,
+    /// The thresholds of the whole run, on metrics that the workload has.
+    pub limits: Vec<Limit>,
     /// Delays before single commands.
     pub pacing: Pacing,
     /// What happens between two steps.

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use plimsoll_load::generator::{Evidence, Health};
 use plimsoll_report::{
     Distribution,
-    summary::{Plan, Target},
+    summary::{Plan, Target, Threshold},
 };
 
 use crate::{causes::Causes, journal::Chronicle, meter::Period, samples::Rtt, server_type::ServerType};
@@ -55,6 +55,8 @@ pub struct Outcome {
     pub(crate) generator: Evidence,
     /// What the watched targets used in that time.
     pub targets: Vec<Target>,
+    /// How the thresholds stand.
+    pub thresholds: Vec<Threshold>,
     /// Whether the user ended it.
     pub is_interrupted: bool,
     /// Messages that arrived and that this run did not send.
@@ -162,10 +164,10 @@ pub struct DeliveryCounts {
 }
 
 impl Outcome {
-    /// Whether anything was lost or failed. Duplicates and reordering are reported and do not count here: no
-    /// server of this kind promises their absence.
+    /// Whether anything was lost or failed, or a threshold does not hold. Duplicates and reordering are reported and do not
+    /// count here: no server of this kind promises their absence.
     pub fn is_faulty(&self) -> bool {
-        self.steps.iter().any(Step::is_faulty)
+        self.steps.iter().any(Step::is_faulty) || self.thresholds.iter().any(|it| !it.passed)
     }
 
     /// Whether the generator held up the figures of any step.

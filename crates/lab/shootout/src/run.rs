@@ -23,6 +23,7 @@ use crate::{
     interrupt::Interrupt,
     journal::{Chronicle, Journal},
     ledger::{Completion, SendTable},
+    limit::{self, Limit},
     measures::{Measures, Singles},
     meter::Meter,
     onlooker::{LAG, SoFar},
@@ -58,6 +59,7 @@ pub(crate) struct Run<'a> {
     show_at: Instant,
     preflight: Preflight,
     pacing: Pacing,
+    limits: Vec<Limit>,
     steps: Vec<StepRecord>,
     drops: Causes,
     messages: Vec<String>,
@@ -113,7 +115,7 @@ impl<'a> Run<'a> {
         websocket.deadline = common.connect_timeout;
         websocket.max_message_bytes += n_padding_bytes;
         let monitor = Monitor::new();
-        let meter = Meter::attach(monitor.clone(), &common.watching)?;
+        let meter = Meter::attach(monitor.clone(), &common.watched, sink.sampling())?;
         let wire = Wire::new(
             common.server_type,
             common.encoding,
@@ -155,6 +157,7 @@ impl<'a> Run<'a> {
             started,
             preflight,
             pacing: common.pacing,
+            limits: common.limits.clone(),
             steps: Vec::new(),
             drops: Causes::default(),
             messages: Vec::new(),
@@ -208,11 +211,13 @@ impl<'a> Run<'a> {
         };
         self.journal.reach(now);
         if let Some(draft) = self.journal.so_far() {
+            let mut thresholds = limit::judge(&self.limits, draft.total(), draft.end());
+            thresholds.retain(|threshold| threshold.value.is_some());
             onlooker.show(SoFar {
                 draft,
                 plan: self.plan.clone(),
                 n_workers: self.setting.n_workers,
-                thresholds: Vec::new(),
+                thresholds,
                 notices: self.messages.clone(),
                 sampling: self.meter.sampling(),
                 has_users: true,
@@ -380,6 +385,7 @@ impl<'a> Run<'a> {
             steps,
             messages: Vec::new(),
             elapsed,
+            thresholds: limit::judge(&self.limits, &chronicle.metrics, elapsed),
             chronicle,
             generator: self.meter.whole().clone(),
             targets,

@@ -1,8 +1,8 @@
 //! Who wants to hear about a run while it goes on.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
-use plimsoll_load::{generator::Evidence, metrics::SampleSender};
+use plimsoll_load::{generator::Evidence, metrics::SampleSender, watch::Sampling};
 
 use crate::{onlooker::Onlooker, outcome::Step};
 
@@ -22,6 +22,10 @@ pub trait Sink {
     /// Who takes samples one by one; most often nobody.
     fn samples(&self) -> Vec<SampleSender> {
         Vec::new()
+    }
+    /// Who looks at the watched targets, if there are any.
+    fn sampling(&self) -> Option<Arc<Sampling>> {
+        None
     }
     /// Something worth knowing.
     fn note(&mut self, text: &str);

@@ -72,13 +72,13 @@ impl Trials {
         matches!(self, Self::Exchange(options) if options.workload() == Workload::Broadcast)
     }
 
-    /// The first watched target, as typed.
+    /// The first watched target, under its own name or as typed.
     pub fn watched(&self) -> Option<String> {
         let common = match self {
             Self::Exchange(options) => &options.common,
             Self::Connect(options) => &options.common,
         };
-        let target = common.watching.targets.first()?;
+        let target = common.watched.first()?;
         Some(target.name.clone().unwrap_or_else(|| target.place.to_string()))
     }
 

@@ -10,7 +10,6 @@ mod connect;
 mod counts;
 mod delay;
 mod echo;
-mod format;
 mod http;
 
 pub(super) use self::clients::{ClientArgs, DEFAULT_STEP_SIZE};

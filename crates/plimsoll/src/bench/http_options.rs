@@ -9,12 +9,14 @@ use std::{
 };
 
 use plimsoll_clients::http::{Method, Request, Url, Version};
+use plimsoll_load::watch::Target;
 use plimsoll_shootout::{
     Bench, Results,
     http::{Extent, HttpOptions, HttpResults, Layout},
 };
 
 use super::{args::HttpArgs, options::parse_header, typed::Typed};
+use crate::session::Format;
 
 /// ab's number of requests for `-t` without `-n`.
 const TIMED_REQUESTS: u64 = 50_000;
@@ -94,11 +96,14 @@ pub(crate) enum HttpUsageError {
 impl Typed for HttpArgs {
     type Mistake = HttpUsageError;
 
-    fn bench(self) -> Result<Bench, HttpUsageError> {
-        let options = HttpOptions::try_from(&self)?;
+    fn bench(self, format: Format, watched: &[Target]) -> Result<Bench, HttpUsageError> {
+        let options = HttpOptions {
+            watched: watched.to_vec(),
+            ..HttpOptions::try_from(&self)?
+        };
         let results = HttpResults {
             report: Results {
-                format: self.format.into(),
+                format: format.into(),
                 path: self.filename,
             },
             layout: Layout {
@@ -154,7 +159,7 @@ impl TryFrom<&HttpArgs> for HttpOptions {
             compares_lengths: !args.variable_length,
             is_insecure: args.insecure,
             source: args.local_addr,
-            watching: args.watch.watching(),
+            watched: Vec::new(),
             thresholds: args.threshold.clone(),
             keeps_samples: args.gnuplot.is_some(),
         })

@@ -9,8 +9,10 @@ use std::{
 
 use plimsoll_cable::{encoding::Encoding, subprotocol::Dialect};
 use plimsoll_clients::target::{Target, TargetError};
+use plimsoll_load::watch;
 use plimsoll_shootout::{
     Bench, BetweenSteps, Command, Common, Connect, Exchange, GoAhead, Pacing, Results, ServerType, Steps,
+    outcome::Workload,
 };
 
 use super::{
@@ -18,6 +20,7 @@ use super::{
     enter::enter,
     typed::Typed,
 };
+use crate::session::Format;
 
 /// The command line is not usable. Exit code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,6 +78,15 @@ pub(crate) enum UsageError {
         "{0}: a search decides how many clients there are, in steps of their own; leave it out, and see --start and --max"
     )]
     Searched(&'static str),
+    /// A threshold, which a search has as an objective.
+    #[error(
+        "--threshold: a search has objectives, which every step must hold; write --slo 'rtt p(95)<200' instead of \
+         --threshold 'rtt:p(95)<200'"
+    )]
+    Objective,
+    /// A threshold that cannot be judged.
+    #[error("{0}")]
+    Threshold(String),
     /// `--interactive` without anyone to press Enter.
     #[error("--interactive waits for Enter, but standard input is not a terminal; use --steps-delay instead")]
     NoTerminal,
@@ -95,7 +107,7 @@ impl TryFrom<BroadcastArgs> for Exchange {
             n_more
         };
         let n_steps = (args.total_steps > 0).then_some(args.total_steps);
-        let common = common(args.clients)?;
+        let common = common(args.clients, Workload::Broadcast)?;
         refuse_type(
             &common,
             ServerType::Echo,
@@ -134,7 +146,7 @@ impl TryFrom<EchoArgs> for Exchange {
     fn try_from(args: EchoArgs) -> Result<Self, UsageError> {
         let n_more = args.clients.step_size;
         let n_steps = (args.total_steps > 0).then_some(args.total_steps);
-        let common = common(args.clients)?;
+        let common = common(args.clients, Workload::Echo)?;
         refuse_type(
             &common,
             ServerType::ActionCableConnect,
@@ -168,7 +180,7 @@ impl TryFrom<ConnectArgs> for Connect {
         let n = args.clients.step_size;
         let n_steps = (args.total_steps > 0).then_some(args.total_steps);
         Ok(Self {
-            common: common(args.clients)?,
+            common: common(args.clients, Workload::Connect)?,
             steps: Steps {
                 n_first: n,
                 n_more: n,
@@ -179,7 +191,7 @@ impl TryFrom<ConnectArgs> for Connect {
     }
 }
 
-fn common(args: ClientArgs) -> Result<Common, UsageError> {
+fn common(args: ClientArgs, workload: Workload) -> Result<Common, UsageError> {
     if !args.worker_addr.is_empty() {
         return Err(UsageError::WorkerAddr);
     }
@@ -190,6 +202,9 @@ fn common(args: ClientArgs) -> Result<Common, UsageError> {
             server_type,
         });
     }
+    for limit in &args.threshold {
+        limit.check(workload).map_err(UsageError::Threshold)?;
+    }
     let sub_protocol = args.sub_protocol.filter(|name| !name.is_empty());
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
     Ok(Common {
@@ -198,9 +213,10 @@ fn common(args: ClientArgs) -> Result<Common, UsageError> {
         encoding,
         channel: args.channel,
         origin: args.origin,
-        sub_protocol: match server_type.is_cable() {
-            true => offered(sub_protocol, encoding)?,
-            false => sub_protocol,
+        sub_protocol: if server_type.is_cable() {
+            offered(sub_protocol, encoding)?
+        } else {
+            sub_protocol
         },
         headers: args
             .header
@@ -212,7 +228,8 @@ fn common(args: ClientArgs) -> Result<Common, UsageError> {
         n_workers: args.workers.unwrap_or(n_cores),
         // Short enough to be typed again, and exact in every JSON reader.
         seed: args.seed.unwrap_or_else(|| fastrand::u32(..).into()),
-        watching: args.watch.watching(),
+        watched: Vec::new(),
+        limits: args.threshold,
         pacing: Pacing {
             delay: args.command_delay,
             chance_percent: args.command_delay_chance,
@@ -251,13 +268,14 @@ fn offered(sub_protocol: Option<String>, encoding: Encoding) -> Result<Option<St
         return Ok(needed.map(str::to_owned));
     };
     let meant = Dialect::of(Some(&sub_protocol)).encoding;
-    match meant == encoding {
-        true => Ok(Some(sub_protocol)),
-        false => Err(UsageError::SubProtocol {
+    if meant == encoding {
+        Ok(Some(sub_protocol))
+    } else {
+        Err(UsageError::SubProtocol {
             sub_protocol,
             meant,
             encoding,
-        }),
+        })
     }
 }
 
@@ -272,36 +290,43 @@ pub(super) fn parse_header(text: String) -> Result<(String, String), UsageError>
 impl Typed for BroadcastArgs {
     type Mistake = UsageError;
 
-    fn bench(self) -> Result<Bench, UsageError> {
-        let results = results(&self.clients)?;
-        Ok(Bench::Exchange(Box::new(self.try_into()?), results))
+    fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {
+        let results = results(&self.clients, format)?;
+        Ok(exchange(self.try_into()?, results, watched))
     }
 }
 
 impl Typed for EchoArgs {
     type Mistake = UsageError;
 
-    fn bench(self) -> Result<Bench, UsageError> {
-        let results = results(&self.clients)?;
-        Ok(Bench::Exchange(Box::new(self.try_into()?), results))
+    fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {
+        let results = results(&self.clients, format)?;
+        Ok(exchange(self.try_into()?, results, watched))
     }
 }
 
 impl Typed for ConnectArgs {
     type Mistake = UsageError;
 
-    fn bench(self) -> Result<Bench, UsageError> {
-        let results = results(&self.clients)?;
-        Ok(Bench::Connect(Box::new(self.try_into()?), results))
+    fn bench(self, format: Format, watched: &[watch::Target]) -> Result<Bench, UsageError> {
+        let results = results(&self.clients, format)?;
+        let mut options: Connect = self.try_into()?;
+        options.common.watched = watched.to_vec();
+        Ok(Bench::Connect(Box::new(options), results))
     }
 }
 
-fn results(clients: &ClientArgs) -> Result<Results, UsageError> {
+fn exchange(mut options: Exchange, results: Results, watched: &[watch::Target]) -> Bench {
+    options.common.watched = watched.to_vec();
+    Bench::Exchange(Box::new(options), results)
+}
+
+fn results(clients: &ClientArgs, format: Format) -> Result<Results, UsageError> {
     if clients.interactive && !io::stdin().is_terminal() {
         return Err(UsageError::NoTerminal);
     }
     Ok(Results {
-        format: clients.format.into(),
+        format: format.into(),
         path: clients.filename.clone(),
     })
 }

@@ -1,11 +1,29 @@
 //! What the flags of a bench mean for a search (`plimsoll line bench`), which decides about the clients itself.
 
+use plimsoll_load::watch::Target;
 use plimsoll_shootout::Trials;
 
 use super::{
     args::{BroadcastArgs, ClientArgs, ConnectArgs, DEFAULT_STEP_SIZE, EchoArgs},
     options::UsageError,
 };
+
+/// The trials that the flags of a workload ask for, beside these targets.
+///
+/// # Errors
+/// The flags ask for something impossible, or for something that a search decides.
+pub(crate) fn of_flags<A>(flags: A, watched: &[Target]) -> Result<Trials, UsageError>
+where
+    Trials: TryFrom<A, Error = UsageError>,
+{
+    let mut trials = Trials::try_from(flags)?;
+    let common = match &mut trials {
+        Trials::Exchange(options) => &mut options.common,
+        Trials::Connect(options) => &mut options.common,
+    };
+    common.watched = watched.to_vec();
+    Ok(trials)
+}
 
 impl TryFrom<BroadcastArgs> for Trials {
     type Error = UsageError;
@@ -41,12 +59,18 @@ fn refuse_searched(clients: &ClientArgs, n_steps: usize) -> Result<(), UsageErro
     refuse_set("--step-size", clients.step_size != DEFAULT_STEP_SIZE)?;
     refuse_set("--interactive", clients.interactive)?;
     refuse_set("--steps-delay", !clients.steps_delay.is_zero())?;
-    refuse_set("--filename", clients.filename.is_some())
+    refuse_set("--filename", clients.filename.is_some())?;
+    if clients.threshold.is_empty() {
+        Ok(())
+    } else {
+        Err(UsageError::Objective)
+    }
 }
 
 fn refuse_set(flag: &'static str, is_set: bool) -> Result<(), UsageError> {
-    match is_set {
-        true => Err(UsageError::Searched(flag)),
-        false => Ok(()),
+    if is_set {
+        Err(UsageError::Searched(flag))
+    } else {
+        Ok(())
     }
 }

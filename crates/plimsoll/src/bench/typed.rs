@@ -1,15 +1,18 @@
-//! What the flags of all workloads come to.
+//! The meaning of the flags of all workloads.
 
 use std::fmt::Display;
 
 use clap::Args;
+use plimsoll_load::watch::Target;
 use plimsoll_shootout::Bench;
 
-/// Flags that say what a bench is to do.
+use crate::session::Format;
+
+/// The flags of one workload.
 pub(super) trait Typed: Args {
-    /// What may be wrong with them.
+    /// A mistake in them.
     type Mistake: Display;
 
-    /// What they mean.
-    fn bench(self) -> Result<Bench, Self::Mistake>;
+    /// The bench that they ask for, with the form of its result and the targets that are watched.
+    fn bench(self, format: Format, watched: &[Target]) -> Result<Bench, Self::Mistake>;
 }

@@ -1,20 +1,13 @@
 //! The page of a run: whether there is one, and what it shows while the run goes on and at its end.
 
-use std::{io, sync::Arc, time::SystemTime};
+use std::io;
 
 use clap::Args;
 use plimsoll_live::page::{Page, Subject};
-use plimsoll_load::{
-    generator::{Evidence, Health},
-    machine::Machine,
-    plan::Plan,
-    run::{Control, Iterations, Progress, RunEnd, RunResult, Stretch},
-    watch::Sampling,
-};
+use plimsoll_load::{machine::Machine, run::Control};
 use plimsoll_report::{
     Summary, html,
-    summary::{Kind, Parts},
-    timeline::Recorder,
+    summary::{Kind, Origin},
 };
 
 use super::RunOrders;
@@ -33,7 +26,7 @@ pub(crate) struct PageFlags {
         default_missing_value = "127.0.0.1:0",
         help_heading = "Progress and control"
     )]
-    pub(super) ui: Option<String>,
+    ui: Option<String>,
 }
 
 /// What a page is about.
@@ -41,9 +34,8 @@ pub(crate) struct PageSetting<'a> {
     pub(crate) subject: session::Subject<'a>,
     pub(crate) control: Control,
     pub(crate) signals: Signals,
-    pub(crate) sampling: Option<Arc<Sampling>>,
     /// Leaves out what no text shows.
-    pub(crate) redact: Box<dyn Fn(&str) -> String>,
+    pub(crate) redact: Box<dyn Fn(&str) -> String + Send + Sync>,
 }
 
 /// The page of a run that goes on.
@@ -51,9 +43,7 @@ pub(crate) struct LivePage {
     page: Page,
     kind: Kind,
     name: String,
-    plan: Plan,
-    sampling: Option<Arc<Sampling>>,
-    redact: Box<dyn Fn(&str) -> String>,
+    redact: Box<dyn Fn(&str) -> String + Send + Sync>,
     machine: Machine,
 }
 
@@ -70,13 +60,7 @@ impl PageFlags {
         let Some(address) = &self.ui else {
             return Ok(None);
         };
-        let session::Subject {
-            kind,
-            name,
-            plan,
-            link,
-            ..
-        } = setting.subject;
+        let session::Subject { kind, name, link, .. } = setting.subject;
         let subject = Subject {
             name: name.to_owned(),
             can_pause: setting.control.can_pause(),
@@ -85,6 +69,7 @@ impl PageFlags {
         let orders = RunOrders {
             control: setting.control,
             signals: setting.signals,
+            kind,
         };
         let page =
             Page::serve(address, subject, orders).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -93,8 +78,6 @@ impl PageFlags {
             page,
             kind,
             name: name.to_owned(),
-            plan: plan.clone(),
-            sampling: setting.sampling,
             redact: setting.redact,
             machine: Machine::read(),
         }))
@@ -102,65 +85,22 @@ impl PageFlags {
 }
 
 impl LivePage {
+    /// Whether anybody looks.
+    pub(crate) fn has_tabs(&self) -> bool {
+        self.page.has_tabs()
+    }
+
     /// Shows the state of the run, if anybody looks.
-    pub(crate) fn observe(&self, progress: &Progress<'_>, recorder: &Recorder) {
-        if self.page.has_tabs() {
-            self.page.show(&html::data(&self.so_far(progress, recorder)));
+    pub(crate) fn show(&self, so_far: impl FnOnce(Origin<'_>) -> Summary) {
+        if self.has_tabs() {
+            let mut summary = so_far(origin(self.kind, &self.name, &self.machine));
+            summary.edit_sentences(&*self.redact);
+            self.page.show(&html::data(&summary));
         }
     }
 
     /// Shows the report of the run that is over, until all tabs have it.
     pub(crate) async fn finish(self, summary: &Summary) {
         self.page.finish(html::page(&[summary], &[])).await;
-    }
-
-    /// The summary of what happened up to now. What is judged only at the end, the end itself and the generator, is as if
-    /// nothing had happened; the page does not show it.
-    fn so_far(&self, progress: &Progress<'_>, recorder: &Recorder) -> Summary {
-        let run = run_so_far(progress);
-        let accounts = self.sampling.as_ref().map(|sampling| sampling.so_far());
-        let mut summary = Summary::new(Parts {
-            origin: origin(self.kind, &self.name, &self.machine),
-            plan: &self.plan,
-            n_workers: 1,
-            run: &run,
-            recorder: recorder.clone(),
-            health: &Health::default(),
-            losses: None,
-            accounts: &accounts.unwrap_or_default(),
-            trend_stats: &self.plan.summary_trend_stats,
-        });
-        summary.edit_sentences(&*self.redact);
-        summary
-    }
-}
-
-fn run_so_far(progress: &Progress<'_>) -> RunResult {
-    RunResult {
-        metrics: progress.metrics.clone(),
-        rest: Stretch {
-            // Within the last second that was recorded, so that it adds no other.
-            start: progress.recent.start,
-            end: progress.recent.end,
-            ..Stretch::empty(progress.metrics)
-        },
-        started_at: SystemTime::now() - progress.elapsed,
-        duration: progress.recent.end,
-        end: RunEnd::Complete,
-        iterations: Iterations {
-            n_complete: progress.n_iterations_complete,
-            n_interrupted: progress.n_interrupted,
-        },
-        max_vus: progress.max_vus,
-        failures: progress.failures.clone(),
-        thresholds: progress.thresholds.clone(),
-        marked_failed: None,
-        teardown_failure: None,
-        notices: progress.notices.to_vec(),
-        generator: Evidence {
-            elapsed: progress.elapsed,
-            ..Evidence::nothing()
-        },
-        schedule: progress.schedule,
     }
 }

@@ -20,13 +20,13 @@ use plimsoll_scenario::{
     document::Document,
 };
 use plimsoll_script::PageSelector;
-use tokio::task::LocalSet;
 
 use super::results::write_file;
 use crate::{
     exit::{Failure, Status, TestFailure},
     numbers,
-    session::{self, Beginning, Finished, Format, LoadTest, Session, Subject, Users},
+    runtime::run_local,
+    session::{self, Beginning, Crowd, EngineTest, Finished, Format, Session, Subject, Users},
     surroundings::Surroundings,
 };
 
@@ -63,10 +63,7 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
 
 /// Runs a file with this text.
 fn execute_text(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    LocalSet::new().block_on(&runtime, conduct(options, text, surroundings))
+    run_local(conduct(options, text, surroundings))
 }
 
 /// Reads a file and runs nothing; returns what a run would warn of.
@@ -83,6 +80,7 @@ pub(super) fn check(
 
 async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     options.test.refuse_unsupported().map_err(Failure::Usage)?;
+    options.refuse_report_as_output()?;
     let session = Session::begin(&options.session, Beginning::plain(options.verbose), surroundings)?;
     let input = Input {
         is_solo: options.results.solo,
@@ -111,7 +109,7 @@ async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>)
         is_quiet: options.session.quiet,
         name: options.file.display().to_string(),
         plan,
-        reports: RefCell::new(Reports::new(options, &test, Arc::clone(session.screen()))),
+        reports: RefCell::new(Reports::new(options, &test, Arc::clone(session.basis().screen()))),
         guard: Guard::new(test.ensure()),
         test: &test,
         activity,
@@ -122,7 +120,7 @@ async fn conduct(options: &Options, text: &str, surroundings: &Surroundings<'_>)
         factory,
         stages,
     };
-    session.run(file_test, users).await
+    session.run_on_engine(file_test, users).await
 }
 
 /// A file, and what the command line says of the test in it.
@@ -207,7 +205,7 @@ struct Over {
     verdicts: Vec<Verdict>,
 }
 
-impl LoadTest for FileTest<'_> {
+impl EngineTest for FileTest<'_> {
     type Stages = Stages;
 
     fn subject(&self) -> Subject<'_> {
@@ -215,13 +213,14 @@ impl LoadTest for FileTest<'_> {
             kind: Kind::Artillery,
             name: &self.name,
             plan: &self.plan,
-            user_kind: UserKind::Scenario,
+            crowd: Crowd::of(UserKind::Scenario, &self.plan),
+            leading: &[],
             link: None,
         }
     }
 
-    fn has_progress(&self) -> bool {
-        false
+    fn progress(&self, _: &[String]) -> Option<String> {
+        None
     }
 
     fn observe(&self, progress: &Progress<'_>) {
@@ -297,7 +296,7 @@ impl LoadTest for FileTest<'_> {
             return Err(TestFailure::ChecksFailed.because(message));
         }
         if result.end == RunEnd::Shutdown {
-            return Err(session::ended_early(finished));
+            return Err(finished.ender.failure());
         }
         self.over.as_ref().map_or(Ok(Status::Success), Over::verdict)
     }

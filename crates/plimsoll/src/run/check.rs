@@ -1,14 +1,13 @@
 //! What is wrong with an input file of `run`: whose it is decides how it is read.
 
-use std::{ffi::OsString, io, path::Path};
+use std::{io, path::Path};
 
-use clap::Parser;
 use plimsoll_scenario::{
     dialect::Dialect,
     document::{Mistake, Mistakes},
 };
 
-use super::{Options, artillery, dialect, load_test, wsdirector};
+use super::{artillery, dialect, load_test, wsdirector};
 use crate::{
     exit::{Failure, TestFailure},
     surroundings::{Surroundings, read_text},
@@ -94,8 +93,7 @@ fn check_file(input: &Input<'_>, surroundings: &Surroundings<'_>) -> Result<Find
         None => dialect::is_script(file),
     };
     if is_script {
-        let options = Options::parse_from([OsString::from("plimsoll run"), "--".into(), file.into()]);
-        return Ok(Findings::new("k6", load_test::check(&options, surroundings)));
+        return Ok(Findings::new("k6", load_test::check(file, surroundings)));
     }
     Ok(match dialect::of_file(file, input.tool, surroundings)? {
         Dialect::Wsdirector => {

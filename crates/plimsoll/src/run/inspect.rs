@@ -3,7 +3,6 @@
 use std::{
     io::{self, Write},
     path::PathBuf,
-    sync::Arc,
 };
 
 use clap::{Parser, ValueHint};
@@ -18,10 +17,8 @@ use serde_json::{Value, json};
 use super::{config_file::ConfigFile, flags::OptionFlags, layers::Layers, options::ReadingFlags, script};
 use crate::{
     exit::{Failure, Status, TestFailure},
-    screen::Screen,
-    session::{Log, LogFormat, LogOutput},
+    session::{Basis, LogSettings},
     surroundings::Surroundings,
-    terminal,
 };
 
 const EXAMPLES: &str = "\
@@ -46,16 +43,7 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         let redaction = Redaction::default();
-        let log = Log {
-            redaction: redaction.clone(),
-            output: &LogOutput::Stderr,
-            format: LogFormat::Text,
-            is_verbose: false,
-            has_colour: terminal::style(&io::stderr()).color,
-            screen: Arc::new(Screen::stderr().0),
-            hides_users: false,
-        };
-        log.start()?;
+        Basis::begin(LogSettings::plain(false), redaction.clone(), false)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;

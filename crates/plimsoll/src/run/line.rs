@@ -1,7 +1,7 @@
 //! `plimsoll line`: how much a target carries. Steps of one load test, each with another load, until the greatest one is
 //! found that holds the objectives; `plimsoll_line` decides which.
 
-use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::SystemTime};
+use std::{ffi::OsString, time::SystemTime};
 
 use plimsoll_line::{
     objective::Objective,
@@ -11,16 +11,14 @@ use plimsoll_line::{
 };
 use plimsoll_load::preflight;
 use plimsoll_script::Redaction;
-use tokio::task::LocalSet;
 
 use crate::{
     arguments,
     exit::{Failure, Status, TestFailure},
-    screen::Screen,
-    session::{Log, LogFormat, LogOutput},
+    runtime::run_local,
+    session::{Basis, LogSettings},
     signals::Signals,
     surroundings::Surroundings,
-    terminal,
 };
 
 mod bench;
@@ -36,7 +34,7 @@ mod workload;
 pub(crate) use self::options::Options;
 use self::{
     goals::Goals,
-    options::{HuntFlags, Timing},
+    options::{HuntFlags, ResultFlags, Timing},
     step::{Taken, Taker},
     talk::{Present, Talk},
     watched::Watched,
@@ -46,21 +44,20 @@ use self::{
 impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         run_local(async {
-            let redaction = Redaction::default();
-            let (screen, is_drawable) = Screen::stderr();
-            let screen = Arc::new(screen);
-            start_log(&screen, self.verbose, redaction.clone())?;
-            let workload = Workload::read(&self, surroundings, &redaction).await?;
-            let talk = Talk::new(screen, is_drawable && !self.quiet, self.format);
-            let watched = Watched::attach(&self.watch)?;
+            let results = &self.results;
+            results.check()?;
+            let basis = begin(results, self.verbose)?;
+            let workload = Workload::read(&self, surroundings, basis.redaction()).await?;
+            let watched = Watched::attach(&results.watch)?;
             let setup = Setup {
                 flags: &self.search.hunt,
                 timing: self.search.timing(),
                 n_targets: watched.n_targets(),
                 watched,
                 name: self.name(),
-                report: &self.report,
-                talk,
+                results,
+                talk: Talk::new(&basis, results.quiet, results.format),
+                basis,
                 workload,
             };
             setup.conduct().await
@@ -70,35 +67,35 @@ impl Options {
 
 /// Searches the line of a bench; the first words of the arguments are the program, `line` and `bench`.
 pub(crate) fn line_of_bench(arguments: &[OsString]) -> Result<Status, Failure> {
-    let bench::BenchSearch {
-        flags,
-        trials,
-        format,
-    } = bench::read(arguments)?;
+    let bench::BenchSearch { flags, trials } = bench::read(arguments)?;
     run_local(async {
-        let (screen, is_drawable) = Screen::stderr();
-        let screen = Arc::new(screen);
-        start_log(&screen, false, Redaction::default())?;
+        let results = &flags.results;
+        results.check()?;
+        let basis = begin(results, false)?;
+        // For its mistakes alone: the bench watches its target itself.
+        drop(Watched::attach(&results.watch)?);
         let setup = Setup {
             flags: &flags.hunt,
             timing: Timing::WHOLE,
-            // The bench watches its target itself.
             watched: Watched::default(),
             n_targets: usize::from(trials.watched().is_some()),
             name: trials.name(),
-            report: &flags.report,
-            talk: Talk::new(screen, is_drawable && !flags.quiet, format),
+            results,
+            talk: Talk::new(&basis, results.quiet, results.format),
+            basis,
             workload: Workload::Bench(BenchTest::new(trials)?),
         };
         setup.conduct().await
     })
 }
 
-fn run_local(search: impl Future<Output = Result<Status, Failure>>) -> Result<Status, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    LocalSet::new().block_on(&runtime, search)
+/// Starts the log, in which users have nothing to say unless somebody wants it: a search makes them fail.
+fn begin(results: &ResultFlags, is_verbose: bool) -> Result<Basis, Failure> {
+    let log = LogSettings {
+        hides_users: !is_verbose,
+        ..LogSettings::plain(is_verbose)
+    };
+    Ok(Basis::begin(log, Redaction::default(), results.no_color)?)
 }
 
 /// Everything that a search needs.
@@ -109,7 +106,8 @@ struct Setup<'a> {
     watched: Watched,
     n_targets: usize,
     name: String,
-    report: &'a [PathBuf],
+    results: &'a ResultFlags,
+    basis: Basis,
     talk: Talk,
 }
 
@@ -124,7 +122,8 @@ impl Setup<'_> {
             tracing::warn!("{notice}");
         }
         let unit = self.workload.unit();
-        let started_at = plimsoll_report::rfc3339_secs(SystemTime::now());
+        let began = SystemTime::now();
+        let command = self.command();
         self.talk.begin(unit, &goals, self.n_targets);
         let hunt = Hunt {
             open_files: preflight::raise_open_file_limit().n_connections(),
@@ -150,8 +149,8 @@ impl Setup<'_> {
         };
         let report = Report {
             plimsoll: env!("CARGO_PKG_VERSION"),
-            command: arguments::typed(),
-            started_at,
+            command,
+            started_at: plimsoll_report::rfc3339_secs(began),
             name: self.name,
             unit,
             objectives: goals.objectives,
@@ -160,25 +159,19 @@ impl Setup<'_> {
             steps: found.steps,
             notices,
         };
-        self.talk.finish(&report)?;
-        for path in self.report {
+        let printed = self.talk.finish(&report);
+        for path in &self.results.report {
             options::write_report(path, &report)?;
         }
+        printed?;
         end(&report)
     }
-}
 
-fn start_log(screen: &Arc<Screen<io::Stderr>>, is_verbose: bool, redaction: Redaction) -> io::Result<()> {
-    let log = Log {
-        output: &LogOutput::Stderr,
-        format: LogFormat::Text,
-        is_verbose,
-        has_colour: terminal::style(&io::stderr()).color,
-        screen: Arc::clone(screen),
-        redaction,
-        hides_users: !is_verbose,
-    };
-    log.start().map(drop)
+    /// The command as it was typed, without the secrets that were read.
+    fn command(&self) -> Vec<String> {
+        let redact = |word: &String| self.basis.redaction().redact(word).into_owned();
+        arguments::typed().iter().map(redact).collect()
+    }
 }
 
 /// A search that goes on.

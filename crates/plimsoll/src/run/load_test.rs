@@ -9,14 +9,16 @@ use serde_json::Value;
 
 use super::{
     config_file::ConfigFile,
+    flags::OptionFlags,
     layers::{Consolidated, Layers},
-    options::Options,
+    options::{Options, ReadingFlags},
     results::Results,
     script, verdict,
 };
 use crate::{
     exit::{Failure, Status, TestFailure},
-    session::{self, Beginning, Finished, LoadTest, LogSettings, Session, Subject, Users},
+    runtime::run_local,
+    session::{self, Beginning, Crowd, EngineTest, Finished, LogSettings, Session, Subject, Users},
     surroundings::Surroundings,
     terminal,
 };
@@ -29,7 +31,7 @@ struct ScriptTest<'a> {
     plan: Plan,
 }
 
-/// Reads everything, runs the test and prints its result. To be polled on a `LocalSet`.
+/// Reads everything, runs the test and prints its result. To be polled on a local runtime.
 pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     flags.unsupported.refuse().map_err(Failure::Usage)?;
     let file = ConfigFile::find(flags.reading.config.as_deref(), surroundings).map_err(invalid)?;
@@ -38,6 +40,7 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
             output: &flags.talk.log_output,
             format: flags.talk.log_format,
             is_verbose: flags.talk.verbose,
+            hides_users: false,
         },
         outputs: &file.outputs.clone(),
         redaction: Redaction::default(),
@@ -46,7 +49,7 @@ pub(super) async fn conduct(flags: &Options, surroundings: &Surroundings<'_>) ->
     let session = Session::begin(&flags.session, beginning, surroundings)?;
     let layers = Layers::read(file, surroundings, &flags.options).map_err(invalid)?;
     let (test, users) = prepare(flags, &layers, &session, surroundings).await?;
-    session.run(test, users).await
+    session.run_on_engine(test, users).await
 }
 
 async fn prepare<'a>(
@@ -55,7 +58,8 @@ async fn prepare<'a>(
     session: &Session<'_>,
     surroundings: &Surroundings<'_>,
 ) -> Result<(ScriptTest<'a>, Users<Stages>), Failure> {
-    let (script, consolidated) = read(flags, layers, surroundings, session.redaction()).await?;
+    let redaction = session.basis().redaction();
+    let (script, consolidated) = read(&flags.script, &flags.reading, layers, surroundings, redaction).await?;
     for warning in &consolidated.warnings {
         tracing::warn!("{warning}");
     }
@@ -63,7 +67,7 @@ async fn prepare<'a>(
         tracing::warn!("--compatibility-mode base has no effect: scripts have all that the other mode has.");
     }
     if let Some(path) = consolidated.options.get("consoleOutput").and_then(Value::as_str) {
-        session.console().redirect(Path::new(path))?;
+        session.basis().console().redirect(Path::new(path))?;
     }
     let mut plan = consolidated.plan;
     if flags.results.no_thresholds {
@@ -92,28 +96,26 @@ async fn prepare<'a>(
 
 /// Reads the script, and its options below those of all other layers.
 async fn read(
-    flags: &Options,
+    path: &Path,
+    reading: &ReadingFlags,
     layers: &Layers,
     surroundings: &Surroundings<'_>,
     redaction: &Redaction,
 ) -> Result<(Script, Consolidated), Failure> {
-    let name = flags.script.display().to_string();
-    let script = script::read(&flags.script, &flags.reading, true, surroundings, redaction).await?;
+    let name = path.display().to_string();
+    let script = script::read(path, reading, true, surroundings, redaction).await?;
     let of_script = script::options(&script).map_err(invalid)?;
     let consolidated = layers.consolidate(&name, &of_script).map_err(invalid)?;
     script::check_functions(&script, &name, &consolidated.plan).map_err(invalid)?;
     Ok((script, consolidated))
 }
 
-/// Reads a script and its options, and runs nothing; returns what a run would warn of.
-pub(super) fn check(flags: &Options, surroundings: &Surroundings<'_>) -> Result<Vec<String>, Failure> {
-    let file = ConfigFile::find(flags.reading.config.as_deref(), surroundings).map_err(invalid)?;
-    let layers = Layers::read(file, surroundings, &flags.options).map_err(invalid)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let redaction = Redaction::default();
-    let (_, consolidated) = runtime.block_on(read(flags, &layers, surroundings, &redaction))?;
+/// Reads a script and its options, and runs nothing; returns the warnings of a run.
+pub(super) fn check(path: &Path, surroundings: &Surroundings<'_>) -> Result<Vec<String>, Failure> {
+    let file = ConfigFile::find(None, surroundings).map_err(invalid)?;
+    let layers = Layers::read(file, surroundings, &OptionFlags::default()).map_err(invalid)?;
+    let (redaction, reading) = (Redaction::default(), ReadingFlags::default());
+    let (_, consolidated) = run_local(read(path, &reading, &layers, surroundings, &redaction))?;
     Ok(consolidated.warnings)
 }
 
@@ -121,7 +123,7 @@ fn invalid(reason: impl fmt::Display) -> Failure {
     TestFailure::InvalidOptions.because(reason)
 }
 
-impl LoadTest for ScriptTest<'_> {
+impl EngineTest for ScriptTest<'_> {
     type Stages = Stages;
 
     fn subject(&self) -> Subject<'_> {
@@ -129,12 +131,13 @@ impl LoadTest for ScriptTest<'_> {
             kind: Kind::K6,
             name: &self.name,
             plan: &self.plan,
-            user_kind: UserKind::Script,
+            crowd: Crowd::of(UserKind::Script, &self.plan),
+            leading: &[],
             link: None,
         }
     }
 
-    fn header(&self, outputs: &[String]) -> Option<String> {
+    fn progress(&self, outputs: &[String]) -> Option<String> {
         Some(session::header(&self.name, outputs, &self.plan))
     }
 
@@ -152,7 +155,7 @@ impl LoadTest for ScriptTest<'_> {
     }
 
     fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure> {
-        match verdict::verdict(finished.result, finished.was_stopped) {
+        match verdict::verdict(finished.result, finished.ender) {
             None => Ok(Status::Success),
             Some((failure, message)) => Err(failure.because(message)),
         }

@@ -49,7 +49,7 @@ pub(crate) struct Options {
 }
 
 /// How the script is read and what it sees.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Script")]
 pub(super) struct ReadingFlags {
     /// A variable of __ENV, or the name of one of the system's; may be given several times.

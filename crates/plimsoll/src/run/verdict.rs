@@ -4,26 +4,22 @@ use std::collections::BTreeSet;
 
 use plimsoll_load::run::{RunEnd, RunResult, StageFailure};
 
-use crate::exit::TestFailure;
+use crate::{exit::TestFailure, session::Ender};
 
 /// Why a run did not end well, with a word for people; `None` when it did. What ended the run counts before what is
 /// wrong with it, and what the script says of it before what thresholds say, as in k6; failed checks and iterations
 /// alone are no failure.
-pub(super) fn verdict(result: &RunResult, was_stopped: bool) -> Option<(TestFailure, String)> {
+pub(super) fn verdict(result: &RunResult, ender: Ender) -> Option<(TestFailure, String)> {
     let of_stage = |name: &str, failure: &StageFailure, timed_out| match failure {
         StageFailure::TimedOut { .. } => (timed_out, format!("{name}() {failure}")),
         StageFailure::Failed(_) => (TestFailure::ScriptFailed, format!("{name}() failed: {failure}")),
     };
     let by_end = match &result.end {
         RunEnd::Complete => None,
-        RunEnd::Shutdown if was_stopped => Some((
-            TestFailure::Stopped,
-            "the run was stopped through the REST interface".to_owned(),
-        )),
-        RunEnd::Shutdown => Some((
-            TestFailure::Interrupted,
-            "the run was interrupted by a signal".to_owned(),
-        )),
+        RunEnd::Shutdown => {
+            let (failure, reason) = ender.reason();
+            Some((failure, reason.to_owned()))
+        }
         RunEnd::ThresholdsCrossed => Some(crossed(result)),
         RunEnd::Aborted { reason } => Some((TestFailure::Aborted, reason.clone())),
         RunEnd::SetupFailed(failure) => Some(of_stage("setup", failure, TestFailure::SetupTimedOut)),
@@ -203,7 +199,7 @@ mod tests {
             ),
         ] {
             let result = result(end, teardown, passed, is_marked);
-            match (verdict(&result, false), expected) {
+            match (verdict(&result, Ender::Signal), expected) {
                 (None, None) => {}
                 (Some((failure, message)), Some((code, words))) => {
                     assert_eq!(failure as u8, code, "{message}");
@@ -215,8 +211,16 @@ mod tests {
     }
 
     #[test]
-    fn an_order_to_stop_is_no_signal() {
-        let (failure, _) = verdict(&result(RunEnd::Shutdown, NONE, false, false), true).unwrap();
-        assert_eq!(failure, TestFailure::Stopped);
+    fn who_ended_the_run_is_told() {
+        let result = result(RunEnd::Shutdown, NONE, false, false);
+        for (ender, code, words) in [
+            (Ender::Signal, 105, "by a signal"),
+            (Ender::Person, 105, "on its page or with a key"),
+            (Ender::Controller, 103, "through the REST interface"),
+        ] {
+            let (failure, message) = verdict(&result, ender).unwrap();
+            assert_eq!(failure as u8, code, "{message}");
+            assert!(message.contains(words), "{message}");
+        }
     }
 }

@@ -14,13 +14,13 @@ use plimsoll_scenario::{
     wsdirector::{Connect, Outcome, Report, Scenario, Users as Clients, fill_in},
 };
 use serde_json::json;
-use tokio::task::LocalSet;
 
 use super::check::unreadable;
 use crate::{
     exit::{Failure, Status, TestFailure},
     numbers,
-    session::{self, Beginning, Finished, Format, LoadTest, Session, Subject, Users},
+    runtime::run_local,
+    session::{self, Beginning, Crowd, EngineTest, Finished, Format, Session, Subject, Users},
     surroundings::Surroundings,
 };
 
@@ -33,10 +33,7 @@ pub(super) use self::options::{ClientFlags, Source};
 /// Runs the file that `arguments` of `plimsoll run` name.
 pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
     let options: Options = numbers::parse(arguments);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    LocalSet::new().block_on(&runtime, conduct(&options, surroundings))
+    run_local(conduct(&options, surroundings))
 }
 
 /// Reads a file and runs nothing; returns what is wrong with it.
@@ -71,7 +68,7 @@ async fn conduct(options: &Options, surroundings: &Surroundings<'_>) -> Result<S
         registry: clients.registry,
         stages: (),
     };
-    session.run(test, users).await
+    session.run_on_engine(test, users).await
 }
 
 fn read(
@@ -127,7 +124,7 @@ struct ScenarioTest<'a> {
     outcome: Option<Outcome>,
 }
 
-impl LoadTest for ScenarioTest<'_> {
+impl EngineTest for ScenarioTest<'_> {
     type Stages = ();
 
     fn subject(&self) -> Subject<'_> {
@@ -135,7 +132,8 @@ impl LoadTest for ScenarioTest<'_> {
             kind: Kind::Wsdirector,
             name: &self.name,
             plan: &self.plan,
-            user_kind: UserKind::Scenario,
+            crowd: Crowd::of(UserKind::Scenario, &self.plan),
+            leading: &[],
             link: None,
         }
     }
@@ -161,7 +159,7 @@ impl LoadTest for ScenarioTest<'_> {
 
     fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure> {
         if finished.result.end == RunEnd::Shutdown {
-            return Err(session::ended_early(finished));
+            return Err(finished.ender.failure());
         }
         match &self.outcome {
             Some(outcome) if outcome.n_failed() > 0 => {

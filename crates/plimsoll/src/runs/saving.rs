@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::Args;
-use plimsoll_history::History;
+use plimsoll_history::{History, Run};
 use plimsoll_report::Summary;
 
 use super::{
@@ -18,15 +18,19 @@ use crate::{exit::Failure, surroundings::Surroundings};
 /// Whether a run is kept.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct SaveFlags {
+    /// Keep this run for `plimsoll runs`, which is the default, although the variable PLIMSOLL_NO_SAVE is set.
+    #[arg(long, overrides_with = "no_save")]
+    save: bool,
     /// Do not keep this run for `plimsoll runs`; the variable PLIMSOLL_NO_SAVE does the same.
-    #[arg(long)]
+    #[arg(long, overrides_with = "save")]
     no_save: bool,
 }
 
 impl SaveFlags {
     /// Who keeps the run when it is over. `is_quiet`: nothing is said of it unless it fails.
     pub(crate) fn keeper(self, is_quiet: bool, surroundings: &Surroundings<'_>) -> Keeper {
-        let is_refused = self.no_save || surroundings.variable("PLIMSOLL_NO_SAVE").is_some();
+        let is_unwanted = surroundings.variable("PLIMSOLL_NO_SAVE").is_some() && !self.save;
+        let is_refused = self.no_save || is_unwanted;
         Keeper {
             folder: (!is_refused).then(|| place::folder(surroundings)),
             is_quiet,
@@ -45,10 +49,15 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Keeps a run, and says on stderr under which id, or why not.
     pub(crate) fn keep(self, summary: &Summary) {
+        self.keep_as(&entry::of(summary), || Ok(plimsoll_report::json(summary)?));
+    }
+
+    /// Keeps a run that has no summary, by its columns and its JSON, and says on stderr under which id, or why not.
+    pub(crate) fn keep_as(self, run: &Run, json: impl FnOnce() -> Result<String, Failure>) {
         let Some(folder) = self.folder else { return };
-        let line = match save(summary, folder) {
+        let line = match save(run, json, folder) {
             Ok(()) if self.is_quiet => return,
-            Ok(()) => format!("saved as {}; plimsoll runs show latest", summary.metadata.id),
+            Ok(()) => format!("saved as {}; plimsoll runs show latest", run.id),
             Err(failure) => format!("warning: the run is not kept: {}", failure.message()),
         };
         // If stderr is closed there is nobody to tell.
@@ -56,9 +65,12 @@ impl Keeper {
     }
 }
 
-fn save(summary: &Summary, folder: Result<PathBuf, NoPlace>) -> Result<(), Failure> {
+fn save(
+    run: &Run,
+    json: impl FnOnce() -> Result<String, Failure>,
+    folder: Result<PathBuf, NoPlace>,
+) -> Result<(), Failure> {
     let mut history = History::open(&folder?)?;
-    let document = plimsoll_report::json(summary)?;
-    history.save(&entry::of(summary), &document)?;
+    history.save(run, &json()?)?;
     Ok(())
 }

@@ -1,29 +1,131 @@
-//! How a load test ends, beyond what the test itself says.
+//! The end of a load test: who may end it early, and what counts beside the test's own verdict.
+
+use std::time::Duration;
 
 use plimsoll_load::run::RunError;
-use plimsoll_outputs::OutputReport;
+use plimsoll_outputs::{OutputReport, Running};
+use tokio::time::sleep;
 
-use super::Finished;
-use crate::exit::{Failure, Status, TestFailure};
+use super::rest::Orders;
+use crate::{
+    exit::{Failure, Status, TestFailure},
+    signals::Signals,
+};
 
 /// What people have to know before they believe a figure.
 const SATURATED: &str =
     "the load generator was the bottleneck, so the figures of this run are not the target's alone";
 
-/// The end of a command: the verdict of its test, or else that an output lost samples, because whatever reads them would be
+/// How long outputs have to write the rest after a second signal. Reason: a file takes less, and a person who has pressed
+/// Ctrl-C twice does not want to wait for a database that is away.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
+
+/// Everyone who may end a run early.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends {
+    signals: Signals,
+    orders: Orders,
+}
+
+/// The one who ended a run early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ender {
+    Signal,
+    /// A person, with the page's button or the view's key.
+    Person,
+    /// A controller, through the REST interface.
+    Controller,
+}
+
+impl Ends {
+    pub(super) fn new(signals: Signals, orders: Orders) -> Self {
+        Self { signals, orders }
+    }
+
+    pub(super) fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    /// Returns when the run is to end in good order.
+    pub(crate) async fn first(&self) {
+        tokio::select! {
+            () = self.signals.received(1) => {}
+            () = self.orders.stopped() => {}
+        }
+    }
+
+    /// Returns when the run is to end at once.
+    pub(crate) async fn second(&self) {
+        let after_order = async {
+            self.orders.stopped().await;
+            self.signals.received(1).await;
+        };
+        tokio::select! {
+            () = self.signals.received(2) => {}
+            () = after_order => {}
+        }
+    }
+
+    /// Who ended the run, if it has been ended early.
+    pub(super) fn ender(&self) -> Ender {
+        if self.orders.is_stopped() {
+            Ender::Controller
+        } else if self.signals.is_by_hand() {
+            Ender::Person
+        } else {
+            Ender::Signal
+        }
+    }
+}
+
+impl Ender {
+    /// The exit code, and the reason for people.
+    pub(crate) fn reason(self) -> (TestFailure, &'static str) {
+        match self {
+            Self::Signal => (TestFailure::Interrupted, "the run was interrupted by a signal"),
+            Self::Person => (
+                TestFailure::Interrupted,
+                "the run was stopped on its page or with a key",
+            ),
+            Self::Controller => (
+                TestFailure::Stopped,
+                "the run was stopped through the REST interface",
+            ),
+        }
+    }
+
+    /// The end of a command whose run was ended early.
+    pub(crate) fn failure(self) -> Failure {
+        let (failure, reason) = self.reason();
+        failure.because(reason)
+    }
+}
+
+/// Waits until outputs have written everything, or until a second signal leaves them a moment only.
+pub(super) async fn written(outputs: Running, signals: &Signals) -> OutputReport {
+    let names = outputs.names();
+    tokio::select! {
+        report = outputs.finish() => report,
+        () = async {
+            signals.received(2).await;
+            sleep(LAST_MOMENT).await;
+        } => OutputReport::given_up(names),
+    }
+}
+
+/// The end of a command: the verdict of its test, or else that an output lost samples, because readers of these would be
 /// wrong without noticing. Says when the figures are not to be believed.
 pub(super) fn ending(
     verdict: Result<Status, Failure>,
     outputs: &OutputReport,
     is_saturated: bool,
 ) -> Result<Status, Failure> {
-    let verdict = verdict.and_then(|status| {
-        if outputs.is_complete() {
-            Ok(status)
-        } else {
-            Err(TestFailure::SamplesLost.because(outputs.notices().join("; ")))
-        }
-    });
+    let lost = outputs.notices().join("; ");
+    let verdict = match verdict {
+        verdict if outputs.is_complete() => verdict,
+        Ok(_) => Err(TestFailure::SamplesLost.because(lost)),
+        Err(failure) => Err(failure.in_words(|message| format!("{message}; {lost}"))),
+    };
     if !is_saturated {
         return verdict;
     }
@@ -36,20 +138,11 @@ pub(super) fn ending(
     }
 }
 
-/// How a command ends whose run could not be done.
+/// The end of a command whose run could not be done.
 pub(crate) fn of_error(error: &RunError) -> TestFailure {
     match error {
         RunError::Metric(_) | RunError::Threshold(_) => TestFailure::InvalidOptions,
         RunError::Vu { .. } => TestFailure::ScriptFailed,
         RunError::Worker(_) | RunError::WorkerPanicked => TestFailure::Panicked,
-    }
-}
-
-/// How a command ends whose run was ended by a signal, or through the REST interface.
-pub(crate) fn ended_early(finished: &Finished<'_>) -> Failure {
-    if finished.was_stopped {
-        TestFailure::Stopped.because("the run was stopped through the REST interface")
-    } else {
-        TestFailure::Interrupted.because("the run was interrupted by a signal")
     }
 }

@@ -1,6 +1,7 @@
 //! The flags that every load test has, whatever makes its load.
 
 use clap::{Args, ValueEnum};
+use plimsoll_shootout as shootout;
 
 use super::memory_check::MemoryFlags;
 use crate::{
@@ -31,7 +32,7 @@ pub(crate) struct SessionFlags {
     #[arg(long, short, conflicts_with = "tui", help_heading = "Progress and control")]
     pub(crate) quiet: bool,
     #[command(flatten)]
-    pub(super) live: LiveFlags,
+    pub(crate) live: LiveFlags,
     #[command(flatten)]
     pub(super) page: PageFlags,
     /// Print no colours.
@@ -43,6 +44,15 @@ pub(crate) struct SessionFlags {
     /// Wait for a signal when the run is over, so that --address goes on answering.
     #[arg(long, short, help_heading = "Progress and control")]
     pub(crate) linger: bool,
+}
+
+impl From<Format> for shootout::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => Self::Text,
+            Format::Json => Self::Json,
+        }
+    }
 }
 
 /// Forms of a result.

@@ -1,113 +1,104 @@
-//! What differs between load tests.
+//! The differences between load tests.
 
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{io, sync::Arc};
 
 use plimsoll_load::{
-    metrics::Registry,
+    metrics::SampleSender,
     plan::Plan,
-    preflight::UserKind,
-    run::{Progress, RunResult},
-    vu::{Lifecycle, VuFactory},
-    watch::Target,
+    run::Control,
+    watch::{Sampling, Target},
 };
 use plimsoll_report::{Summary, summary::Kind};
 
-use super::course::shortest_latency;
-use crate::exit::{Failure, Status};
+use super::{
+    ending::{Ender, Ends},
+    memory_check::Crowd,
+    watchers::Watchers,
+};
+use crate::{
+    exit::{Failure, Status},
+    screen::Screen,
+};
 
-/// A load test that has been read: a script, a file of another tool, or the demo.
+/// A load test that has been read: a script, a file of another tool, a bench, or the demo. Tests whose virtual users the
+/// engine runs are [`EngineTest`](super::EngineTest)s.
 ///
 /// A [`Session`](super::Session) calls the methods in the order in which they stand here.
 pub(crate) trait LoadTest {
-    /// What is done around the run.
-    type Stages: Lifecycle;
+    /// The result of the run, beside its summary.
+    type Result;
 
-    /// What the run is about.
+    /// Whether the test takes a second signal itself, and ends with the result that it has by then. Other tests have no
+    /// result after a second signal.
+    const TAKES_SECOND_SIGNAL: bool = false;
+
+    /// The subject of the run.
     fn subject(&self) -> Subject<'_>;
 
-    /// What is watched besides the targets of `--watch`.
+    /// The targets that are watched besides those of `--watch`.
     fn targets(&self) -> Vec<Target> {
         Vec::new()
     }
 
-    /// What is printed before the first user starts; `outputs` describes where samples go.
-    fn header(&self, outputs: &[String]) -> Option<String> {
-        let _ = outputs;
-        None
-    }
+    /// The lines before the plain progress, where `outputs` describes where samples go; `None` when the test reports its
+    /// progress itself.
+    fn progress(&self, outputs: &[String]) -> Option<String>;
 
-    /// Whether the plain progress is shown. A test that prints reports of its own needs none.
-    fn has_progress(&self) -> bool {
-        true
-    }
-
-    /// Takes in the state of the run, about once a second.
-    fn observe(&self, progress: &Progress<'_>) {
-        let _ = progress;
-    }
-
-    /// Returns when the test itself ends the run.
-    async fn breached(&self) {
-        pending::<()>().await;
-    }
-
-    /// Takes in the result.
-    fn finish(&mut self, result: &RunResult) {
-        let _ = result;
-    }
-
-    /// The latency against which the generator's own lateness is judged.
-    fn latency(&self, result: &RunResult) -> Option<Duration> {
-        shortest_latency(&result.metrics)
-    }
-
-    /// Adds to the summary what only this test knows.
-    fn complete(&self, summary: &mut Summary) {
-        let _ = summary;
-    }
+    /// Runs to the end, or until somebody ends the run.
+    ///
+    /// # Errors
+    /// There is no result.
+    async fn run(&mut self, company: Company) -> Result<(Self::Result, Summary), Failure>;
 
     /// Prints the result.
-    async fn print(&self, finished: &Finished<'_>, stages: &Self::Stages) -> Result<(), Failure>;
+    ///
+    /// # Errors
+    /// It cannot be written.
+    async fn print(&self, ended: &Ended<'_, Self::Result>) -> Result<(), Failure>;
 
     /// Whether a page with the result is written although no `--report` asks for one.
     fn reports_unasked(&self) -> bool {
         false
     }
 
-    /// How the command ends; what an output lost counts after it.
+    /// The end of the command; what an output lost counts after it.
     ///
     /// # Errors
-    /// When the run did not end well.
-    fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure>;
+    /// The run did not end well.
+    fn verdict(&self, ended: Ended<'_, Self::Result>) -> Result<Status, Failure>;
 }
 
-/// What a run is about.
+/// The subject of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     pub(crate) kind: Kind,
     /// What runs, as the user named it.
     pub(crate) name: &'a str,
     pub(crate) plan: &'a Plan,
-    /// What a virtual user is, for the memory that it takes.
-    pub(crate) user_kind: UserKind,
+    pub(crate) crowd: Crowd,
+    /// The metrics that come before all others in the terminal; the first of them that has samples is the main latency.
+    pub(crate) leading: &'static [&'static str],
     /// Another page that belongs to the run, with its name.
     pub(crate) link: Option<(&'a str, &'a str)>,
 }
 
-/// The virtual users of a run, and what is done around it.
-pub(crate) struct Users<S> {
-    /// All metrics.
-    pub(crate) registry: Registry,
-    /// Makes the users.
-    pub(crate) factory: Arc<dyn VuFactory>,
-    pub(crate) stages: S,
+/// Everything around a run that goes on.
+pub(crate) struct Company {
+    pub(crate) control: Control,
+    pub(crate) ends: Ends,
+    /// Where single samples go.
+    pub(crate) samples: Vec<SampleSender>,
+    /// Who looks at the targets, if there are any.
+    pub(crate) sampling: Option<Arc<Sampling>>,
+    pub(crate) watchers: Arc<Watchers>,
+    pub(crate) screen: Arc<Screen<io::Stderr>>,
 }
 
 /// A run that is over.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Finished<'a> {
-    pub(crate) result: &'a RunResult,
+pub(crate) struct Ended<'a, R> {
+    pub(crate) result: R,
     pub(crate) summary: &'a Summary,
-    /// Whether it was stopped through the REST interface.
-    pub(crate) was_stopped: bool,
+    /// Who ended the run, if it did not end by itself.
+    pub(crate) ender: Ender,
 }

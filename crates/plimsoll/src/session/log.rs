@@ -80,20 +80,38 @@ impl FromStr for LogOutput {
     }
 }
 
-/// What the log of a run is to be.
-#[derive(Debug)]
-pub(crate) struct Log<'a> {
+/// The wishes of a person for the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogSettings<'a> {
     pub(crate) output: &'a LogOutput,
     pub(crate) format: LogFormat,
     /// Whether lines of level debug are written.
     pub(crate) is_verbose: bool,
-    /// Whether standard error may have colours.
-    pub(crate) has_colour: bool,
-    pub(crate) screen: Arc<Screen<io::Stderr>>,
-    /// What no line shows.
-    pub(crate) redaction: Redaction,
-    /// Whether virtual users have nothing to say: a search wants them to fail.
+    /// Whether lines of virtual users are left out: a search wants users to fail.
     pub(crate) hides_users: bool,
+}
+
+impl LogSettings<'static> {
+    /// Lines for people on standard error.
+    pub(crate) fn plain(is_verbose: bool) -> Self {
+        Self {
+            output: &LogOutput::Stderr,
+            format: LogFormat::Text,
+            is_verbose,
+            hides_users: false,
+        }
+    }
+}
+
+/// The log of a run.
+#[derive(Debug)]
+pub(super) struct Log<'a> {
+    pub(super) settings: LogSettings<'a>,
+    /// Whether standard error may have colours.
+    pub(super) has_colour: bool,
+    pub(super) screen: Arc<Screen<io::Stderr>>,
+    /// The texts that no line shows.
+    pub(super) redaction: Redaction,
 }
 
 /// What scripts say with `console`, which may go elsewhere than the rest.
@@ -111,20 +129,26 @@ impl Console {
 
 impl Log<'_> {
     /// Starts the log of this process.
-    pub(crate) fn start(self) -> io::Result<Console> {
+    pub(super) fn start(self) -> io::Result<Console> {
+        let LogSettings {
+            output,
+            format,
+            is_verbose,
+            hides_users,
+        } = self.settings;
         let console = Console::default();
         let sinks = Sinks {
             console: console.clone(),
-            hides_users: self.hides_users,
-            log: match self.output {
+            hides_users,
+            log: match output {
                 LogOutput::Stderr => Sink::Screen(self.screen),
                 LogOutput::Stdout => Sink::Stdout(self.screen),
                 LogOutput::None => Sink::None,
                 LogOutput::File(path) => open(path)?,
             },
         };
-        let has_colour = self.has_colour && matches!(self.output, LogOutput::Stderr);
-        let level = if self.is_verbose {
+        let has_colour = self.has_colour && matches!(output, LogOutput::Stderr);
+        let level = if is_verbose {
             LevelFilter::DEBUG
         } else {
             LevelFilter::INFO
@@ -133,7 +157,7 @@ impl Log<'_> {
             .with_max_level(level)
             .with_ansi(has_colour)
             .event_format(Lines {
-                format: self.format,
+                format,
                 start: Instant::now(),
                 redaction: self.redaction,
             })

@@ -9,6 +9,27 @@ use plimsoll_load::{
 
 use crate::exit::{Failure, TestFailure};
 
+/// The virtual users of a run, as far as their memory is concerned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crowd {
+    pub(crate) kind: UserKind,
+    /// Those that exist from the start.
+    pub(crate) n_planned: u64,
+    /// The most that there may be.
+    pub(crate) n_most: u64,
+}
+
+impl Crowd {
+    /// The users of a plan.
+    pub(crate) fn of(kind: UserKind, plan: &Plan) -> Self {
+        Self {
+            kind,
+            n_planned: run::planned_vus(plan),
+            n_most: run::max_vus(plan),
+        }
+    }
+}
+
 /// The flag that switches it off.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct MemoryFlags {
@@ -18,14 +39,14 @@ pub(super) struct MemoryFlags {
 }
 
 impl MemoryFlags {
-    /// Warns when the users of a plan use most of the memory that is left, or may use more of it during the run.
+    /// Warns when the users use most of the memory that is left, or may use more of it during the run.
     ///
     /// # Errors
     /// When those that exist from the start need more than there is, unless that is wanted.
-    pub(super) fn check(self, kind: UserKind, plan: &Plan) -> Result<(), Failure> {
+    pub(super) fn check(self, crowd: Crowd) -> Result<(), Failure> {
         let memory = Memory::read();
-        let planned = kind.fit(run::planned_vus(plan), &memory);
-        let most = kind.fit(run::max_vus(plan), &memory);
+        let planned = crowd.kind.fit(crowd.n_planned, &memory);
+        let most = crowd.kind.fit(crowd.n_most, &memory);
         let warning = judge(&planned, &most, self.no_memory_check)
             .map_err(|reason| TestFailure::InvalidOptions.because(reason))?;
         if let Some(warning) = warning {

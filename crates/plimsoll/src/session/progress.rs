@@ -65,6 +65,11 @@ impl<W: Write> Display<W> {
         Self { live, ..self }
     }
 
+    /// Whether there is a view in place of the few lines.
+    pub(super) fn has_view(&self) -> bool {
+        self.live.is_some()
+    }
+
     /// What comes before the first iteration.
     pub(super) fn begin(&self, header: &str, n_vus: u64) {
         if self.audience == Audience::Nobody {

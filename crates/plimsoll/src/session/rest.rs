@@ -4,11 +4,10 @@
 //! takes orders as JSON only, so that no web page can give them.
 
 use std::{
-    cell::RefCell,
     convert::Infallible,
     io,
     net::{self, SocketAddr},
-    rc::Rc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use bytes::Bytes;
@@ -52,23 +51,30 @@ pub(super) enum RestError {
 /// The interface, bound and not answering yet.
 pub(super) struct Rest {
     listener: TcpListener,
-    state: Rc<State>,
+    state: Arc<State>,
 }
 
 /// What all connections share.
 struct State {
-    snapshot: RefCell<Snapshot>,
+    snapshot: Mutex<Snapshot>,
     orders: Orders,
+}
+
+impl State {
+    fn snapshot(&self) -> MutexGuard<'_, Snapshot> {
+        // A panic while somebody wrote leaves at worst a second that is half new.
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Where the run tells how it is doing.
 #[derive(Clone)]
-pub(super) struct Reporter(Rc<State>);
+pub(super) struct Reporter(Arc<State>);
 
 impl Reporter {
     /// Takes in the state of the run.
     pub(super) fn report(&self, progress: &Progress<'_>) {
-        self.0.snapshot.borrow_mut().update(progress);
+        self.0.snapshot().update(progress);
     }
 }
 
@@ -82,8 +88,8 @@ impl Rest {
         })?;
         Ok(Self {
             listener,
-            state: Rc::new(State {
-                snapshot: RefCell::new(snapshot),
+            state: Arc::new(State {
+                snapshot: Mutex::new(snapshot),
                 orders,
             }),
         })
@@ -95,13 +101,13 @@ impl Rest {
     }
 
     pub(super) fn reporter(&self) -> Reporter {
-        Reporter(Rc::clone(&self.state))
+        Reporter(Arc::clone(&self.state))
     }
 
     /// Answers for ever. To be polled on a `LocalSet`.
     pub(super) async fn serve(self) -> Infallible {
         let Self { listener, state } = self;
-        accept(listener, |stream| converse(stream, Rc::clone(&state))).await
+        accept(listener, |stream| converse(stream, Arc::clone(&state))).await
     }
 }
 
@@ -117,9 +123,9 @@ fn listen(address: &str) -> Result<net::TcpListener, RestError> {
     })
 }
 
-async fn converse(stream: TcpStream, state: Rc<State>) {
+async fn converse(stream: TcpStream, state: Arc<State>) {
     let service = service_fn(|request| {
-        let state = Rc::clone(&state);
+        let state = Arc::clone(&state);
         async move { Ok::<_, Infallible>(respond(request, &state).await) }
     });
     let served = protocol().serve_connection(TokioIo::new(stream), service).await;
@@ -145,7 +151,7 @@ async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Byt
                 content_type: header(header::CONTENT_TYPE),
                 body: &body.to_bytes(),
             },
-            &state.snapshot.borrow(),
+            &state.snapshot(),
             &state.orders,
         ),
         Ok(Err(error)) => Answer::refusal(413, &format!("the body cannot be read: {error}")),

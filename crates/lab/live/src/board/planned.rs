@@ -29,8 +29,11 @@ impl Planned {
         }
     }
 
-    /// Users that are planned to be active. `None` when arrivals or a person decide on them.
+    /// Users that are planned to be active. `None` when arrivals or a person decide on them, or nothing is planned.
     pub(crate) fn users(&self, at: Duration) -> Option<u32> {
+        if self.scenarios.is_empty() {
+            return None;
+        }
         let users = self.scenarios.iter().map(|scenario| users(scenario, at));
         users
             .collect::<Option<Vec<_>>>()
@@ -75,6 +78,13 @@ mod tests {
     use plimsoll_load::executor::{RampingVus, Stage};
 
     use super::*;
+
+    #[test]
+    fn an_empty_plan_says_nothing() {
+        let planned = Planned::new(&Plan::new(Vec::new()));
+        let at = Duration::ZERO;
+        assert_eq!((planned.users(at), planned.arrivals_per_second(at)), (None, None));
+    }
 
     #[test]
     fn scenarios_add_up() {

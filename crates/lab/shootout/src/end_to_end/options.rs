@@ -6,7 +6,7 @@ use plimsoll_cable::encoding::Encoding;
 use plimsoll_clients::target::Target;
 
 use super::server::Server;
-use crate::{BetweenSteps, Command, Common, Connect, Exchange, Pacing, Steps, watching::Watching};
+use crate::{BetweenSteps, Command, Common, Connect, Exchange, Pacing, Steps};
 
 fn common(server: &Server) -> Common {
     Common {
@@ -21,7 +21,8 @@ fn common(server: &Server) -> Common {
         connect_timeout: Duration::from_secs(60),
         n_workers: 2,
         seed: 1,
-        watching: Watching::processes(Vec::new()),
+        watched: Vec::new(),
+        limits: Vec::new(),
         pacing: Pacing {
             delay: Duration::ZERO,
             chance_percent: 100,

@@ -3,6 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use plimsoll_clients::http::{Request, Url, Version};
+use plimsoll_load::watch;
 use plimsoll_report::summary::{Plan, PlannedScenario};
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
     tally::Tally,
     threshold::{Finding, Threshold},
 };
-use crate::watching::Watching;
 
 /// Options of `http`.
 #[derive(Debug, Clone)]
@@ -37,8 +37,8 @@ pub struct HttpOptions {
     pub is_insecure: bool,
     /// The source address.
     pub source: Option<IpAddr>,
-    /// What is watched beside the load.
-    pub watching: Watching,
+    /// The targets of which the first with processes is measured for the report.
+    pub watched: Vec<watch::Target>,
     /// What must hold.
     pub thresholds: Vec<Threshold>,
     /// Whether single requests are kept for a plot.

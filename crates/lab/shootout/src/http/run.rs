@@ -88,6 +88,7 @@ pub(crate) async fn run(
         mut interrupt,
         onlooker,
         samples,
+        sampling,
     } = company;
     let (measures, metrics) = Measures::new();
     let request = SampledRequest::new(
@@ -104,7 +105,7 @@ pub(crate) async fn run(
         () = interrupt.next() => return Err(RunError::Interrupted.into()),
         prepared = prepare(options, request) => prepared?,
     };
-    let mut meter = Meter::attach(setup.monitor.clone(), &options.watching)?;
+    let mut meter = Meter::attach(setup.monitor.clone(), &options.watched, sampling)?;
     let (sender, mut recent) = mpsc::channel(N_RECENT);
     let shares = shares(options.concurrency, options.n_streams, setup.boards.len());
     let start = |(idx, groups)| worker::spawn(idx, groups, Arc::clone(&setup), sender.clone());

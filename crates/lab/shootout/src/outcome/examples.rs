@@ -127,6 +127,7 @@ pub(crate) fn outcome(workload: Workload, steps: Vec<Step>) -> Outcome {
         chronicle: Chronicle::example(),
         generator: Evidence::nothing(),
         targets: Vec::new(),
+        thresholds: Vec::new(),
         messages: Vec::new(),
         elapsed: 12_345 * MS,
         is_interrupted: false,

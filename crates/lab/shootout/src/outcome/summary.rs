@@ -37,7 +37,7 @@ impl Outcome {
             } else {
                 End::Complete
             },
-            thresholds: Vec::new(),
+            thresholds: self.thresholds.clone(),
             notices: self.messages.iter().cloned().chain(left_out).collect(),
             iterations: Iterations {
                 complete: chronicle.n_complete,

@@ -3,10 +3,11 @@
 use std::{
     io::{self, Write},
     mem::{Discriminant, discriminant},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use plimsoll_load::metrics::SampleSender;
+use plimsoll_load::{metrics::SampleSender, watch::Sampling};
 use plimsoll_report::summary::Target;
 
 use super::{json, text};
@@ -33,6 +34,7 @@ pub(crate) struct Console<'a> {
     failure: Option<io::Error>,
     onlooker: Option<&'a dyn Onlooker>,
     samples: Vec<SampleSender>,
+    sampling: Option<Arc<Sampling>>,
 }
 
 impl<'a> Console<'a> {
@@ -47,14 +49,21 @@ impl<'a> Console<'a> {
             failure: None,
             onlooker: None,
             samples: Vec::new(),
+            sampling: None,
         }
     }
 
     /// The same, for others beside those who read it.
-    pub(crate) fn with_company(self, onlooker: Option<&'a dyn Onlooker>, samples: Vec<SampleSender>) -> Self {
+    pub(crate) fn with_company(
+        self,
+        onlooker: Option<&'a dyn Onlooker>,
+        samples: Vec<SampleSender>,
+        sampling: Option<Arc<Sampling>>,
+    ) -> Self {
         Self {
             onlooker,
             samples,
+            sampling,
             ..self
         }
     }
@@ -69,7 +78,7 @@ impl<'a> Console<'a> {
             self.write_result(&json::document(outcome));
         } else {
             let targets: String = outcome.targets.iter().map(Target::text).collect();
-            self.write_result(&targets);
+            self.write_result(&(targets + &text::thresholds(&outcome.thresholds)));
         }
         self.failure.map_or(Ok(()), Err)
     }
@@ -129,6 +138,10 @@ impl Sink for Console<'_> {
 
     fn samples(&self) -> Vec<SampleSender> {
         self.samples.clone()
+    }
+
+    fn sampling(&self) -> Option<Arc<Sampling>> {
+        self.sampling.clone()
     }
 
     fn note(&mut self, text: &str) {

@@ -4,7 +4,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use plimsoll_load::generator::Health;
-use plimsoll_report::{Distribution, rfc3339, summary::Target};
+use plimsoll_report::{
+    Distribution, rfc3339,
+    summary::{Target, Threshold},
+};
 use serde::Serialize;
 
 use super::text::millis;
@@ -39,6 +42,15 @@ struct RunObject<'a> {
     n_stray_answers: u64,
     n_altered: u64,
     targets: &'a [Target],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    thresholds: Vec<ThresholdObject>,
+}
+
+#[derive(Serialize)]
+struct ThresholdObject {
+    threshold: String,
+    value: Option<f64>,
+    passed: bool,
 }
 
 /// websocket-bench's figures in whole milliseconds, `null` when nothing was answered.
@@ -141,10 +153,21 @@ pub(super) fn document(outcome: &Outcome) -> String {
             n_stray_answers: outcome.n_stray_answers,
             n_altered: outcome.n_altered,
             targets: &outcome.targets,
+            thresholds: outcome.thresholds.iter().map(ThresholdObject::of).collect(),
         },
     };
     let json = serde_json::to_string_pretty(&document).expect("the keys are strings and no value can fail");
     json + "\n"
+}
+
+impl ThresholdObject {
+    fn of(threshold: &Threshold) -> Self {
+        Self {
+            threshold: format!("{}:{}", threshold.metric, threshold.expression),
+            value: threshold.value,
+            passed: threshold.passed,
+        }
+    }
 }
 
 impl<'a> StepObject<'a> {

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, time::Duration};
 
-use plimsoll_report::Distribution;
+use plimsoll_report::{Distribution, summary::Threshold};
 
 use crate::{
     causes::Causes,
@@ -33,6 +33,25 @@ pub(super) fn step(step: &Step) -> String {
             .map(|reason| format!("    GENERATOR AT ITS LIMIT: {reason}")),
     );
     lines.iter().fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// One line for each threshold of the run.
+pub(super) fn thresholds(thresholds: &[Threshold]) -> String {
+    thresholds.iter().fold(String::new(), |mut text, threshold| {
+        let word = if threshold.passed {
+            "holds"
+        } else {
+            "DOES NOT HOLD"
+        };
+        let found = threshold.value.map_or_else(
+            || "nothing was measured".to_owned(),
+            |value| format!("it is {}", (value * 1e4).round() / 1e4),
+        );
+        let (metric, expression) = (&threshold.metric, &threshold.expression);
+        // A String takes everything.
+        let _ = writeln!(text, "Threshold {metric}:{expression}: {word}, {found}");
+        text
+    })
 }
 
 /// The line of websocket-bench's older versions (the newer ones put a timestamp in front).

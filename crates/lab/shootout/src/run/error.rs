@@ -3,10 +3,7 @@
 use std::io;
 
 use plimsoll_clients::target::ResolveError;
-use plimsoll_load::{
-    preflight::Problem,
-    watch::{SamplingError, WatchError},
-};
+use plimsoll_load::{preflight::Problem, watch::WatchError};
 
 use crate::{causes::Causes, fleet::WorkerLost};
 
@@ -22,9 +19,6 @@ pub enum RunError {
     /// The target of `--watch` cannot be watched.
     #[error("--watch: {0}")]
     Watch(#[from] WatchError),
-    /// The same.
-    #[error(transparent)]
-    Sampling(#[from] SamplingError),
     /// The system gave no thread or no event queue.
     #[error("start the worker threads: {0}")]
     Start(io::Error),

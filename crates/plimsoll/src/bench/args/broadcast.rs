@@ -8,7 +8,6 @@ use super::{
     ClientArgs,
     counts::{at_least_one, padding},
     delay::{parse_go_duration, parse_seconds},
-    format::Format,
 };
 
 /// The examples under the help text.
@@ -57,11 +56,4 @@ pub(crate) struct BroadcastArgs {
     /// Give up on the acknowledgement of a broadcast after this long
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
     pub(crate) answer_timeout: Duration,
-}
-
-impl BroadcastArgs {
-    /// Whether the result is for machines.
-    pub(crate) fn is_json(&self) -> bool {
-        self.clients.format == Format::Json
-    }
 }

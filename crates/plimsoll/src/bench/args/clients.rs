@@ -4,10 +4,9 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 use plimsoll_cable::encoding::Encoding;
-use plimsoll_shootout::ServerType;
+use plimsoll_shootout::{Limit, ServerType};
 
-use super::{counts::at_least_one, delay::parse_seconds, format::Format};
-use crate::watching::WatchArgs;
+use super::{counts::at_least_one, delay::parse_seconds};
 
 /// The default of `--step-size`.
 pub(crate) const DEFAULT_STEP_SIZE: usize = 5000;
@@ -73,11 +72,10 @@ pub(crate) struct ClientArgs {
     /// Repeats the choice of senders of an earlier run [default: random; the output tells it]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) watch: WatchArgs,
-    /// How to print the result
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
+    /// What must hold of the whole run, a metric and a rule: 'rtt:p(95)<200' (ms), 'connect:p(99)<1000' or
+    /// 'deliveries:rate>5000'; may be given several times
+    #[arg(long, value_name = "METRIC:RULE")]
+    pub(crate) threshold: Vec<Limit>,
     /// Write the result to this file instead of standard output; its folders are made
     #[arg(long, short = 'n', value_name = "FILE")]
     pub(crate) filename: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{ClientArgs, counts::at_least_one, format::Format};
+use super::{ClientArgs, counts::at_least_one};
 
 /// The examples under the help text.
 const EXAMPLES: &str = "\
@@ -26,11 +26,4 @@ pub(crate) struct ConnectArgs {
     /// How many steps; 0 goes on until a signal or until a step in which nobody gets ready
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) total_steps: usize,
-}
-
-impl ConnectArgs {
-    /// Whether the result is for machines.
-    pub(crate) fn is_json(&self) -> bool {
-        self.clients.format == Format::Json
-    }
 }

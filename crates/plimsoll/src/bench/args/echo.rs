@@ -8,7 +8,6 @@ use super::{
     ClientArgs,
     counts::{at_least_one, padding},
     delay::{parse_go_duration, parse_seconds},
-    format::Format,
 };
 
 /// The examples under the help text.
@@ -50,11 +49,4 @@ pub(crate) struct EchoArgs {
     /// Give up on an echo after this long
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = parse_seconds)]
     pub(crate) answer_timeout: Duration,
-}
-
-impl EchoArgs {
-    /// Whether the result is for machines.
-    pub(crate) fn is_json(&self) -> bool {
-        self.clients.format == Format::Json
-    }
 }

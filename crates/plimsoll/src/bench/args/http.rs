@@ -12,9 +12,7 @@ use self::unsupported::AbOnly;
 use super::{
     counts::at_least_one,
     delay::{parse_go_duration, parse_seconds},
-    format::Format,
 };
-use crate::watching::WatchArgs;
 
 /// The examples under the help text.
 const EXAMPLES: &str = "\
@@ -108,8 +106,6 @@ pub(crate) struct HttpArgs {
     /// 'requests:rate>1000'; may be given several times
     #[arg(long, value_name = "MEASURE:RULE", value_parser = threshold)]
     pub(crate) threshold: Vec<Threshold>,
-    #[command(flatten)]
-    pub(crate) watch: WatchArgs,
     /// Write a CSV file with the time of each percentage
     #[arg(short = 'e', long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
@@ -122,9 +118,6 @@ pub(crate) struct HttpArgs {
     /// No standard deviations and medians
     #[arg(short = 'S', long)]
     pub(crate) no_deviations: bool,
-    /// How to print the result
-    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
     /// Write the result to this file instead of standard output; its folders are made
     #[arg(long, value_name = "FILE")]
     pub(crate) filename: Option<PathBuf>,

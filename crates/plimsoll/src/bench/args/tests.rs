@@ -6,7 +6,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use plimsoll_shootout::{Connect, Exchange};
 
 use super::*;
-use crate::bench::options::UsageError;
+use crate::bench::{Command as Whole, options::UsageError};
 
 #[derive(Debug, Parser)]
 struct CommandLine {
@@ -16,9 +16,9 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Bench {
-    Broadcast(BroadcastArgs),
-    Connect(ConnectArgs),
-    Echo(EchoArgs),
+    Broadcast(Whole<BroadcastArgs>),
+    Connect(Whole<ConnectArgs>),
+    Echo(Whole<EchoArgs>),
 }
 
 fn parse(arguments: &str) -> Result<Bench, clap::Error> {
@@ -28,15 +28,15 @@ fn parse(arguments: &str) -> Result<Bench, clap::Error> {
 
 fn exchange(arguments: &str) -> Result<Exchange, UsageError> {
     match parse(arguments).unwrap() {
-        Bench::Broadcast(args) => args.try_into(),
-        Bench::Echo(args) => args.try_into(),
+        Bench::Broadcast(args) => args.workload.try_into(),
+        Bench::Echo(args) => args.workload.try_into(),
         Bench::Connect(_) => panic!("{arguments}"),
     }
 }
 
 fn connect(arguments: &str) -> Result<Connect, UsageError> {
     match parse(arguments).unwrap() {
-        Bench::Connect(args) => args.try_into(),
+        Bench::Connect(args) => args.workload.try_into(),
         _ => panic!("{arguments}"),
     }
 }
@@ -154,6 +154,10 @@ fn what_cannot_be_done_is_refused_by_name() {
     );
     check(exchange("echo http://h/").unwrap_err(), "expected ws or wss");
     check(
+        exchange("echo ws://h/ --threshold delivery:p(95)<5").unwrap_err(),
+        "--threshold delivery:p(95)<5: bench echo does not measure delivery; it measures rtt",
+    );
+    check(
         exchange("echo ws://h/ --header Cookie").unwrap_err(),
         "Cookie: uid=1",
     );
@@ -213,6 +217,10 @@ fn nonsense_is_refused_with_the_flag_and_what_was_expected() {
     check("connect ws://h/ --command-delay=-1", &["--command-delay"]);
     check("connect ws://h/ --watch port", &["--watch", ":8080"]);
     check("connect ws://h/ --pusher-app-id x", &["--pusher-app-id"]);
+    check(
+        "connect ws://h/ --threshold connect",
+        &["--threshold", "no colon"],
+    );
     check("connect", &["<URL>"]);
 }
 

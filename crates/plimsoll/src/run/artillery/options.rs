@@ -6,7 +6,10 @@ use clap::{Parser, ValueEnum, ValueHint};
 use plimsoll_load::plan::parse_duration;
 use serde_json::Value;
 
-use crate::{exit::Failure, session::SessionFlags};
+use crate::{
+    exit::{Failure, TestFailure},
+    session::SessionFlags,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +38,20 @@ pub(in crate::run) struct Options {
     /// Log what helps to find mistakes, too.
     #[arg(long, help_heading = "Progress and control")]
     pub(super) verbose: bool,
+}
+
+impl Options {
+    /// Refuses `--out report.json`: a file alone is no output, and `--output` is near.
+    pub(super) fn refuse_report_as_output(&self) -> Result<(), Failure> {
+        let is_report = |out: &&String| !out.contains('=') && out.ends_with(".json");
+        match self.session.out.iter().find(is_report) {
+            None => Ok(()),
+            Some(file) => Err(TestFailure::InvalidOptions.because(format!(
+                "--out {file}: there is no output `{file}`; --output {file} writes Artillery's report, and \
+                 --out json={file} all samples"
+            ))),
+        }
+    }
 }
 
 /// What the test is, beside its file.
@@ -194,6 +211,25 @@ mod tests {
         assert_eq!(
             read,
             expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_report_is_no_output() {
+        let check = |arguments: &[&str], expected: Result<(), &str>| {
+            let options = Options::parse_from(["a.yml"].iter().chain(arguments));
+            let found = options
+                .refuse_report_as_output()
+                .map_err(|failure| failure.message());
+            assert_eq!(found, expected.map_err(str::to_owned), "{arguments:?}");
+        };
+        check(&["--out", "json=a.json", "-o", "b.json"], Ok(()));
+        check(
+            &["--out", "a.json"],
+            Err(
+                "--out a.json: there is no output `a.json`; --output a.json writes Artillery's report, and \
+                 --out json=a.json all samples",
+            ),
         );
     }
 

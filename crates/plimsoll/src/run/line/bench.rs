@@ -1,14 +1,14 @@
 //! `plimsoll line bench`: the flags of the bench's own workloads beside those of the search. They have a parser of their own,
 //! as the names of some are those of flags for scripts.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::ffi::OsString;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand};
 use plimsoll_shootout::Trials;
 
-use super::options::{Format, HuntFlags, report_file};
+use super::options::{HuntFlags, ResultFlags};
 use crate::{
-    bench::{BroadcastArgs, ConnectArgs, EchoArgs, UsageError},
+    bench::{self, BroadcastArgs, ConnectArgs, EchoArgs, UsageError},
     exit::Failure,
     numbers,
 };
@@ -42,8 +42,9 @@ enum Workload {
     Echo(Box<Searched<EchoArgs>>),
 }
 
-/// A workload with the flags of the search.
+/// A workload with the flags of the search. websocket-bench has -f, too.
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| arg.short('f')))]
 struct Searched<A: Args> {
     #[command(flatten)]
     search: BenchFlags,
@@ -56,19 +57,14 @@ struct Searched<A: Args> {
 pub(super) struct BenchFlags {
     #[command(flatten)]
     pub(super) hunt: HuntFlags,
-    /// Write the result to this file, .html, .json or .txt; may be given several times
-    #[arg(long, value_name = "FILE", value_parser = report_file, value_hint = ValueHint::FilePath)]
-    pub(super) report: Vec<PathBuf>,
-    /// No progress within steps
-    #[arg(long, short)]
-    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) results: ResultFlags,
 }
 
 /// A search of a bench.
 pub(super) struct BenchSearch {
     pub(super) flags: BenchFlags,
     pub(super) trials: Trials,
-    pub(super) format: Format,
 }
 
 /// Reads the command line, whose first three words are the program, `line` and `bench`.
@@ -79,16 +75,25 @@ pub(super) fn read(arguments: &[OsString]) -> Result<BenchSearch, Failure> {
     let own = arguments.iter().skip(3).cloned();
     let options: Options = numbers::parse([OsString::from("plimsoll line bench")].into_iter().chain(own));
     let wrong = |error: UsageError| Failure::Usage(error.to_string());
-    let (flags, is_json, trials) = match options.workload {
-        Workload::Broadcast(it) => (it.search, it.workload.is_json(), Trials::try_from(it.workload)),
-        Workload::Connect(it) => (it.search, it.workload.is_json(), Trials::try_from(it.workload)),
-        Workload::Echo(it) => (it.search, it.workload.is_json(), Trials::try_from(it.workload)),
+    let (flags, trials) = match options.workload {
+        Workload::Broadcast(it) => it.read(),
+        Workload::Connect(it) => it.read(),
+        Workload::Echo(it) => it.read(),
     };
     Ok(BenchSearch {
         flags,
         trials: trials.map_err(wrong)?,
-        format: if is_json { Format::Json } else { Format::Text },
     })
+}
+
+impl<A: Args> Searched<A>
+where
+    Trials: TryFrom<A, Error = UsageError>,
+{
+    fn read(self) -> (BenchFlags, Result<Trials, UsageError>) {
+        let trials = bench::trials(self.workload, &self.search.results.watch);
+        (self.search, trials)
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +126,10 @@ mod tests {
         check(
             "connect ws://127.0.0.1:1/ --step-size 9",
             Err("--step-size: a search decides"),
+        );
+        check(
+            "echo ws://127.0.0.1:1/ --threshold rtt:p(95)<5",
+            Err("write --slo 'rtt p(95)<200'"),
         );
         check("echo http://x", Err("ws"));
     }

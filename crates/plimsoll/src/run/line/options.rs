@@ -59,6 +59,16 @@ pub(crate) struct Options {
     pub(super) search: SearchFlags,
     #[command(flatten)]
     pub(super) reading: ReadingFlags,
+    #[command(flatten)]
+    pub(super) results: ResultFlags,
+    /// Show what scripts say and why users fail, too.
+    #[arg(long, short, help_heading = "Progress and control")]
+    pub(super) verbose: bool,
+}
+
+/// The results of a search, where they go, and the progress.
+#[derive(Debug, Args)]
+pub(super) struct ResultFlags {
     /// Also say what the target uses in each step, and whether its CPU was the limit: a process id, a colon and a port, or
     /// cgroup:PATH, perhaps with a name before it; may be given several times.
     #[arg(long, value_name = "[NAME=]PLACE", help_heading = "Results")]
@@ -69,12 +79,12 @@ pub(crate) struct Options {
     /// How to print the result.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Results")]
     pub(super) format: Format,
-    /// Show what scripts say and why users fail, too
-    #[arg(long, short, help_heading = "Results")]
-    pub(super) verbose: bool,
     /// No progress within steps.
-    #[arg(long, short, help_heading = "Results")]
+    #[arg(long, short, help_heading = "Progress and control")]
     pub(super) quiet: bool,
+    /// Print no colours.
+    #[arg(long, help_heading = "Progress and control")]
+    pub(super) no_color: bool,
 }
 
 /// What is searched, and how carefully.
@@ -215,6 +225,28 @@ impl From<UnitChoice> for Unit {
     }
 }
 
+impl ResultFlags {
+    /// Says before a search which report could not be written after it.
+    ///
+    /// # Errors
+    /// Wrong usage.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let lacking = self.report.iter().find_map(|path| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+            (!folder.is_dir()).then_some((path, folder))
+        });
+        match lacking {
+            None => Ok(()),
+            Some((path, folder)) => Err(Failure::Usage(format!(
+                "--report {}: there is no folder {}; create it first: mkdir -p {}",
+                path.display(),
+                folder.display(),
+                folder.display()
+            ))),
+        }
+    }
+}
+
 /// Writes a report by the ending of its file, which was checked.
 pub(super) fn write_report(path: &Path, report: &Report) -> Result<(), Failure> {
     let text = match path.extension().and_then(OsStr::to_str) {
@@ -226,7 +258,7 @@ pub(super) fn write_report(path: &Path, report: &Report) -> Result<(), Failure> 
 }
 
 /// A file whose ending says what is written.
-pub(super) fn report_file(text: &str) -> Result<PathBuf, String> {
+fn report_file(text: &str) -> Result<PathBuf, String> {
     match text.rsplit_once('.') {
         Some((_, "html" | "json" | "txt")) => Ok(text.into()),
         _ => Err("expected a file that ends with .html, .json or .txt, for example line.html".to_owned()),

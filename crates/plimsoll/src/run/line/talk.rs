@@ -18,7 +18,7 @@ use super::{
     goals::Goals,
     options::{Format, Timing},
 };
-use crate::{screen::Screen, terminal};
+use crate::{screen::Screen, session::Basis, terminal};
 
 /// Where a search says what.
 #[derive(Debug)]
@@ -27,6 +27,7 @@ pub(super) struct Talk {
     /// Whether the present step is drawn.
     is_drawn: bool,
     format: Format,
+    style: Style,
 }
 
 /// The step that is going on.
@@ -38,11 +39,15 @@ pub(super) struct Present {
 }
 
 impl Talk {
-    pub(super) fn new(screen: Arc<Screen<io::Stderr>>, is_drawn: bool, format: Format) -> Self {
+    pub(super) fn new(basis: &Basis, is_quiet: bool, format: Format) -> Self {
         Self {
-            screen,
-            is_drawn,
+            screen: Arc::clone(basis.screen()),
+            is_drawn: basis.is_drawable() && !is_quiet,
             format,
+            style: match format {
+                Format::Text => basis.style(&io::stdout()),
+                Format::Json => basis.style(&io::stderr()),
+            },
         }
     }
 
@@ -107,7 +112,7 @@ impl Talk {
     /// The step that is over is the last of these.
     pub(super) fn step(&self, steps: &[Step], objectives: &[Objective]) -> io::Result<()> {
         if let Some(step) = steps.last() {
-            let row = row(steps.len(), step, objectives, self.style());
+            let row = row(steps.len(), step, objectives, self.style);
             self.screen.draw(String::new());
             self.write(&format!("{row}\n"));
         }
@@ -118,7 +123,7 @@ impl Talk {
     pub(super) fn finish(&self, report: &Report) -> io::Result<()> {
         self.screen.draw(String::new());
         let text = match self.format {
-            Format::Text => report.text(self.style()),
+            Format::Text => report.text(self.style),
             Format::Json => format!("{:#}\n", report.json()),
         };
         io::stdout().write_all(text.as_bytes())?;
@@ -135,13 +140,6 @@ impl Talk {
                     .and_then(|()| io::stdout().flush());
             }
             Format::Json => self.screen.print(text),
-        }
-    }
-
-    fn style(&self) -> Style {
-        match self.format {
-            Format::Text => terminal::style(&io::stdout()),
-            Format::Json => terminal::style(&io::stderr()),
         }
     }
 }

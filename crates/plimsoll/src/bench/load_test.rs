@@ -1,0 +1,141 @@
+//! A bench as a load test. It has no virtual users of the engine: its own coordinator runs it and prints the result as
+//! steps end.
+
+use std::{
+    io::{self, IsTerminal},
+    sync::Arc,
+};
+
+use plimsoll_load::{machine::Machine, plan::Plan, preflight::UserKind};
+use plimsoll_report::{Summary, summary::Kind};
+use plimsoll_shootout::{self as shootout, Bench, Error, Interrupt, Streams, Verdict};
+use tokio::sync::mpsc;
+
+use super::{
+    streams::{beside, plain},
+    studio::Studio,
+};
+use crate::{
+    exit::{Failure, Status, TestFailure},
+    origin::origin,
+    session::{Company, Crowd, Ended, Ends, LoadTest, Subject},
+    terminal,
+};
+
+/// The main figures of the workloads.
+const LEADING: [&str; 5] = ["latency", "rtt", "delivery", "listener_delivery", "connect"];
+
+/// A bench that is ready to go.
+pub(super) struct BenchTest {
+    bench: Bench,
+    name: String,
+    /// Without scenarios: the engine runs none, and the number of clients over time is not planned.
+    plan: Plan,
+    is_quiet: bool,
+}
+
+impl BenchTest {
+    pub(super) fn new(bench: Bench, is_quiet: bool) -> Self {
+        Self {
+            name: bench.name(),
+            bench,
+            plan: Plan::new(Vec::new()),
+            is_quiet,
+        }
+    }
+}
+
+impl LoadTest for BenchTest {
+    type Result = Result<Verdict, Error>;
+
+    const TAKES_SECOND_SIGNAL: bool = true;
+
+    fn subject(&self) -> Subject<'_> {
+        let (n_first, n_most) = self.bench.n_clients();
+        Subject {
+            kind: Kind::Bench,
+            name: &self.name,
+            plan: &self.plan,
+            crowd: Crowd {
+                kind: UserKind::Native,
+                n_planned: n_first as u64,
+                n_most: n_most as u64,
+            },
+            leading: &LEADING,
+            link: None,
+        }
+    }
+
+    fn progress(&self, _: &[String]) -> Option<String> {
+        None
+    }
+
+    async fn run(&mut self, company: Company) -> Result<(Self::Result, Summary), Failure> {
+        let Company {
+            ends,
+            samples,
+            sampling,
+            watchers,
+            screen,
+            ..
+        } = company;
+        let has_view = watchers.has_view();
+        let (mut stdout, mut stderr) = if has_view { beside(&screen) } else { plain() };
+        let is_terminal = io::stderr().is_terminal() && !has_view;
+        let streams = Streams {
+            stdout: &mut *stdout,
+            stderr: &mut *stderr,
+            stderr_columns: is_terminal.then_some(|| terminal::size().0),
+            is_quiet: self.is_quiet || has_view,
+        };
+        let studio = watchers.may_look().then(|| Studio::open(Arc::clone(&watchers)));
+        let studio = studio.transpose()?;
+        let (orders, interrupt) = mpsc::channel(2);
+        tokio::task::spawn_local(pass_on(ends, orders));
+        let company = shootout::Company {
+            interrupt: Interrupt::new(interrupt),
+            onlooker: studio.as_ref().map(Studio::onlooker),
+            samples,
+            sampling,
+        };
+        let finished = self.bench.execute(streams, company).await;
+        if let Some(studio) = studio {
+            studio.close();
+        }
+        let finished = finished.map_err(failure)?;
+        let summary = finished.summarize(origin(Kind::Bench, &self.name, &Machine::read()));
+        Ok((finished.verdict, summary))
+    }
+
+    async fn print(&self, _: &Ended<'_, Self::Result>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn verdict(&self, ended: Ended<'_, Self::Result>) -> Result<Status, Failure> {
+        match ended.result.map_err(failure)? {
+            Verdict::Interrupted => Err(ended.ender.failure()),
+            Verdict::Clean => Ok(Status::Success),
+            Verdict::Faulty => Ok(Status::BadResult),
+        }
+    }
+}
+
+/// Makes orders: the first one ends the bench in good order, the second one at once.
+async fn pass_on(ends: Ends, orders: mpsc::Sender<()>) {
+    // There is room for both.
+    ends.first().await;
+    let _over = orders.try_send(());
+    ends.second().await;
+    let _over = orders.try_send(());
+}
+
+fn failure(error: Error) -> Failure {
+    if error.is_wrong_usage() {
+        return Failure::Usage(error.to_string());
+    }
+    if error.is_interruption() {
+        return TestFailure::Interrupted
+            .because("the run was interrupted by a signal before it began, so there is no result");
+    }
+    error.into()
+}

@@ -1,0 +1,217 @@
+//! Load tests whose virtual users the engine runs: scripts, files of other tools, and the demo.
+
+use std::{cell::RefCell, future::pending, sync::Arc, time::Duration};
+
+use plimsoll_load::{
+    generator::{self, Health},
+    metrics::{Contains, MetricSet, Registry, Value},
+    run::{self, Progress, RunConfig, RunResult},
+    vu::{Lifecycle, VuFactory},
+    watch::Target,
+};
+use plimsoll_report::{Summary, percentile, timeline::Recorder};
+
+mod course;
+mod so_far;
+
+use self::course::Course;
+use super::{Company, Ended, Ender, LoadTest, Subject, of_error};
+use crate::exit::{Failure, Status};
+
+/// The differences between the tests that the engine runs.
+///
+/// The methods are called in the order in which they stand here.
+pub(crate) trait EngineTest {
+    /// The stages around the run.
+    type Stages: Lifecycle;
+
+    /// The subject of the run.
+    fn subject(&self) -> Subject<'_>;
+
+    /// The targets that are watched besides those of `--watch`.
+    fn targets(&self) -> Vec<Target> {
+        Vec::new()
+    }
+
+    /// The lines before the plain progress, where `outputs` describes where samples go; `None` when the test prints reports of
+    /// its own instead.
+    fn progress(&self, outputs: &[String]) -> Option<String> {
+        let _ = outputs;
+        Some(String::new())
+    }
+
+    /// Takes in the state of the run, about once a second.
+    fn observe(&self, progress: &Progress<'_>) {
+        let _ = progress;
+    }
+
+    /// Returns when the test itself ends the run.
+    async fn breached(&self) {
+        pending::<()>().await;
+    }
+
+    /// Takes in the result.
+    fn finish(&mut self, result: &RunResult) {
+        let _ = result;
+    }
+
+    /// The latency against which the generator's own lateness is judged.
+    fn latency(&self, result: &RunResult) -> Option<Duration> {
+        shortest_latency(&result.metrics)
+    }
+
+    /// Adds to the summary the part that only this test knows.
+    fn complete(&self, summary: &mut Summary) {
+        let _ = summary;
+    }
+
+    /// Prints the result.
+    async fn print(&self, finished: &Finished<'_>, stages: &Self::Stages) -> Result<(), Failure>;
+
+    /// Whether a page with the result is written although no `--report` asks for one.
+    fn reports_unasked(&self) -> bool {
+        false
+    }
+
+    /// The end of the command; what an output lost counts after it.
+    ///
+    /// # Errors
+    /// The run did not end well.
+    fn verdict(&self, finished: &Finished<'_>) -> Result<Status, Failure>;
+}
+
+/// The virtual users of a run, and the stages around it.
+pub(crate) struct Users<S> {
+    /// All metrics.
+    pub(crate) registry: Registry,
+    /// Makes the users.
+    pub(crate) factory: Arc<dyn VuFactory>,
+    pub(crate) stages: S,
+}
+
+/// A run of the engine that is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished<'a> {
+    pub(crate) result: &'a RunResult,
+    pub(crate) summary: &'a Summary,
+    /// Who ended the run, if it did not end by itself.
+    pub(crate) ender: Ender,
+}
+
+/// A test with its users.
+pub(super) struct OnEngine<T: EngineTest> {
+    test: T,
+    users: Users<T::Stages>,
+}
+
+impl<T: EngineTest> OnEngine<T> {
+    pub(super) fn new(test: T, users: Users<T::Stages>) -> Self {
+        Self { test, users }
+    }
+}
+
+impl<T: EngineTest> LoadTest for OnEngine<T> {
+    type Result = RunResult;
+
+    fn subject(&self) -> Subject<'_> {
+        self.test.subject()
+    }
+
+    fn targets(&self) -> Vec<Target> {
+        self.test.targets()
+    }
+
+    fn progress(&self, outputs: &[String]) -> Option<String> {
+        self.test.progress(outputs)
+    }
+
+    async fn run(&mut self, company: Company) -> Result<(RunResult, Summary), Failure> {
+        let Self { test, users } = self;
+        let plan = test.subject().plan.clone();
+        let Company {
+            control,
+            ends,
+            samples,
+            sampling,
+            watchers,
+            ..
+        } = company;
+        let config = RunConfig {
+            control,
+            samples,
+            sampling: sampling.clone(),
+            ..RunConfig::new(plan.clone())
+        };
+        let n_workers = config.n_workers;
+        let recorder = RefCell::new(Recorder::new());
+        let observe = |progress: &Progress<'_>| {
+            recorder.borrow_mut().observe(progress);
+            watchers.observe(progress, |origin| {
+                so_far::summarize(progress, &recorder.borrow(), &plan, sampling.as_deref(), origin)
+            });
+            test.observe(progress);
+        };
+        let end = async {
+            tokio::select! {
+                () = ends.first() => {}
+                () = test.breached() => {}
+            }
+        };
+        let (registry, factory) = (users.registry.clone(), Arc::clone(&users.factory));
+        let result = run::run(config, registry, factory, &mut users.stages, observe, end).await;
+        let accounts = sampling.iter().flat_map(|sampling| sampling.finish()).collect();
+        let result = result.map_err(|error| of_error(&error).because(error))?;
+        test.finish(&result);
+        let course = Course {
+            subject: test.subject(),
+            n_workers,
+            recorder: recorder.into_inner(),
+            health: health(&*test, &result),
+            accounts,
+        };
+        let mut summary = course.summarize(&result);
+        test.complete(&mut summary);
+        Ok((result, summary))
+    }
+
+    async fn print(&self, ended: &Ended<'_, RunResult>) -> Result<(), Failure> {
+        self.test.print(&finished(ended), &self.users.stages).await
+    }
+
+    fn reports_unasked(&self) -> bool {
+        self.test.reports_unasked()
+    }
+
+    fn verdict(&self, ended: Ended<'_, RunResult>) -> Result<Status, Failure> {
+        self.test.verdict(&finished(&ended))
+    }
+}
+
+fn finished<'a>(ended: &'a Ended<'_, RunResult>) -> Finished<'a> {
+    Finished {
+        result: &ended.result,
+        summary: ended.summary,
+        ender: ended.ender,
+    }
+}
+
+/// Whether the generator was the bottleneck.
+pub(crate) fn health(test: &impl EngineTest, result: &RunResult) -> Health {
+    generator::judge(&result.generator, result.schedule, test.latency(result))
+}
+
+/// The shortest latency that users of scripts and of wsdirector's scenarios measure.
+fn shortest_latency(metrics: &MetricSet) -> Option<Duration> {
+    let latencies = metrics.iter().filter_map(|(definition, sample)| match sample {
+        Value::Trend(histogram) if definition.contains == Contains::Time && is_latency(&definition.name) => {
+            Some(percentile(histogram, 95.0))
+        }
+        _ => None,
+    });
+    latencies.min()
+}
+
+/// Whether a trend says how long the target took.
+fn is_latency(name: &str) -> bool {
+    ["http_req_duration", "ws_connecting", "ws_ping", "rtt"].contains(&name)
+}

@@ -1,0 +1,94 @@
+//! Everyone who sees a run while it goes on: the terminal, the page, and the REST interface.
+
+use std::{
+    io,
+    sync::{Mutex, PoisonError},
+};
+
+use plimsoll_load::run::Progress;
+use plimsoll_report::{Summary, summary::Origin};
+
+use super::{progress::Display, rest::Reporter};
+use crate::{live::LivePage, terminal};
+
+/// Everyone who sees a run while it goes on.
+pub(crate) struct Watchers {
+    /// Until it is closed.
+    display: Mutex<Option<Display<io::Stderr>>>,
+    has_view: bool,
+    page: Option<LivePage>,
+    reporter: Option<Reporter>,
+}
+
+impl Watchers {
+    pub(super) fn new(
+        display: Display<io::Stderr>,
+        page: Option<LivePage>,
+        reporter: Option<Reporter>,
+    ) -> Self {
+        Self {
+            has_view: display.has_view(),
+            display: Mutex::new(Some(display)),
+            page,
+            reporter,
+        }
+    }
+
+    /// Writes the lines before the first iteration of so many users.
+    pub(super) fn begin(&self, header: &str, n_vus: u64) {
+        self.with_display(|display| {
+            if let Some(display) = display {
+                display.begin(header, n_vus);
+            }
+        });
+    }
+
+    /// Whether figures and charts are shown in the terminal.
+    pub(crate) fn has_view(&self) -> bool {
+        self.has_view
+    }
+
+    /// Whether anybody may look during this run.
+    pub(crate) fn may_look(&self) -> bool {
+        self.has_view || self.page.is_some() || self.reporter.is_some()
+    }
+
+    /// Whether anybody looks now.
+    pub(crate) fn is_looking(&self) -> bool {
+        self.has_view || self.reporter.is_some() || self.page.as_ref().is_some_and(LivePage::has_tabs)
+    }
+
+    /// Takes in the state of the run, about once a second. `so_far` makes the summary of what has happened, for the page.
+    pub(crate) fn observe(&self, progress: &Progress<'_>, so_far: impl FnOnce(Origin<'_>) -> Summary) {
+        self.with_display(|display| {
+            if let Some(display) = display {
+                display.show(progress, terminal::size());
+            }
+        });
+        if let Some(reporter) = &self.reporter {
+            reporter.report(progress);
+        }
+        if let Some(page) = &self.page {
+            page.show(so_far);
+        }
+    }
+
+    /// Clears the terminal for the result.
+    pub(super) fn close_display(&self) {
+        if let Some(display) = self.with_display(Option::take) {
+            display.finish();
+        }
+    }
+
+    /// Shows the report of the run that is over, until all tabs have it.
+    pub(super) async fn finish(self, summary: &Summary) {
+        if let Some(page) = self.page {
+            page.finish(summary).await;
+        }
+    }
+
+    fn with_display<T>(&self, change: impl FnOnce(&mut Option<Display<io::Stderr>>) -> T) -> T {
+        // A panic while somebody wrote leaves at worst a second that is half drawn.
+        change(&mut self.display.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
