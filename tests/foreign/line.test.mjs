@@ -12,6 +12,7 @@ import { Browser } from "./support/browser.mjs";
 import { within } from "./support/deadline.mjs";
 import { plimsollIn, Server, startPlimsollIn } from "./support/plimsoll.mjs";
 import { assertWhole, LOOKS, open } from "./support/report-page.mjs";
+import { eventually } from "./support/processes.mjs";
 import { folderOf } from "./support/scripts.mjs";
 
 /** Replies to what is beyond the capacity of a server that is slow there, in ms; far from any limit of these tests. */
@@ -333,22 +334,59 @@ export default function () {}
     assert.match(stdout, /the generator/);
   });
 
-  test("a signal ends the search and what is known stays", async (t) => {
-    const limiter = await Limiter.start(t, 1000, "refuse");
-    const cwd = folderOf(t, { "chat.js": CHAT });
-    const url = `URL=ws://127.0.0.1:${limiter.port}/`;
-    const child = startPlimsollIn({ cwd }, "line", "chat.js", "-e", url, "--slo", "errors==0", ...SHORT);
-    t.after(() => child.kill("SIGKILL"));
-    const stderr = textOf(child.stderr);
-    let stdout = "";
-    child.stdout.setEncoding("utf8");
-    for await (const chunk of child.stdout) {
-      stdout += chunk;
-      if (stdout.includes("held") && !child.killed) child.kill("SIGINT");
+  const searches = {
+    "a script": (url) => ["chat.js", "-e", `URL=${url}`, "--slo", "errors==0", ...SHORT],
+    "a bench": (url) => ["bench", "echo", url, "--server-type", "echo", "--slo", "errors==0", "--sample-size", "100000", "--command-delay", "0.01"],
+  };
+  for (const [name, args] of Object.entries(searches)) {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+      test(`${signal} ends the search of ${name}; what is known is printed, reported and kept`, async (t) => {
+        const limiter = await Limiter.start(t, 1000, "refuse");
+        const cwd = folderOf(t, { "chat.js": CHAT });
+        const here = { cwd, env: { PLIMSOLL_DATA_DIR: join(cwd, "data") } };
+        const words = [...args(`ws://127.0.0.1:${limiter.port}/`), "--report", "line.json"];
+        const child = startPlimsollIn(here, "line", ...words);
+        t.after(() => child.kill("SIGKILL"));
+        const [stdout, stderr] = [textOf(child.stdout), textOf(child.stderr)];
+        await eventually(() => limiter.peak >= 10, "the users of the first step");
+        child.kill(signal);
+        const { code } = await within(child.exited, "the end of the search");
+        assert.equal(code, 105, await stderr);
+        assert.match(await stdout, /^Ended before (the line was found: \d+ (user|client)s held|any step was over)/m);
+        assert.match(await stderr, /^error: the search was interrupted by a signal$/m);
+        const report = JSON.parse(readFileSync(join(cwd, "line.json"), "utf8"));
+        assert.equal(report.result.end, "interrupted");
+        const list = await plimsollIn(here, "runs", "list", "--format", "json");
+        const [run, ...others] = JSON.parse(list.stdout);
+        assert.deepEqual([run.kind, run.verdict, run.name, others], ["line", "interrupted", report.name, []]);
+      });
     }
-    const { code } = await child.exited;
-    assert.equal(code, 105, await stderr);
-    assert.match(stdout, /Ended before the line was found: \d+ users held/);
+  }
+
+  test("a search is kept: shown, exported, on its page, and not compared", async (t) => {
+    const limiter = await Limiter.start(t, 3, "refuse");
+    const cwd = folderOf(t, { "chat.js": CHAT });
+    const here = { cwd, env: { PLIMSOLL_DATA_DIR: join(cwd, "data") } };
+    const url = `ws://127.0.0.1:${limiter.port}/`;
+    const plimsoll = (...words) => plimsollIn(here, ...words);
+    const bench = ["bench", "connect", url, "--server-type", "echo", "--slo", "errors==0", "--start", "2", "--repeat", "1"];
+    const searched = await plimsoll("line", ...bench, "--format", "json", "--no-color");
+    assert.equal(searched.code, 0, searched.stderr);
+    const { result } = JSON.parse(searched.stdout);
+    assert.equal(result.holds.load, 3);
+    assert.match(searched.stderr, /^saved as \S+; plimsoll runs show latest$/m);
+    const shown = await plimsoll("runs", "show");
+    assert.ok(shown.stdout.includes(`\n${result.sentence}\n`), shown.stdout);
+    assert.match(shown.stdout, /^ +1 +2 +0 {2}held$/m);
+    const exported = await plimsoll("runs", "export", "latest");
+    assert.deepEqual(JSON.parse(exported.stdout), JSON.parse(searched.stdout));
+    const compared = await plimsoll("runs", "compare", "latest", "latest");
+    assert.deepEqual([compared.code, compared.stdout], [1, ""]);
+    assert.match(compared.stderr, /is a search of plimsoll line, which has no summary to compare/);
+    const unsaved = await plimsoll("line", ...bench, "--no-save");
+    assert.doesNotMatch(unsaved.stderr, /saved as/);
+    const [{ kind, verdict, figures }, ...others] = JSON.parse((await plimsoll("runs", "list", "--format", "json")).stdout);
+    assert.deepEqual([kind, verdict, figures, others], ["line", "found", "3 clients held, 4 clients broke", []]);
   });
 });
 

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: Vec<OsString>, surroundings: &Surroundings<'_>) -> 
     match arguments.get(1).and_then(|command| command.to_str()) {
         Some("serve") => serve(arguments, surroundings),
         Some("line") if arguments.get(2).is_some_and(|word| word == "bench") => {
-            run::line_of_bench(&arguments)
+            run::line_of_bench(&arguments, surroundings)
         }
         Some("run") if let Some(outcome) = run::other_dialect(&arguments, surroundings) => outcome,
         Some("run" | "inspect") => {

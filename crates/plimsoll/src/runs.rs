@@ -26,6 +26,9 @@ use crate::{
     surroundings::Surroundings,
 };
 
+/// The kind of a search of `plimsoll line`, which has no summary.
+pub(crate) const LINE: &str = "line";
+
 const EXAMPLES: &str = "\
 Examples:
   plimsoll runs list                        the newest runs
@@ -99,8 +102,15 @@ fn one(history: &History, reference: &str) -> Result<Run, Failure> {
         .ok_or_else(|| Failure::Runtime(format!("there is no run `{reference}`").into()))
 }
 
-/// The summary of a run, by its whole id.
-fn summary(history: &History, id: &str) -> Result<Summary, Failure> {
+/// The summary of a run.
+fn summary(history: &History, run: &Run) -> Result<Summary, Failure> {
+    let id = &run.id;
+    if run.kind == LINE {
+        return Err(Failure::Runtime(
+            format!("run {id} is a search of plimsoll line, which has no summary to compare; plimsoll runs show {id}")
+                .into(),
+        ));
+    }
     let text = history.document(id)?;
     Summary::read(&text)
         .map_err(|error| Failure::Runtime(format!("the summary of run {id} cannot be read: {error}").into()))

@@ -1,7 +1,7 @@
 //! What people and machines read of a search: the line in a sentence, all steps, the curve, and JSON.
 
 use plimsoll_report::{Style, html};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
@@ -11,13 +11,17 @@ use crate::{
 };
 
 mod curve;
+mod kept;
 mod sentence;
 mod table;
 
-pub use self::table::{header, row};
+pub use self::{
+    kept::{Kept, KeptError},
+    table::{header, row},
+};
 
 /// What a load counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Users that are there at the same time.
@@ -91,6 +95,11 @@ impl Report {
         .concat()
     }
 
+    /// The line in a few words.
+    pub fn headline(&self) -> String {
+        sentence::headline(self)
+    }
+
     /// The line in a sentence or two.
     pub fn sentence(&self) -> String {
         sentence::sentence(self, Style::PLAIN)
@@ -153,16 +162,23 @@ fn limit(objective: &Objective) -> Value {
     json!({ "title": objective.title(), "measure": objective.measure(), "limit": objective.limit() })
 }
 
-impl Serialize for End {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
+impl End {
+    /// Its name in the JSON.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Found => "found",
             Self::Max => "max",
             Self::Generator => "generator",
             Self::NothingHolds => "nothing_holds",
             Self::Degraded => "degraded",
             Self::Interrupted => "interrupted",
-        })
+        }
+    }
+}
+
+impl Serialize for End {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

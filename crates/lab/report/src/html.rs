@@ -49,6 +49,11 @@ pub fn file(id: &str, title: &str, sentence: &str, json: &str) -> String {
     self_contained(None, id, title, sentence, json)
 }
 
+/// The same as a page that is served among others: with a link to the list of runs, which is at the URL `list`.
+pub fn listed_file(list: &str, id: &str, title: &str, sentence: &str, json: &str) -> String {
+    self_contained(Some(list), id, title, sentence, json)
+}
+
 fn self_contained(list: Option<&str>, id: &str, title: &str, sentence: &str, json: &str) -> String {
     let (title, sentence, json) = (in_text(title), in_text(sentence), in_script(json));
     let (script_hash, style_hash) = (hash(SCRIPT), hash(STYLE));

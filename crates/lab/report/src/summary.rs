@@ -42,7 +42,7 @@ pub use self::{
     generator::{Generator, GeneratorSeries},
     group::Group,
     measured::Measured,
-    metadata::{Environment, Kind, Metadata},
+    metadata::{Environment, Kind, Metadata, run_id},
     metric::{Contains, Figure, Metric, Values},
     plan_outline::{Plan, PlannedScenario, describe},
     reading::ReadError,

@@ -1,7 +1,10 @@
 //! `plimsoll line`: how much a target carries. Steps of one load test, each with another load, until the greatest one is
 //! found that holds the objectives; `plimsoll_line` decides which.
 
-use std::{ffi::OsString, time::SystemTime};
+use std::{
+    ffi::OsString,
+    time::{Instant, SystemTime},
+};
 
 use plimsoll_line::{
     objective::Objective,
@@ -15,6 +18,7 @@ use plimsoll_script::Redaction;
 use crate::{
     arguments,
     exit::{Failure, Status, TestFailure},
+    runs::Keeper,
     runtime::run_local,
     session::{Basis, LogSettings},
     signals::Signals,
@@ -23,6 +27,7 @@ use crate::{
 
 mod bench;
 mod goals;
+mod kept;
 mod options;
 mod recording;
 mod steady;
@@ -56,6 +61,7 @@ impl Options {
                 watched,
                 name: self.name(),
                 results,
+                keeper: results.save.keeper(results.quiet, surroundings),
                 talk: Talk::new(&basis, results.quiet, results.format),
                 basis,
                 workload,
@@ -66,7 +72,10 @@ impl Options {
 }
 
 /// Searches the line of a bench; the first words of the arguments are the program, `line` and `bench`.
-pub(crate) fn line_of_bench(arguments: &[OsString]) -> Result<Status, Failure> {
+pub(crate) fn line_of_bench(
+    arguments: &[OsString],
+    surroundings: &Surroundings<'_>,
+) -> Result<Status, Failure> {
     let bench::BenchSearch { flags, trials } = bench::read(arguments)?;
     run_local(async {
         let results = &flags.results;
@@ -81,6 +90,7 @@ pub(crate) fn line_of_bench(arguments: &[OsString]) -> Result<Status, Failure> {
             n_targets: usize::from(trials.watched().is_some()),
             name: trials.name(),
             results,
+            keeper: results.save.keeper(results.quiet, surroundings),
             talk: Talk::new(&basis, results.quiet, results.format),
             basis,
             workload: Workload::Bench(BenchTest::new(trials)?),
@@ -108,6 +118,7 @@ struct Setup<'a> {
     name: String,
     results: &'a ResultFlags,
     basis: Basis,
+    keeper: Keeper,
     talk: Talk,
 }
 
@@ -122,7 +133,7 @@ impl Setup<'_> {
             tracing::warn!("{notice}");
         }
         let unit = self.workload.unit();
-        let began = SystemTime::now();
+        let (began, start) = (SystemTime::now(), Instant::now());
         let command = self.command();
         self.talk.begin(unit, &goals, self.n_targets);
         let hunt = Hunt {
@@ -160,6 +171,11 @@ impl Setup<'_> {
             notices,
         };
         let printed = self.talk.finish(&report);
+        // A closed standard output is no reason to lose the search.
+        self.keeper
+            .keep_as(&kept::entry(&report, began, start.elapsed()), || {
+                Ok(report.json().to_string())
+            });
         for path in &self.results.report {
             options::write_report(path, &report)?;
         }

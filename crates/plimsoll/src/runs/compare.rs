@@ -98,7 +98,7 @@ fn side(history: &History, names: &str) -> Result<Vec<Summary>, Failure> {
     let mut summaries = Vec::new();
     for name in names.split(',') {
         for run in history.find(name)? {
-            summaries.push(summary(history, &run.id)?);
+            summaries.push(summary(history, &run)?);
         }
     }
     Ok(summaries)

@@ -43,9 +43,21 @@ pub(super) struct Options {
 }
 
 /// What kinds of runs are called.
-const KINDS: [&str; 5] = ["k6", "artillery", "wsdirector", "demo", "bench"];
-/// In what ways runs end.
-const VERDICTS: [&str; 6] = ["passed", "crossed", "lost", "failures", "interrupted", "aborted"];
+const KINDS: [&str; 6] = ["k6", "artillery", "wsdirector", "demo", "bench", super::LINE];
+/// In what ways runs end; from `found` on, searches.
+const VERDICTS: [&str; 11] = [
+    "passed",
+    "crossed",
+    "lost",
+    "failures",
+    "interrupted",
+    "aborted",
+    "found",
+    "max",
+    "generator",
+    "nothing_holds",
+    "degraded",
+];
 
 /// Forms of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

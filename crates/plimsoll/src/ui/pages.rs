@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hyper::StatusCode;
 use plimsoll_history::{History, HistoryError};
+use plimsoll_line::report::Kept as Search;
 use plimsoll_report::{Summary, html};
 
 use super::{kept::Kept, question::Question};
@@ -31,6 +32,8 @@ enum NoReport {
     History(#[from] HistoryError),
     #[error("the summary of run {id} cannot be read: {reason}")]
     Unreadable { id: String, reason: String },
+    #[error("run {0} is a search of plimsoll line, which has nothing to compare; open it in the list")]
+    Search(String),
     #[error("a comparison takes 2 to {MOST_RUNS} runs, and {0} were chosen; choose them in the list")]
     Count(usize),
 }
@@ -39,7 +42,7 @@ impl NoReport {
     fn status(&self) -> StatusCode {
         match self {
             Self::Gone(_) => StatusCode::NOT_FOUND,
-            Self::Count(_) => StatusCode::BAD_REQUEST,
+            Self::Count(_) | Self::Search(_) => StatusCode::BAD_REQUEST,
             Self::History(_) | Self::Unreadable { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -73,9 +76,13 @@ fn page_of(folder: &Path, report: Result<String, NoReport>) -> Page {
     }
 }
 
-/// The report of a run.
+/// The report of a run, or the page of a search.
 fn run(folder: &Path, id: &str) -> Result<String, NoReport> {
-    Ok(html::listed_page(LIST, &[&read(folder, id)?], &[]))
+    let text = document(folder, id)?;
+    match Search::read(&text) {
+        Ok(search) => Ok(search.page(LIST)),
+        Err(_) => Ok(html::listed_page(LIST, &[&summary(id, &text)?], &[])),
+    }
 }
 
 /// Runs beside each other; the oldest is what the others are compared with.
@@ -95,13 +102,25 @@ fn comparison(folder: &Path, ids: &[String]) -> Result<String, NoReport> {
 }
 
 fn read(folder: &Path, id: &str) -> Result<Summary, NoReport> {
+    let text = document(folder, id)?;
+    match Search::read(&text) {
+        Ok(_) => Err(NoReport::Search(id.to_owned())),
+        Err(_) => summary(id, &text),
+    }
+}
+
+/// The text that is kept of a run.
+fn document(folder: &Path, id: &str) -> Result<String, NoReport> {
     let gone = || NoReport::Gone(id.to_owned());
     let history = History::open_existing(folder)?.ok_or_else(gone)?;
-    let text = match history.document(id) {
-        Err(HistoryError::Unknown { .. }) => return Err(gone()),
-        found => found?,
-    };
-    Summary::read(&text).map_err(|error| NoReport::Unreadable {
+    match history.document(id) {
+        Err(HistoryError::Unknown { .. }) => Err(gone()),
+        found => Ok(found?),
+    }
+}
+
+fn summary(id: &str, text: &str) -> Result<Summary, NoReport> {
+    Summary::read(text).map_err(|error| NoReport::Unreadable {
         id: id.to_owned(),
         reason: error.to_string(),
     })

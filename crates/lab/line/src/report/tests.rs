@@ -391,3 +391,42 @@ fn loads_have_their_unit() {
         assert_eq!(unit.of(load), expected);
     }
 }
+
+#[test]
+fn a_search_that_was_kept_says_what_it_said() {
+    let report = report(Settings::default(), 43, u64::MAX, usize::MAX);
+    let kept = Kept::read(&report.json().to_string()).unwrap();
+    let text = kept.text(Style::PLAIN);
+    assert!(text.contains(&report.sentence()), "{text}");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], "step       users  rtt p(95)     errors");
+    assert_eq!(lines[1], "   1          10        5ms          0  held");
+    let n_broke = lines
+        .iter()
+        .filter(|line| line.contains("broke: rtt p(95) "))
+        .count();
+    assert_eq!(
+        n_broke,
+        report
+            .steps
+            .iter()
+            .filter(|step| step.verdict == Vote::Broke)
+            .count()
+    );
+    let page = kept.page("./");
+    assert!(page.contains("data-list=\"./\"") && page.contains("id=\"line\""));
+}
+
+#[test]
+fn other_texts_are_no_kept_search() {
+    for (text, words) in [
+        ("", "is not a search of plimsoll line: EOF"),
+        (
+            r#"{"version": 2}"#,
+            "is not a search of plimsoll line: missing field `name`",
+        ),
+    ] {
+        let error = Kept::read(text).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}

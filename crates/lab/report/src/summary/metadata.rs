@@ -117,7 +117,7 @@ impl Environment {
 
 /// The id of a run that began then, for example `20261121T194903.120Z-00c0ffee`. `salt` keeps apart what began in the
 /// same millisecond.
-fn run_id(started_at: SystemTime, salt: u32) -> String {
+pub fn run_id(started_at: SystemTime, salt: u32) -> String {
     let start = timestamp::rfc3339(started_at).replace(['-', ':'], "");
     format!("{start}-{salt:08x}")
 }

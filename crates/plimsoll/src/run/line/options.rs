@@ -16,7 +16,7 @@ use plimsoll_load::{plan::parse_duration, watch};
 use plimsoll_report::Style;
 
 use super::super::{options::ReadingFlags, results::write_file};
-use crate::exit::Failure;
+use crate::{exit::Failure, runs::SaveFlags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,6 +79,8 @@ pub(super) struct ResultFlags {
     /// How to print the result.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Results")]
     pub(super) format: Format,
+    #[command(flatten, next_help_heading = "Results")]
+    pub(super) save: SaveFlags,
     /// No progress within steps.
     #[arg(long, short, help_heading = "Progress and control")]
     pub(super) quiet: bool,

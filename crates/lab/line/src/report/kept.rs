@@ -1,0 +1,137 @@
+//! A search that was kept as JSON, for those who look at it later.
+
+use plimsoll_report::{Style, html};
+use serde::Deserialize;
+
+use super::{Unit, grouped};
+
+/// Columns of a step's number, of its load, and of an objective's value.
+const NUMBER: usize = 4;
+const LOAD: usize = 12;
+const VALUE: usize = 9;
+
+/// The version of the JSON.
+const VERSION: u64 = 1;
+
+/// A search, read from the JSON that [`Report::json`](super::Report::json) made.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    json: String,
+    document: Document,
+}
+
+/// A text that is not a search.
+#[derive(Debug, thiserror::Error)]
+pub enum KeptError {
+    /// The text is not the JSON of a search.
+    #[error("is not a search of plimsoll line: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    /// A newer program wrote it.
+    #[error("is a search of version {0}, and this program reads version {VERSION}; use a newer plimsoll")]
+    Newer(u64),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Document {
+    version: u64,
+    name: String,
+    unit: Unit,
+    limits: Vec<Limit>,
+    result: Found,
+    steps: Vec<Step>,
+    notices: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Limit {
+    title: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Found {
+    headline: String,
+    sentence: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Step {
+    load: u64,
+    verdict: String,
+    objectives: Vec<Judged>,
+    reasons: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Judged {
+    shown: String,
+}
+
+impl Kept {
+    /// Reads the JSON of a search.
+    ///
+    /// # Errors
+    /// The text is something else. The error's text begins with a verb, so that a name can stand before it.
+    pub fn read(json: &str) -> Result<Self, KeptError> {
+        let document: Document = serde_json::from_str(json)?;
+        if document.version > VERSION {
+            return Err(KeptError::Newer(document.version));
+        }
+        Ok(Self {
+            json: json.to_owned(),
+            document,
+        })
+    }
+
+    /// The steps and the line, for people.
+    pub fn text(&self, style: Style) -> String {
+        let Document {
+            unit,
+            limits,
+            result,
+            steps,
+            notices,
+            ..
+        } = &self.document;
+        let titles = limits.iter().map(|limit| format!("  {:>VALUE$}", limit.title));
+        let mut lines = vec![format!(
+            "{:>NUMBER$}{:>LOAD$}{}",
+            "step",
+            unit.title(),
+            titles.collect::<String>()
+        )];
+        lines.extend(steps.iter().enumerate().map(|(at, step)| self.row(at + 1, step)));
+        let rest = result.sentence.strip_prefix(&result.headline).unwrap_or_default();
+        lines.push(String::new());
+        lines.push(format!("{}{rest}", style.strong(&result.headline)));
+        lines.extend(notices.iter().cloned());
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn row(&self, number: usize, step: &Step) -> String {
+        let values = self.document.limits.iter().enumerate().map(|(at, limit)| {
+            let shown = step
+                .objectives
+                .get(at)
+                .map_or("–", |judged| judged.shown.as_str());
+            let width = limit.title.chars().count().max(VALUE);
+            format!("  {shown:>width$}")
+        });
+        let values: String = values.collect();
+        let reasons = match step.reasons.as_slice() {
+            [] => String::new(),
+            reasons => format!(": {}", reasons.join("; ")),
+        };
+        format!(
+            "{number:>NUMBER$}{:>LOAD$}{values}  {}{reasons}",
+            grouped(step.load),
+            step.verdict
+        )
+    }
+
+    /// The page of the search, which leads back to the list of runs at the URL `list`.
+    pub fn page(&self, list: &str) -> String {
+        let Document { name, result, .. } = &self.document;
+        let title = format!("{name}: {} · Plimsoll", result.headline);
+        html::listed_file(list, "line", &title, &result.sentence, &self.json)
+    }
+}
