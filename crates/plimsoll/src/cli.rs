@@ -122,6 +122,9 @@ fn execute(
 }
 
 #[cfg(test)]
+mod load_commands;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -67,5 +67,20 @@ impl Options {
     }
 }
 
+/// The command lines of scripts, Artillery's files, wsdirector's files, `quick`, `line` and `line bench`.
+#[cfg(test)]
+pub(crate) fn command_lines() -> [clap::Command; 6] {
+    use clap::CommandFactory;
+
+    [
+        Options::command(),
+        artillery::command_line(),
+        wsdirector::command_line(),
+        QuickOptions::command(),
+        LineOptions::command(),
+        line::command_line_of_bench(),
+    ]
+}
+
 #[cfg(test)]
 mod tests;

@@ -66,6 +66,12 @@ fn execute_text(options: &Options, text: &str, surroundings: &Surroundings<'_>) 
     run_local(conduct(options, text, surroundings))
 }
 
+/// The flags of a file.
+#[cfg(test)]
+pub(super) fn command_line() -> clap::Command {
+    <Options as clap::CommandFactory>::command()
+}
+
 /// Reads a file and runs nothing; returns what a run would warn of.
 pub(super) fn check(
     file: &Path,

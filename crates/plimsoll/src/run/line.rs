@@ -99,6 +99,12 @@ pub(crate) fn line_of_bench(
     })
 }
 
+/// The flags of a search of broadcasts.
+#[cfg(test)]
+pub(super) fn command_line_of_bench() -> clap::Command {
+    bench::command_line()
+}
+
 /// Starts the log, in which users have nothing to say unless somebody wants it: a search makes them fail.
 fn begin(results: &ResultFlags, is_verbose: bool) -> Result<Basis, Failure> {
     let log = LogSettings {

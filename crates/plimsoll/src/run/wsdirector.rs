@@ -36,6 +36,12 @@ pub(super) fn execute(arguments: &[OsString], surroundings: &Surroundings<'_>) -
     run_local(conduct(&options, surroundings))
 }
 
+/// The flags of a file.
+#[cfg(test)]
+pub(super) fn command_line() -> clap::Command {
+    <Options as clap::CommandFactory>::command()
+}
+
 /// Reads a file and runs nothing; returns what is wrong with it.
 pub(super) fn check(
     file: &Path,

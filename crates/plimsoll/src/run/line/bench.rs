@@ -96,6 +96,16 @@ where
     }
 }
 
+/// The flags of a search of broadcasts.
+#[cfg(test)]
+pub(super) fn command_line() -> clap::Command {
+    use clap::CommandFactory;
+
+    let command = Options::command();
+    let broadcast = command.find_subcommand("broadcast");
+    broadcast.cloned().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
