@@ -310,8 +310,8 @@ fn machines_read_it_too() {
           "change": -0.000501253132832485,
           "figure": "p50",
           "interval": [
-            -0.13715416130411248,
-            0.15779401161502016
+            -0.1371541612978745,
+            0.15779401160664983
           ],
           "metric": "http_req_duration",
           "reason": null,
