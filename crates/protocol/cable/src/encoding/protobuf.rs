@@ -10,7 +10,11 @@
 //! | reason | 6 | text |
 //! | reconnect | 7 | true or false |
 //!
-//! Fields that are not in the table are passed over, as protocol buffers want it.
+//! Fields that are not in the table are skipped, as protocol buffers require.
+
+use std::borrow::Cow;
+
+use prost::Message as _;
 
 use super::{
     EncodeError,
@@ -19,19 +23,32 @@ use super::{
 };
 use crate::command::{Command, CommandError};
 
-const TYPE: u64 = 1;
-const COMMAND: u64 = 2;
-const IDENTIFIER: u64 = 3;
-const DATA: u64 = 4;
-const MESSAGE: u64 = 5;
-const REASON: u64 = 6;
-const RECONNECT: u64 = 7;
+/// The fields of a command.
+#[derive(Clone, PartialEq, prost::Message)]
+struct CommandMessage {
+    #[prost(uint32, tag = "2")]
+    command: u32,
+    #[prost(string, tag = "3")]
+    identifier: String,
+    #[prost(string, tag = "4")]
+    data: String,
+}
 
-/// The wire types: how long a field is.
-const VARINT: u64 = 0;
-const EIGHT_BYTES: u64 = 1;
-const COUNTED: u64 = 2;
-const FOUR_BYTES: u64 = 5;
+/// The fields of a server's message. prost shows their names in errors.
+#[derive(Clone, PartialEq, prost::Message)]
+struct ServerMessage {
+    /// `type`. An enum in the protocol; a plain number here, so that errors can show an unknown one.
+    #[prost(uint64, tag = "1")]
+    kind: u64,
+    #[prost(string, tag = "3")]
+    identifier: String,
+    #[prost(bytes = "vec", tag = "5")]
+    message: Vec<u8>,
+    #[prost(string, tag = "6")]
+    reason: String,
+    #[prost(bool, tag = "7")]
+    reconnect: bool,
+}
 
 /// The types of server messages, by their number; 0 is a message of a subscription.
 const TYPES: [Option<&str>; 6] = [
@@ -43,48 +60,15 @@ const TYPES: [Option<&str>; 6] = [
     Some("reject_subscription"),
 ];
 
-/// The type whose `reconnect` is false when it is not there; in JSON it is true then.
+/// The type whose `reconnect` is false when it is absent; in JSON an absent one is true.
 const DISCONNECT: u64 = 2;
 
-/// Bytes are not the message that was expected. Positions count from 0.
+/// Bytes are not the message that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProtobufError {
-    /// A field goes on behind the end.
-    #[error("the field at byte {at} needs {needed} B more, but {left} B follow")]
-    Truncated {
-        /// Where the part that is too long begins.
-        at: usize,
-        /// How many bytes it needs.
-        needed: u64,
-        /// How many there are.
-        left: usize,
-    },
-    /// A number goes on behind 64 bits.
-    #[error("the number at byte {at} has more than 64 bits")]
-    TooLarge {
-        /// Where it begins.
-        at: usize,
-    },
-    /// A field of a type that is none.
-    #[error("expected a field of wire type 0, 1, 2 or 5 at byte {at}, got {wire_type} of field {field}")]
-    WireType {
-        /// Where the field begins.
-        at: usize,
-        /// Its number.
-        field: u64,
-        /// Its type.
-        wire_type: u64,
-    },
-    /// A field that we know, with the content of another type.
-    #[error("expected {expected} in field {field} at byte {at}")]
-    Field {
-        /// Where the field begins.
-        at: usize,
-        /// Its number.
-        field: u64,
-        /// What it has to be.
-        expected: &'static str,
-    },
+    /// The fields cannot be read.
+    #[error(transparent)]
+    Fields(#[from] prost::DecodeError),
     /// The payload is not msgpack.
     #[error("the payload, which is msgpack: {0}")]
     Payload(#[from] MsgpackError),
@@ -99,7 +83,7 @@ pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
         CommandError::Missing { command, .. } => EncodeError::NotInProtobuf(command),
         CommandError::Unknown(_) => EncodeError::NotInProtobuf("given"),
     })?;
-    let (number, identifier, data) = match &command {
+    let (number, identifier, data) = match command {
         Command::Subscribe {
             identifier,
             asks_for_history: false,
@@ -115,40 +99,41 @@ pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
         Command::Pong => return Err(EncodeError::NotInProtobuf("pong")),
         Command::Ping => return Err(EncodeError::NotInProtobuf("ping")),
     };
-    let mut out = Vec::with_capacity(json.len());
-    push_varint(&mut out, COMMAND << 3 | VARINT);
-    push_varint(&mut out, number);
-    push_counted(&mut out, IDENTIFIER, identifier);
-    if let Some(data) = data {
-        push_counted(&mut out, DATA, data);
-    }
-    Ok(out)
+    let message = CommandMessage {
+        command: number,
+        identifier: identifier.into_owned(),
+        data: data.map(Cow::into_owned).unwrap_or_default(),
+    };
+    Ok(message.encode_to_vec())
 }
 
 /// Appends the JSON of a server's message.
 pub(super) fn reply(message: &[u8], json: &mut String) -> Result<(), ProtobufError> {
-    let fields = Fields::read(message)?;
+    let message = ServerMessage::decode(message)?;
     json.push('{');
-    match usize::try_from(fields.kind).ok().and_then(|kind| TYPES.get(kind)) {
+    match usize::try_from(message.kind)
+        .ok()
+        .and_then(|kind| TYPES.get(kind))
+    {
         Some(None) => {}
         Some(Some(kind)) => push_entry(json, "type", kind),
-        // Nobody knows it, and it is treated like an unknown type in JSON.
-        None => push_entry(json, "type", &format!("number {}", fields.kind)),
+        // Treated like an unknown type in JSON.
+        None => push_entry(json, "type", &format!("number {}", message.kind)),
     }
-    // What is not there has its default: protocol buffers do not tell the two apart.
-    if !fields.identifier.is_empty() {
-        push_entry(json, "identifier", fields.identifier);
+    // An absent field has its default: protocol buffers do not tell the two apart.
+    if !message.identifier.is_empty() {
+        push_entry(json, "identifier", &message.identifier);
     }
-    if !fields.message.is_empty() {
+    if !message.message.is_empty() {
         push_key(json, "message");
-        value_to_json(fields.message, json)?;
+        value_to_json(&message.message, json)?;
     }
-    if !fields.reason.is_empty() {
-        push_entry(json, "reason", fields.reason);
+    if !message.reason.is_empty() {
+        push_entry(json, "reason", &message.reason);
     }
-    if fields.kind == DISCONNECT {
+    if message.kind == DISCONNECT {
         push_key(json, "reconnect");
-        json.push_str(if fields.reconnect { "true" } else { "false" });
+        json.push_str(if message.reconnect { "true" } else { "false" });
     }
     json.push('}');
     Ok(())
@@ -165,161 +150,6 @@ fn push_key(json: &mut String, key: &str) {
     }
     push_text(json, key);
     json.push(':');
-}
-
-/// What is read of a message. Of a field that is there twice, the last one counts.
-#[derive(Default)]
-struct Fields<'a> {
-    kind: u64,
-    identifier: &'a str,
-    message: &'a [u8],
-    reason: &'a str,
-    reconnect: bool,
-}
-
-/// What is in a field.
-enum Value<'a> {
-    Number(u64),
-    Bytes(&'a [u8]),
-    Fixed,
-}
-
-impl<'a> Fields<'a> {
-    fn read(message: &'a [u8]) -> Result<Self, ProtobufError> {
-        let mut fields = Self::default();
-        let mut reader = Reader { message, at: 0 };
-        while reader.at < message.len() {
-            let at = reader.at;
-            let key = reader.varint()?;
-            let field = key >> 3;
-            let value = reader.value(at, key)?;
-            fields
-                .set(field, &value)
-                .map_err(|expected| ProtobufError::Field { at, field, expected })?;
-        }
-        Ok(fields)
-    }
-
-    /// Sets one; the error says what was expected.
-    fn set(&mut self, field: u64, value: &Value<'a>) -> Result<(), &'static str> {
-        match field {
-            TYPE => self.kind = value.number()?,
-            IDENTIFIER => self.identifier = value.text()?,
-            MESSAGE => self.message = value.bytes()?,
-            REASON => self.reason = value.text()?,
-            RECONNECT => self.reconnect = value.number()? != 0,
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-impl<'a> Value<'a> {
-    fn number(&self) -> Result<u64, &'static str> {
-        match self {
-            Self::Number(number) => Ok(*number),
-            _ => Err("a number"),
-        }
-    }
-
-    fn bytes(&self) -> Result<&'a [u8], &'static str> {
-        match self {
-            Self::Bytes(bytes) => Ok(bytes),
-            _ => Err("bytes"),
-        }
-    }
-
-    fn text(&self) -> Result<&'a str, &'static str> {
-        let bytes = self.bytes().map_err(|_| "text")?;
-        str::from_utf8(bytes).map_err(|_| "text in UTF-8")
-    }
-}
-
-struct Reader<'a> {
-    message: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Reader<'a> {
-    /// What is in the field that begins at `at` with `key`.
-    fn value(&mut self, at: usize, key: u64) -> Result<Value<'a>, ProtobufError> {
-        Ok(match key & 7 {
-            VARINT => Value::Number(self.varint()?),
-            EIGHT_BYTES => {
-                self.take(8)?;
-                Value::Fixed
-            }
-            COUNTED => {
-                let n_bytes = self.varint()?;
-                Value::Bytes(self.take(n_bytes)?)
-            }
-            FOUR_BYTES => {
-                self.take(4)?;
-                Value::Fixed
-            }
-            wire_type => {
-                return Err(ProtobufError::WireType {
-                    at,
-                    field: key >> 3,
-                    wire_type,
-                });
-            }
-        })
-    }
-
-    fn take(&mut self, n_bytes: u64) -> Result<&'a [u8], ProtobufError> {
-        let rest = &self.message[self.at..];
-        match usize::try_from(n_bytes)
-            .ok()
-            .and_then(|n_bytes| rest.get(..n_bytes))
-        {
-            Some(taken) => {
-                self.at += taken.len();
-                Ok(taken)
-            }
-            None => Err(ProtobufError::Truncated {
-                at: self.at,
-                needed: n_bytes,
-                left: rest.len(),
-            }),
-        }
-    }
-
-    /// A number of 7 bits per byte, the lowest first.
-    fn varint(&mut self) -> Result<u64, ProtobufError> {
-        let begin = self.at;
-        let mut number = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            let byte = self.take(1)?[0];
-            let bits = u64::from(byte & 0x7f);
-            // Of the tenth byte, only the lowest bit has a place.
-            if bits << shift >> shift != bits {
-                break;
-            }
-            number |= bits << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        Err(ProtobufError::TooLarge { at: begin })
-    }
-}
-
-fn push_varint(out: &mut Vec<u8>, mut number: u64) {
-    while number > 0x7f {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-/// A field of text; an empty one is left out, as protocol buffers have it.
-fn push_counted(out: &mut Vec<u8>, field: u64, text: &str) {
-    if !text.is_empty() {
-        push_varint(out, field << 3 | COUNTED);
-        push_varint(out, text.len() as u64);
-        out.extend_from_slice(text.as_bytes());
-    }
 }
 
 #[cfg(test)]

@@ -120,38 +120,51 @@ fn the_last_of_equal_fields_counts_and_unknown_ones_are_passed_over() {
 }
 
 #[test]
-fn errors_say_where_and_what() {
-    refuse(b"\x08", "the field at byte 1 needs 1 B more, but 0 B follow");
-    refuse(
+fn errors_say_which_field_and_what() {
+    let check = |message: &[u8], expected: &str| {
+        refuse(message, &format!("failed to decode Protobuf message: {expected}"));
+    };
+    check(b"\x08", "ServerMessage.kind: invalid varint");
+    check(
         b"\x1a\xff\xff\xff\xff\x0fid",
-        "the field at byte 6 needs 4294967295 B more, but 2 B follow",
+        "ServerMessage.identifier: buffer underflow",
     );
-    refuse(
-        b"\x08\x01\x65\x00",
-        "the field at byte 3 needs 4 B more, but 1 B follow",
-    );
-    refuse(
-        b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
-        "the number at byte 1 has more than 64 bits",
-    );
-    refuse(
+    check(b"\x08\x01\x65\x00", "buffer underflow");
+    for too_large in [
+        &b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"[..],
         b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-        "the number at byte 1 has more than 64 bits",
-    );
-    refuse(
+    ] {
+        check(too_large, "ServerMessage.kind: invalid varint");
+    }
+    check(
         b"\x0b",
-        "expected a field of wire type 0, 1, 2 or 5 at byte 0, got 3 of field 1",
+        "ServerMessage.kind: invalid wire type: StartGroup (expected Varint)",
     );
-    refuse(b"\x0a\x00", "expected a number in field 1 at byte 0");
-    refuse(b"\x18\x00", "expected text in field 3 at byte 0");
-    refuse(
+    check(b"\x0f", "invalid wire type value: 7");
+    check(b"\x00\x00", "invalid tag value: 0");
+    check(
+        b"\x0a\x00",
+        "ServerMessage.kind: invalid wire type: LengthDelimited (expected Varint)",
+    );
+    check(
+        b"\x18\x00",
+        "ServerMessage.identifier: invalid wire type: Varint (expected LengthDelimited)",
+    );
+    check(
         b"\x08\x01\x32\x01\xff",
-        "expected text in UTF-8 in field 6 at byte 2",
+        "ServerMessage.reason: invalid string value: data is not UTF-8 encoded",
     );
     refuse(
         b"\x2a\x02\xa5x",
         "the payload, which is msgpack: a text at byte 0 needs 5 B more, but 1 B follow",
     );
+}
+
+#[test]
+fn unknown_groups_are_skipped_up_to_a_depth() {
+    let groups = |depth: usize| [b"\x4b".repeat(depth), b"\x4c".repeat(depth), b"\x08\x01".to_vec()].concat();
+    check(&groups(50), r#"{"type":"welcome"}"#);
+    assert!(read(&groups(10_000)).is_err());
 }
 
 #[test]
