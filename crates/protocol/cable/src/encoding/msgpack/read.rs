@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use rmp::Marker;
 
 use super::{super::json_text::push_text, timestamp};
 
@@ -74,9 +75,9 @@ pub enum MsgpackError {
 
 /// Appends the JSON of a message, which has to be one map.
 pub(in super::super) fn map_to_json(bytes: &[u8], json: &mut String) -> Result<(), MsgpackError> {
-    match bytes.first() {
-        Some(0x80..=0x8f | 0xde | 0xdf) => value_to_json(bytes, json),
-        Some(&format) => Err(MsgpackError::NotAMap { got: kind_of(format) }),
+    match bytes.first().copied().map(Marker::from_u8) {
+        Some(Marker::FixMap(_) | Marker::Map16 | Marker::Map32) => value_to_json(bytes, json),
+        Some(marker) => Err(MsgpackError::NotAMap { got: kind_of(marker) }),
         None => Err(MsgpackError::NotAMap { got: "nothing" }),
     }
 }
@@ -137,56 +138,61 @@ impl<'a> Reader<'a, '_> {
         })
     }
 
-    /// A whole number of 1, 2, 4 or 8 bytes, without a sign.
-    fn number(&mut self, width: u64, begin: Begin) -> Result<u64, MsgpackError> {
-        let bytes = self.take(width, begin)?;
+    /// The whole number behind `marker`, without a sign: a value or a length.
+    fn number(&mut self, marker: Marker, begin: Begin) -> Result<u64, MsgpackError> {
+        let bytes = self.take(number_bytes(marker), begin)?;
         Ok(bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
     }
 
-    fn begin(&mut self) -> Result<(u8, Begin), MsgpackError> {
+    fn begin(&mut self) -> Result<(Marker, Begin), MsgpackError> {
         let at = self.at;
         let first = self.take(1, Begin { at, what: "a value" })?[0];
-        let what = kind_of(first);
-        Ok((first, Begin { at, what }))
+        let marker = Marker::from_u8(first);
+        let what = kind_of(marker);
+        Ok((marker, Begin { at, what }))
     }
 
     /// Appends the next value, which is inside of `depth` lists and maps.
     fn value(&mut self, depth: usize) -> Result<(), MsgpackError> {
-        let (format, begin) = self.begin()?;
-        match format {
-            0xc0 => self.json.push_str("null"),
-            0xc2 => self.json.push_str("false"),
-            0xc3 => self.json.push_str("true"),
-            0xca => {
-                let bits = self.number(4, begin)?;
+        let (marker, begin) = self.begin()?;
+        match marker {
+            Marker::Null => self.json.push_str("null"),
+            Marker::False => self.json.push_str("false"),
+            Marker::True => self.json.push_str("true"),
+            Marker::F32 => {
+                let bits = self.number(marker, begin)?;
                 self.float(f64::from(f32::from_bits(bits as u32)));
             }
-            0xcb => {
-                let bits = self.number(8, begin)?;
+            Marker::F64 => {
+                let bits = self.number(marker, begin)?;
                 self.float(f64::from_bits(bits));
             }
-            0x80..=0x8f => self.map(u64::from(format & 0x0f), begin, depth)?,
-            0xde..=0xdf => {
-                let n = self.number(2 << (format - 0xde), begin)?;
+            Marker::FixMap(n) => self.map(n.into(), begin, depth)?,
+            Marker::Map16 | Marker::Map32 => {
+                let n = self.number(marker, begin)?;
                 self.map(n, begin, depth)?;
             }
-            0x90..=0x9f => self.list(u64::from(format & 0x0f), begin, depth)?,
-            0xdc..=0xdd => {
-                let n = self.number(2 << (format - 0xdc), begin)?;
+            Marker::FixArray(n) => self.list(n.into(), begin, depth)?,
+            Marker::Array16 | Marker::Array32 => {
+                let n = self.number(marker, begin)?;
                 self.list(n, begin, depth)?;
             }
-            0xc4..=0xc6 => {
-                let n = self.number(1 << (format - 0xc4), begin)?;
+            Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => {
+                let n = self.number(marker, begin)?;
                 let bytes = self.take(n, begin)?;
                 self.base64(bytes);
             }
-            0xc7..=0xc9 => {
-                let n = self.number(1 << (format - 0xc7), begin)?;
+            Marker::Ext8 | Marker::Ext16 | Marker::Ext32 => {
+                let n = self.number(marker, begin)?;
                 self.extension(n, begin)?;
             }
-            0xd4..=0xd8 => self.extension(1 << (format - 0xd4), begin)?,
-            0xc1 => return Err(MsgpackError::NeverUsed { at: begin.at }),
-            _ => match self.scalar_key(format, begin)? {
+            Marker::FixExt1 => self.extension(1, begin)?,
+            Marker::FixExt2 => self.extension(2, begin)?,
+            Marker::FixExt4 => self.extension(4, begin)?,
+            Marker::FixExt8 => self.extension(8, begin)?,
+            Marker::FixExt16 => self.extension(16, begin)?,
+            Marker::Reserved => return Err(MsgpackError::NeverUsed { at: begin.at }),
+            _ => match self.scalar_key(marker, begin)? {
                 Key::Text(text) => push_text(self.json, text),
                 Key::Number(number) => self.digits(number),
             },
@@ -195,21 +201,20 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// What may be a key: a text or a whole number.
-    fn scalar_key(&mut self, format: u8, begin: Begin) -> Result<Key<'a>, MsgpackError> {
-        Ok(match format {
-            0x00..=0x7f => Key::Number(format.into()),
-            0xe0..=0xff => Key::Number((format as i8).into()),
-            0xcc..=0xcf => Key::Number(self.number(1 << (format - 0xcc), begin)?.into()),
-            0xd0..=0xd3 => {
-                let width = 1 << (format - 0xd0);
-                let n_bits = 8 * width as u32;
-                let shifted = self.number(width, begin)? << (u64::BITS - n_bits);
-                // Shifting back brings the sign along.
-                Key::Number((shifted as i64 >> (u64::BITS - n_bits)).into())
+    fn scalar_key(&mut self, marker: Marker, begin: Begin) -> Result<Key<'a>, MsgpackError> {
+        Ok(match marker {
+            Marker::FixPos(number) => Key::Number(number.into()),
+            Marker::FixNeg(number) => Key::Number(number.into()),
+            Marker::U8 | Marker::U16 | Marker::U32 | Marker::U64 => {
+                Key::Number(self.number(marker, begin)?.into())
             }
-            0xa0..=0xbf => self.text(u64::from(format & 0x1f), begin)?,
-            0xd9..=0xdb => {
-                let n = self.number(1 << (format - 0xd9), begin)?;
+            Marker::I8 => Key::Number((self.number(marker, begin)? as i8).into()),
+            Marker::I16 => Key::Number((self.number(marker, begin)? as i16).into()),
+            Marker::I32 => Key::Number((self.number(marker, begin)? as i32).into()),
+            Marker::I64 => Key::Number((self.number(marker, begin)? as i64).into()),
+            Marker::FixStr(n) => self.text(n.into(), begin)?,
+            Marker::Str8 | Marker::Str16 | Marker::Str32 => {
+                let n = self.number(marker, begin)?;
                 self.text(n, begin)?
             }
             _ => {
@@ -247,8 +252,8 @@ impl<'a> Reader<'a, '_> {
             if idx > 0 {
                 self.json.push(',');
             }
-            let (format, begin) = self.begin()?;
-            match self.scalar_key(format, begin)? {
+            let (marker, begin) = self.begin()?;
+            match self.scalar_key(marker, begin)? {
                 Key::Text(text) => push_text(self.json, text),
                 Key::Number(number) => {
                     self.json.push('"');
@@ -312,17 +317,30 @@ enum Key<'a> {
     Number(i128),
 }
 
-fn kind_of(format: u8) -> &'static str {
-    match format {
-        0x00..=0x7f | 0xcc..=0xd3 | 0xe0..=0xff => "a whole number",
-        0x80..=0x8f | 0xde | 0xdf => "a map",
-        0x90..=0x9f | 0xdc | 0xdd => "a list",
-        0xa0..=0xbf | 0xd9..=0xdb => "a text",
-        0xc0 => "nil",
-        0xc1 => "the byte 0xc1",
-        0xc2 | 0xc3 => "true or false",
-        0xc4..=0xc6 => "bytes",
-        0xc7..=0xc9 | 0xd4..=0xd8 => "an extension",
-        0xca | 0xcb => "a float",
+/// The bytes of the number behind a marker. Zero where none follows.
+fn number_bytes(marker: Marker) -> u64 {
+    use Marker::*;
+    match marker {
+        U8 | I8 | Str8 | Bin8 | Ext8 => 1,
+        U16 | I16 | Str16 | Bin16 | Ext16 | Array16 | Map16 => 2,
+        U32 | I32 | F32 | Str32 | Bin32 | Ext32 | Array32 | Map32 => 4,
+        U64 | I64 | F64 => 8,
+        _ => 0,
+    }
+}
+
+fn kind_of(marker: Marker) -> &'static str {
+    use Marker::*;
+    match marker {
+        FixPos(_) | FixNeg(_) | U8 | U16 | U32 | U64 | I8 | I16 | I32 | I64 => "a whole number",
+        FixMap(_) | Map16 | Map32 => "a map",
+        FixArray(_) | Array16 | Array32 => "a list",
+        FixStr(_) | Str8 | Str16 | Str32 => "a text",
+        Null => "nil",
+        Reserved => "the byte 0xc1",
+        False | True => "true or false",
+        Bin8 | Bin16 | Bin32 => "bytes",
+        Ext8 | Ext16 | Ext32 | FixExt1 | FixExt2 | FixExt4 | FixExt8 | FixExt16 => "an extension",
+        F32 | F64 => "a float",
     }
 }
