@@ -241,6 +241,34 @@ mod tests {
     }
 
     #[test]
+    fn challenges_are_read_as_servers_write_them() {
+        let check = |rest: &str, expected: &str| {
+            let answer = answer(&format!("Digest {rest}"));
+            assert!(answer.contains(expected), "{rest}: {answer}");
+        };
+        check(r#"realm="r", nonce="n", algorithm=md5"#, "algorithm=md5, ");
+        check(
+            r#"realm="r", nonce="n", algorithm=SHA-256-SESS"#,
+            "algorithm=SHA-256-SESS, ",
+        );
+        check(r#"realm="r", nonce="n", qop="auth,token""#, "qop=auth, ");
+        check(r#"realm="r", nonce="n", qop="AUTH""#, "qop=auth, ");
+        check(
+            "realm=\"Z\u{fc}rich\", nonce=\"n\"",
+            "realm=\"Z\u{fc}rich\", nonce=\"n\"",
+        );
+        check(r#"realm = "r", nonce = "n""#, r#"realm="r", nonce="n""#);
+        check(r#"realm="r", nonce="n", charset=iso-8859-1"#, r#"nonce="n""#);
+        check(
+            r#"realm="r", opaque=, nonce="n""#,
+            r#"nonce="n", uri="/dir/index.html""#,
+        );
+        check("realm=r, nonce=a/b==", r#"nonce="a/b==""#);
+        // The server cannot check the answer without it.
+        check(r#"realm="r", nonce="n", algorithm=MD5-sess"#, "cnonce=");
+    }
+
+    #[test]
     fn the_strongest_challenge_is_answered() {
         let weak = r#"Digest realm="r", nonce="n""#;
         let strong = r#"Digest realm="r", nonce="n", algorithm=SHA-256"#;
