@@ -1,4 +1,4 @@
-//! Taking connections from a listening socket.
+//! Accepts connections from a listening socket.
 
 use std::{io, rc::Rc, time::Duration};
 
@@ -6,15 +6,15 @@ use tokio::{net::TcpListener, sync::watch, time::Instant};
 
 use crate::{drain::Stage, purpose::Purpose, shard::Shard, upgrade};
 
-/// Pause after a failed `accept`. The usual cause is the open-file limit: the connection stays in the
-/// kernel's queue, and trying again at once would spin.
+/// Pause after a failed `accept`. The usual cause is the open-file limit: the connection stays in the kernel's queue,
+/// and an immediate retry would spin.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(100);
 
-/// At most one log line per shard in this time about connections that cannot be taken.
+/// Minimum time between two log lines of a shard about connections that cannot be accepted.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Accepts until the server is over, and then closes the listener. While the sessions end, connections are still taken, so
-/// that whoever comes is told to go elsewhere.
+/// Accepts connections until the server is over, then closes the listener. Connections are still accepted while the
+/// sessions end, so that new clients are told to use another server.
 pub(crate) async fn run(
     shard: Rc<Shard>,
     listener: TcpListener,
@@ -30,7 +30,7 @@ pub(crate) async fn run(
         };
         match accepted {
             Ok((stream, peer)) => {
-                // Backends broadcast from few addresses, and come from nowhere else.
+                // The limit per address applies to clients only. Backends broadcast from a few addresses.
                 let address = (purpose == Purpose::Clients).then(|| peer.ip());
                 let counted = shard.shared.open_connections.enter(address);
                 tokio::task::spawn_local(upgrade::receive(
@@ -53,7 +53,7 @@ pub(crate) async fn run(
     }
 }
 
-/// The client gave up between its SYN and our `accept`.
+/// Whether the client gave up between its SYN and our `accept`.
 fn is_the_peers_fault(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,8 +1,8 @@
-//! What stands behind the admin page: who may see it, and what it shows. [`crate::http`] serves it.
+//! The admin page's data and access rules: who may see it, and what it shows. [`crate::http`] serves it.
 //!
-//! It costs nothing while nobody looks: the page asks every two seconds, the counters are there for Prometheus anyway, and
-//! the shards list their slow sessions only after somebody has asked. And it costs little when many look: a description is
-//! made once a second at the most, whoever asks gets the same bytes, and no shard ever waits for another one.
+//! The page costs nothing while it is closed: it polls every two seconds, its counters exist for Prometheus anyway, and
+//! the shards list their slow sessions only after a request. Many open pages are cheap, too: a description is made at
+//! most once a second, every request gets the same bytes, and no shard waits for another one.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -22,15 +22,16 @@ pub(crate) use self::{
 };
 use crate::AdminPage;
 
-/// How old a description may be that somebody gets: less than the page's interval, so that every look is a new one.
+/// The greatest age of a description that is served again. It is less than the page's polling interval, so every poll
+/// gets a new description.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// Of all shards together.
+/// The admin page's state, shared by all shards.
 #[derive(Debug)]
 pub(crate) struct Admin {
     pub(crate) gate: Gate,
     pub(crate) slow_sessions: SlowSessions,
-    /// Whether the clients' port has the page, because there is no port for metrics.
+    /// Whether the clients' port serves the page, because there is no port for metrics.
     pub(crate) on_main_port: bool,
     pub(crate) started: Instant,
     described: Mutex<Option<(Instant, Bytes)>>,
@@ -47,7 +48,8 @@ impl Admin {
         }
     }
 
-    /// The last description, or a new one. Two shards may make one at the same moment; they do not wait for each other.
+    /// Returns the last description, or makes a new one. Two shards may make one at the same moment; they do not wait
+    /// for each other.
     pub(crate) fn described(&self, describe: impl FnOnce() -> Bytes) -> Bytes {
         let now = Instant::now();
         let known = self.lock().clone();
@@ -62,7 +64,7 @@ impl Admin {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<(Instant, Bytes)>> {
-        // The value is replaced as a whole.
+        // The value is only ever replaced as a whole, so a panic cannot leave it half written.
         self.described.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

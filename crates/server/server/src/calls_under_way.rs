@@ -1,5 +1,5 @@
-//! Calls to the application that have not come back: the end of a shard waits for them, because what they grant belongs
-//! into the Disconnect of their session.
+//! Calls to the application that have not returned. A shard waits for them before it ends, because the streams that
+//! they grant belong in the Disconnect call of their session.
 
 use std::cell::Cell;
 
@@ -9,11 +9,11 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub(crate) struct CallsUnderWay {
     n: Cell<usize>,
-    /// Told when the last one has come back.
+    /// Notified when the last call returns.
     none_left: Notify,
 }
 
-/// One call, for as long as it is under way.
+/// One call, for as long as it is in progress.
 #[derive(Debug)]
 pub(crate) struct CallUnderWay<'a>(&'a CallsUnderWay);
 
@@ -23,7 +23,7 @@ impl CallsUnderWay {
         CallUnderWay(self)
     }
 
-    /// Completes when there are none.
+    /// Completes when no call is in progress.
     pub(crate) async fn ended(&self) {
         while self.n.get() > 0 {
             self.none_left.notified().await;

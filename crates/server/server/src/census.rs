@@ -1,8 +1,8 @@
-//! Counts that nobody can keep up to date by adding and subtracting: how many different streams are heard and
-//! how many different clients there are, over all shards, and how much waits for slow ones.
+//! Counts that cannot be kept up to date by adding and subtracting: the number of distinct streams and distinct clients
+//! over all shards, and the bytes that wait for slow clients.
 //!
-//! Shards share nothing, so each walks over its own from time to time, in portions, and leaves a sketch; whoever
-//! reads the metrics unites the sketches.
+//! Shards share nothing, so each shard walks over its own entries from time to time, in portions, and leaves a sketch.
+//! The reader of the metrics unites the sketches.
 
 use std::{
     cell::RefCell,
@@ -23,13 +23,13 @@ use crate::{
     shard::Shard,
 };
 
-/// Entries that are looked at before other tasks of the shard get their turn: well under a millisecond.
+/// Entries visited before other tasks of the shard get their turn. A portion takes well under a millisecond.
 const PORTION: usize = 1000;
 
-/// Sessions whose connection takes no more bytes at the moment, and since when.
+/// Sessions whose socket is full at the moment, and since when.
 type Blocked = BTreeMap<SessionId, Instant>;
 
-/// The results of all shards.
+/// The latest results of all shards.
 #[derive(Debug)]
 pub(crate) struct Census {
     streams: Tally,
@@ -47,7 +47,7 @@ struct Found {
 }
 
 impl Census {
-    /// For `n_shards` shards; makes the metrics.
+    /// Creates a census for `n_shards` shards and registers its metrics.
     pub(crate) fn new(n_shards: usize, registry: &Registry) -> Arc<Self> {
         let census = Arc::new(Self {
             streams: Tally::new(n_shards),
@@ -75,11 +75,12 @@ impl Tally {
     }
 
     fn set(&self, shard: usize, found: Found) {
-        // A value is replaced as a whole, so a panic elsewhere leaves nothing half done.
+        // A value is replaced as a whole, so a panic elsewhere cannot leave it half written.
         *self.0[shard].lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
-    /// Exact when no two shards have the same, or one has all; in between the estimate decides.
+    /// The count over all shards. It is exact when all entries are on one shard, or when no entry is on two shards.
+    /// Otherwise it is the sketch's estimate.
     fn total(&self) -> f64 {
         let (mut most, mut sum) = (0, 0);
         let mut union = Distinct::default();
@@ -93,7 +94,7 @@ impl Tally {
     }
 }
 
-/// Takes the census of a shard again and again, as long as the shard lives.
+/// Repeats a shard's census for as long as the shard lives.
 pub(crate) async fn run(shard: Rc<Shard>, census: Arc<Census>) {
     let mut intervals = tokio::time::interval(shard.config.stats_interval);
     intervals.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -115,7 +116,7 @@ pub(crate) async fn run(shard: Rc<Shard>, census: Arc<Census>) {
     }
 }
 
-/// The streams that a shard's sessions hear.
+/// Finds the streams that a shard's sessions listen to.
 async fn find_streams<C, T>(hub: &RefCell<Hub<C, T>>) -> Found {
     let mut found = Found::default();
     let mut next = Some(0);
@@ -126,7 +127,7 @@ async fn find_streams<C, T>(hub: &RefCell<Hub<C, T>>) -> Found {
     found
 }
 
-/// The identifiers of a shard's sessions.
+/// Finds the identifiers of a shard's sessions.
 async fn find_identifiers(identities: &RefCell<Identities>) -> Found {
     let mut found = Found::default();
     let mut last = None;
@@ -169,7 +170,7 @@ impl Shard {
         slowest.into_list()
     }
 
-    /// A session whose connection is full joins the list if it belongs there.
+    /// Adds a session with a full socket to the list of slow sessions, if it is slow enough for the list.
     fn offer(&self, id: SessionId, since: Instant, slowest: &mut Slowest) {
         let mut hub = self.hub.borrow_mut();
         let transport = match hub.format(id).and_then(encoding::event_stream) {
@@ -189,7 +190,7 @@ impl Shard {
         });
     }
 
-    /// Of the sessions whose connection is full; nothing waits for the others.
+    /// The pending bytes of all sessions with a full socket. Other sessions have none.
     fn pending_bytes(&self) -> i64 {
         let mut hub = self.hub.borrow_mut();
         let n: usize = self
@@ -215,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers of entries around one portion and several.
+    /// Numbers of entries around the size of one portion and of several portions.
     const LENGTHS: [usize; 7] = [0, 1, 999, 1000, 1001, 2000, 2345];
 
     fn hub(n_sessions: usize) -> (Hub<()>, Vec<SessionId>) {

@@ -1,4 +1,4 @@
-//! What a server is told at start. Defaults and names for people live with the command line.
+//! A server's settings. Their defaults and their names for people are defined by the command line.
 
 use std::{fmt, num::NonZeroUsize, time::Duration};
 
@@ -9,37 +9,37 @@ use crate::{AllowedOrigins, PathPattern, PingPrecision, ProxiedHeaders, Tls};
 /// The settings of one server.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Paths that speak Action Cable, for example `/cable`.
+    /// Paths that serve Action Cable, for example `/cable`.
     pub paths: Vec<PathPattern>,
-    /// The path of event streams; none: there are none.
+    /// The path of event streams. `None` disables them.
     pub events_path: Option<String>,
     /// The path that answers 200 while the process lives.
     pub health_path: String,
-    /// The path that answers 200 while everything that the server needs is there, and 503 otherwise.
+    /// The path that answers 200 while every dependency of the server is up, and 503 otherwise.
     pub ready_path: String,
-    /// Metrics for Prometheus, if anybody may read them.
+    /// The metrics page for Prometheus. `None` disables it.
     pub metrics_page: Option<MetricsPage>,
-    /// The page for operators, if there is one.
+    /// The page for operators. `None` disables it.
     pub admin_page: Option<AdminPage>,
-    /// Broadcasts over HTTP, if any are taken.
+    /// Broadcasts over HTTP. `None` disables them.
     pub broadcasts: Option<Broadcasts>,
-    /// Largest client message in bytes, after reassembly; a larger one ends the connection with code 1009.
+    /// The largest client message in bytes, after reassembly. A larger one ends the connection with code 1009.
     pub max_message_bytes: usize,
-    /// Cap on the bytes that wait for one connection that does not take them.
+    /// The most unsent bytes for one connection. A slower client is disconnected.
     pub max_pending_bytes: usize,
-    /// What all clients together may occupy, in bytes: unsent frames and what has not arrived completely. Each shard has
-    /// an equal part of it.
+    /// The memory limit for all clients together, in bytes: unsent frames and incomplete messages. Each shard has an
+    /// equal part.
     pub max_pending_total: usize,
-    /// What all request bodies that are being read may occupy together, in bytes, with what is made of them; and as much
-    /// again for published messages that the shards have yet to take.
+    /// The memory limit for all request bodies that are being read, in bytes, including the messages made from them.
+    /// The same amount again is allowed for published messages that the shards have not taken yet.
     pub max_body_total: usize,
     /// Connections beyond this number are answered 503.
     pub max_connections: usize,
     /// Connections beyond this number from one IPv4 address, or one IPv6 network of 64 bits, are answered 429.
     pub max_connections_per_address: Option<NonZeroUsize>,
-    /// All listeners speak TLS, if there is a certificate.
+    /// The TLS settings of all listeners. `None`: the listeners speak plain TCP.
     pub tls: Option<Tls>,
-    /// Whose pages may open a WebSocket or an event stream; others are answered 403.
+    /// The origins whose pages may open a WebSocket or an event stream. Other pages get 403.
     pub allowed_origins: AllowedOrigins,
     /// Time between pings of a cable connection, at least a second.
     pub ping_interval: Duration,
@@ -47,38 +47,38 @@ pub struct Config {
     pub ping_precision: PingPrecision,
     /// How long a client may take for the TLS handshake and its whole request head.
     pub handshake_timeout: Duration,
-    /// What the application gets of a client's request.
+    /// The request headers that the application receives.
     pub proxied_headers: ProxiedHeaders,
-    /// How long the sessions get to say goodbye at shutdown before they are cut.
+    /// How long the sessions may take to close at shutdown before they are cut off.
     pub drain_timeout: Duration,
-    /// How long the whole shutdown may take, the sessions' goodbye included; the rest is the application's, to
-    /// learn of the sessions that ended. It gets half a second at the least.
+    /// How long the whole shutdown may take, including the sessions' part. The application gets the remaining time, at
+    /// least half a second, to receive the Disconnect calls.
     pub shutdown_timeout: Duration,
-    /// Whether there are `/echo`, `/json` and `/binary`. No application is asked about their clients, and on the last
-    /// two each of them may publish to all.
+    /// Whether the paths `/echo`, `/json` and `/binary` exist. The application is not asked about their clients, and
+    /// every client of the last two may publish to all others.
     pub serves_load_tests: bool,
-    /// Whether every path but those for HTTP echoes, and nothing else is spoken.
+    /// Whether every path except those for HTTP echoes. No other endpoint exists then.
     pub echoes_everywhere: bool,
-    /// Whether `/` is the chat room of the demo, whose application is [`Chat`](crate::application::Chat).
+    /// Whether `/` serves the demo's chat room, whose application is [`Chat`](crate::application::Chat).
     pub serves_demo_page: bool,
     /// Whether `/echo` greets a client before it echoes.
     pub greets_echo: bool,
-    /// Whether permessage-deflate is agreed to when a client offers it.
+    /// Whether the server accepts permessage-deflate when a client offers it.
     pub compresses: bool,
-    /// Time between two counts of streams and distinct clients for the metrics.
+    /// Time between two counts of the distinct streams and clients for the metrics.
     pub stats_interval: Duration,
     /// Number of shards (threads), at least one.
     pub n_shards: usize,
-    /// Where the server makes its metrics, and reads all of them when it is asked.
+    /// The registry in which the server creates its metrics, and from which it answers metrics requests.
     pub registry: Registry,
 }
 
-/// Where Prometheus reads metrics.
+/// The page from which Prometheus reads metrics.
 #[derive(Debug, Clone)]
 pub struct MetricsPage {
     /// The path on the metrics listener.
     pub path: String,
-    /// Whether the clients' listeners have the path too.
+    /// Whether the clients' listeners serve the path, too.
     pub on_main_port: bool,
     /// Labels on every metric.
     pub tags: Tags,
@@ -87,13 +87,13 @@ pub struct MetricsPage {
 /// The page for operators at `/admin`.
 #[derive(Clone)]
 pub struct AdminPage {
-    /// What who wants to see it must know.
+    /// The secret that a visitor must send.
     pub secret: String,
-    /// Whether the clients' listeners have it too.
+    /// Whether the clients' listeners serve the page, too.
     pub on_main_port: bool,
 }
 
-/// Without the secret.
+/// Omits the secret.
 impl fmt::Debug for AdminPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdminPage")
@@ -103,7 +103,8 @@ impl fmt::Debug for AdminPage {
 }
 
 impl Config {
-    /// `https` with TLS, whatever a proxy in front of the server speaks (docs/protocols/cable.md, Connecting).
+    /// `https` if the listeners use TLS, else `http`, whatever a proxy in front of the server speaks
+    /// (docs/protocols/cable.md, Connecting).
     pub(crate) fn http_scheme(&self) -> &'static str {
         match self.tls {
             Some(_) => "https",
@@ -112,12 +113,12 @@ impl Config {
     }
 }
 
-/// How the server takes broadcasts over HTTP.
+/// The rules for broadcasts over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broadcasts {
-    /// The path that takes them.
+    /// The path for broadcasts.
     pub path: String,
-    /// Whether they are taken on the clients' listeners. Otherwise they are on the listeners for broadcasts only.
+    /// Whether the clients' listeners take broadcasts. If not, only the listeners for broadcasts do.
     pub on_main_port: bool,
     /// Who may broadcast.
     pub access: BroadcastAccess,
@@ -128,14 +129,14 @@ pub struct Broadcasts {
 /// Who may publish through `POST /_broadcast`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BroadcastAccess {
-    /// Whoever sends `Authorization: Bearer <key>`.
+    /// Senders of `Authorization: Bearer <key>`.
     Key(String),
-    /// Programs that ask under a name of this machine, or under `host`; no web pages but those of the allowed origins. For
-    /// listeners on loopback addresses.
+    /// Programs that use a name of this machine, or `host`, as the server's name. Web pages may broadcast only from the
+    /// allowed origins. For listeners on loopback addresses.
     Local {
-        /// The name that the operator has for this machine.
+        /// The operator's name for this machine.
         host: String,
     },
-    /// Everybody but web pages of other origins than the allowed ones.
+    /// Everyone except web pages of origins that are not allowed.
     Everybody,
 }

@@ -1,4 +1,4 @@
-//! A session's socket, shared by the task that reads it and by the loops that write to it.
+//! A session's socket, shared by the task that reads from it and the loops that write to it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -8,19 +8,19 @@ use std::{
 
 use crate::{ending::Ending, open_connections::OpenConnection, stream::Stream};
 
-/// One connection with a session.
+/// The connection of one session.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// Dropped before the stream: a client that sees the end may come back at once.
+    /// Dropped before the stream, because a client that sees the end of the stream may reconnect at once.
     _counted: OpenConnection,
     stream: Stream,
     /// Whether the peer understands cable messages such as `disconnect`.
     pub(crate) speaks_cable: bool,
     /// The session's id.
     pub(crate) sid: Rc<str>,
-    /// Whether TCP ends as soon as the last words are out: nothing that the peer could still say has a meaning.
+    /// Whether TCP ends as soon as the last words are out, because nothing that the peer could still send matters.
     pub(crate) hangs_up: Cell<bool>,
-    /// Why the server ends the session, once it does.
+    /// The reason why the server ends the session. `None` while it is not ending.
     pub(crate) ending: Cell<Option<Ending>>,
 }
 
@@ -44,12 +44,12 @@ impl Connection {
         self.stream.writable().await
     }
 
-    /// Reads what is there; 0 is the end of the stream.
+    /// Reads the bytes that have arrived. 0 is the end of the stream.
     pub(crate) fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.try_read(buffer)
     }
 
-    /// Reads, and drops what it reads, until the peer ends the connection or it is cut.
+    /// Reads and discards bytes until the peer ends the connection or the connection is cut.
     pub(crate) async fn until_ended(&self, scratch: &RefCell<Box<[u8]>>) {
         while self.readable().await.is_ok() {
             match self.try_read(&mut scratch.borrow_mut()) {
@@ -61,22 +61,23 @@ impl Connection {
         }
     }
 
-    /// Writes what the socket takes; with no slices, what the connection itself still holds.
+    /// Writes as many bytes as the socket takes. Without slices, writes only the bytes that the connection itself
+    /// holds.
     pub(crate) fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         self.stream.try_write(slices)
     }
 
-    /// Bytes that the connection itself holds while its socket is full.
+    /// The bytes that the connection itself holds while its socket is full.
     pub(crate) fn unsent_bytes(&self) -> usize {
         self.stream.unsent_bytes()
     }
 
-    /// Says that nothing more will be written, as the end of an event stream does. The peer hangs up then.
+    /// Shuts down the writing direction. This ends an event stream, and the peer hangs up.
     pub(crate) fn finish(&self) {
         self.stream.finish();
     }
 
-    /// Ends both directions. The reading task sees the end of the stream and cleans up; a writer wakes too.
+    /// Ends both directions. The reading task sees the end of the stream and cleans up; a waiting writer wakes, too.
     pub(crate) fn cut(&self) {
         self.stream.cut();
     }

@@ -1,15 +1,15 @@
-//! Sessions that must be gone by a certain time: they said goodbye and wait for the other side.
+//! Deadlines for sessions that have sent their Close frame and wait for the peer's.
 
 use std::collections::VecDeque;
 
 use plimsoll_hub::SessionId;
 use tokio::time::{Duration, Instant};
 
-/// How long a peer may take to answer a Close frame. Beyond it the connection is cut; a peer that is alive
-/// answers within a round trip.
+/// How long a peer may take to answer a Close frame before its connection is cut. A live peer answers within a round
+/// trip.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// First in, first out, because all deadlines are equally far away. At most one entry per session.
+/// A first-in, first-out queue, because all timeouts have the same length. At most one entry per session.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     waiting: VecDeque<(Instant, SessionId)>,
@@ -20,7 +20,7 @@ impl Deadlines {
         self.waiting.push_back((now + CLOSE_TIMEOUT, session));
     }
 
-    /// Takes one session whose time is up.
+    /// Removes one session whose deadline has passed, and returns it.
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<SessionId> {
         self.waiting
             .pop_front_if(|(deadline, _)| *deadline <= now)

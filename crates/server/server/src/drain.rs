@@ -1,5 +1,5 @@
-//! The end of a shard: what was taken is delivered, every session hears that the server restarts, and gets a moment to
-//! leave.
+//! The end of a shard: accepted broadcasts are delivered, every session is told that the server restarts, and the
+//! clients get a moment to leave.
 
 use std::{rc::Rc, time::Duration};
 
@@ -10,36 +10,36 @@ use tokio::{
 
 use crate::{Config, ending::Ending, shard::Shard};
 
-/// What the application gets at least to finish when the sessions took all the time: enough for a few calls, and
-/// short enough for process supervisors that wait three seconds.
+/// The least time for the application to finish when the sessions used all the rest: enough for a few calls, and short
+/// enough for process supervisors that wait three seconds.
 pub(crate) const MIN_FINISH: Duration = Duration::from_millis(500);
 
-/// Sessions that are told before other tasks get their turn.
+/// Sessions that are told to end before other tasks get their turn.
 const PORTION: usize = 256;
 
-/// How far a server is with stopping. All shards follow it.
+/// The server's progress in stopping. All shards follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Clients and backends are served.
+    /// The server serves clients and backends.
     Serving,
-    /// No more work is taken; what was taken is delivered, and then the sessions end.
+    /// The server takes no more work. Accepted broadcasts are delivered, and then the sessions end.
     Draining {
-        /// When the server was told to stop.
+        /// The time at which the server was told to stop.
         since: Instant,
     },
-    /// No shard has a session any more; the listeners close.
+    /// No shard has sessions any more; the listeners close.
     Over,
 }
 
-/// By when the parts of a stop have to be done.
+/// The deadlines for the parts of a stop.
 #[derive(Debug, PartialEq, Eq)]
 struct Schedule {
-    /// What was taken is in the outboxes of the sessions. Usually within a millisecond; a server with full mailboxes may
-    /// use what the sessions and the application do not need.
+    /// Deadline for putting accepted broadcasts into the sessions' outboxes. That usually takes less than a
+    /// millisecond; a server with full mailboxes may use the time that the sessions and the application do not need.
     delivery: Instant,
-    /// Everything: whoever has not left is cut off.
+    /// Deadline for the sessions. Clients that have not left by then are cut off.
     goodbye: Instant,
-    /// The calls to the application have returned.
+    /// Deadline for the calls to the application to return.
     calls: Instant,
 }
 
@@ -48,7 +48,7 @@ impl Schedule {
         Self::of(config.shutdown_timeout, config.drain_timeout, since)
     }
 
-    /// Of `whole`, the sessions get `goodbyes` when there is enough; delivery gets half of it at the least.
+    /// Divides `whole`. The sessions get `goodbyes` if there is enough time; delivery gets at least half of it.
     fn of(whole: Duration, goodbyes: Duration, since: Instant) -> Self {
         let others = goodbyes + MIN_FINISH;
         Self {
@@ -59,14 +59,14 @@ impl Schedule {
     }
 }
 
-/// By when a server that was told to stop at `since` must have handed on what it took.
+/// The deadline by which a server that was told to stop at `since` must have passed on the broadcasts it accepted.
 pub(crate) fn delivery_deadline(config: &Config, since: Instant) -> Instant {
     Schedule::new(config, since).delivery
 }
 
-/// Waits for the stop. Then waits until what was published before is in the outboxes, says goodbye to all sessions, and
-/// returns when they are gone or the time is up, and no call to the application is under way. Sessions that are left then
-/// end with their shard.
+/// Waits for the stop, then until all earlier publications are in the outboxes. Then tells all sessions to end, and
+/// returns when they are gone or the time is up and no call to the application is in progress. Sessions that are left
+/// then end with their shard.
 pub(crate) async fn run(shard: &Rc<Shard>, stage: &mut watch::Receiver<Stage>) {
     let schedule = Schedule::new(&shard.config, stopped(stage).await);
     let _or_time_is_up = timeout_at(schedule.delivery, shard.draining.may_drain.notified()).await;
@@ -74,19 +74,19 @@ pub(crate) async fn run(shard: &Rc<Shard>, stage: &mut watch::Receiver<Stage>) {
     say_goodbye(shard).await;
     if !shard.hub.borrow().is_empty() {
         let goodbye = Instant::now() + shard.config.drain_timeout;
-        // Time is up: those who have not answered are cut off.
+        // Sessions that have not answered by now are cut off.
         let _all_left = timeout_at(goodbye.min(schedule.goodbye), emptied).await;
     }
-    // What a call still grants, the application wants to hear of when its session ends.
+    // The application must be told about the end of sessions to which a late call still grants a stream.
     let _all_returned = timeout_at(schedule.calls, shard.calls.ended()).await;
 }
 
-/// Completes when the server is told to stop, with the time of that.
+/// Completes with the stopping time when the server is told to stop.
 async fn stopped(stage: &mut watch::Receiver<Stage>) -> Instant {
     let draining = stage.wait_for(|stage| *stage != Stage::Serving).await;
     match draining.as_deref() {
         Ok(Stage::Draining { since }) => *since,
-        // The server is gone without a word: there is no time left.
+        // The sender was dropped without a message: the server is gone, and there is no time left.
         _ => Instant::now(),
     }
 }

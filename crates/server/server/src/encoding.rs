@@ -1,6 +1,6 @@
-//! Turning what the server says into the bytes that one kind of client gets: WebSocket frames or Server-Sent Events.
+//! Encodes the server's messages for each kind of client: as WebSocket frames or Server-Sent Events.
 //!
-//! Whoever sends something to a session asks here, with the session's format; nobody else knows the transports.
+//! All code that sends to a session encodes here, with the session's format. No other module knows the transports.
 
 use plimsoll_cable::{
     event_stream::{self, EventStream},
@@ -11,13 +11,14 @@ use plimsoll_websocket::{self as websocket, CloseFrame, Opcode, deflate, encode_
 
 use crate::mailbox::Payload;
 
-/// WebSocket frames as they are.
+/// Uncompressed WebSocket frames.
 pub(crate) const PLAIN: Format = Format(0);
-/// WebSocket frames compressed on their own (permessage-deflate without context takeover), so that all listeners who
-/// agreed to compression share one. Never longer than the plain form: that is allowed too.
+/// WebSocket frames compressed on their own (permessage-deflate without context takeover), so that all listeners with
+/// compression share one frame. A message that compression would lengthen is sent uncompressed, which the extension
+/// allows.
 pub(crate) const DEFLATED: Format = Format(1);
 
-/// The first of the formats for event streams, one for each kind of stream.
+/// The first of the formats for event streams. Each kind of stream has its own.
 const FIRST_EVENTS: u8 = 2;
 const EVENT_STREAMS: [EventStream; 4] = [
     EventStream {
@@ -38,8 +39,8 @@ const EVENT_STREAMS: [EventStream; 4] = [
     },
 ];
 
-/// How broadcasts are sent on a WebSocket with these terms. A client that limits the server's window gets
-/// plain frames: the shared ones reach further back than it can.
+/// The format of broadcasts on a WebSocket with these deflate parameters. A client that limits the server's window gets
+/// plain frames, because the shared frames use a larger window.
 pub(crate) fn websocket_format(agreed: Option<&deflate::Agreed>) -> Format {
     match agreed {
         Some(agreed) if agreed.sent_by(websocket::Role::Server).window == deflate::WindowBits::MAX => {
@@ -57,13 +58,13 @@ pub(crate) fn events_format(stream: EventStream) -> Format {
     Format(position.expect("all kinds of streams are listed"))
 }
 
-/// What a format says about events; `None` is a WebSocket.
+/// The kind of event stream that a format stands for. `None` is a WebSocket.
 pub(crate) fn event_stream(format: Format) -> Option<EventStream> {
     let position = format.0.checked_sub(FIRST_EVENTS)?;
     EVENT_STREAMS.get(usize::from(position)).copied()
 }
 
-/// A message for one session, which is not worth compressing.
+/// Encodes a message for one session. It is not worth compressing.
 pub(crate) fn text(text: &str, format: Format) -> Vec<u8> {
     match event_stream(format) {
         Some(stream) => stream.encode(text).into_bytes(),
@@ -71,7 +72,8 @@ pub(crate) fn text(text: &str, format: Format) -> Vec<u8> {
     }
 }
 
-/// The end of a conversation: the last message, if there is one, and the Close frame. An event stream just ends.
+/// Encodes the end of a conversation: the last message, if any, and the Close frame. An event stream has no Close
+/// frame; it just ends.
 pub(crate) fn last_words(message: Option<&str>, close: CloseFrame<'_>, format: Format) -> Vec<u8> {
     let mut bytes = message.map_or_else(Vec::new, |message| text(message, format));
     if event_stream(format).is_none() {
@@ -80,14 +82,15 @@ pub(crate) fn last_words(message: Option<&str>, close: CloseFrame<'_>, format: F
     bytes
 }
 
-/// Makes a plain WebSocket frame.
+/// Encodes an uncompressed WebSocket frame.
 pub(crate) fn frame(opcode: Opcode, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode_frame(opcode, payload, None, &mut bytes);
     bytes
 }
 
-/// Encodes a publication for listeners that know it as `identifier` (`None`: bare).
+/// Encodes a publication for listeners whose subscription has this `identifier`. `None` sends the message without an
+/// envelope.
 pub(crate) fn publication(
     payload: &Payload,
     identifier: Option<&str>,
@@ -119,7 +122,7 @@ fn published_text(json: &str, format: Format, deflater: &mut deflate::Deflater) 
     }
 }
 
-/// Makes a frame of a message, compressed where the format has that and it makes the message smaller.
+/// Encodes a message as a frame. Compresses it if the format allows that and the result is smaller.
 pub(crate) fn message(
     opcode: Opcode,
     payload: &[u8],

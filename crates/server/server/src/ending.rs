@@ -1,4 +1,4 @@
-//! Why the server ends a session, and what it then says to the client.
+//! The reasons why the server ends a session, and the last words to the client for each reason.
 
 use std::borrow::Cow;
 
@@ -12,36 +12,36 @@ use plimsoll_websocket::{CloseCode, CloseFrame, DecodeError};
 
 use crate::encoding;
 
-/// What a frame is instead of a command.
+/// The fault of a frame that is not a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotACommand {
     /// Not JSON.
     NotJson,
     /// JSON, but not an object.
     Json(JsonKind),
-    /// An object with a field twice or of a wrong type.
+    /// An object with a duplicate field or a field of a wrong type.
     WrongFields,
 }
 
-/// Why the server ends a session. All close codes of this server follow from here (they are documented in
-/// `docs/reference/serve.md`).
+/// The reason why the server ends a session. It decides the close code; all close codes of this server are made here
+/// and documented in `docs/reference/serve.md`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ending {
     /// The server stops.
     ServerRestart,
-    /// A backend asked for it.
+    /// A backend ended the session.
     Remote { reconnect: bool },
-    /// The client does not read what is sent to it.
+    /// The client reads too slowly.
     TooSlow,
-    /// The application refused the connection; its own transmissions said why.
+    /// The application refused the connection. Its own transmissions gave the reason.
     AuthFailed,
-    /// The application could not be asked who the client is.
+    /// The application could not be reached to identify the client.
     AuthError,
     /// The application ends the connection in reply to a command.
     ClosedByApplication,
     /// A frame on a cable connection is not a command.
     NotACommand(NotACommand),
-    /// A message on `/json` or `/binary` that their contract does not know.
+    /// A message on `/json` or `/binary` that is not part of their contract.
     NotInContract,
     /// The client broke the WebSocket protocol.
     Violation(DecodeError),
@@ -70,7 +70,7 @@ impl From<&CommandError> for NotACommand {
 }
 
 impl Ending {
-    /// The last message of a cable connection: why, and whether the client should come back.
+    /// The disconnect message of a cable connection: the reason, and whether the client should reconnect.
     fn disconnect(self) -> Option<(DisconnectReason, bool)> {
         let reason = match self {
             Self::ServerRestart => DisconnectReason::ServerRestart,
@@ -86,7 +86,8 @@ impl Ending {
         Some((reason, reason.reconnect()))
     }
 
-    /// Code and text of the Close frame: AnyCable's, with the exceptions of docs/protocols/cable.md, Close codes.
+    /// The code and text of the Close frame. They are AnyCable's, with the exceptions in docs/protocols/cable.md, Close
+    /// codes.
     fn close(self) -> (CloseCode, Cow<'static, str>) {
         match self {
             Self::ServerRestart => (CloseCode::GOING_AWAY, "Server restart".into()),
@@ -94,7 +95,7 @@ impl Ending {
             Self::TooSlow => (CloseCode::POLICY_VIOLATION, "Too slow".into()),
             Self::AuthFailed => (CloseCode::NORMAL, "Auth Failed".into()),
             Self::AuthError => (CloseCode::INTERNAL_ERROR, "Auth Error".into()),
-            // AnyCable says 1006 here, which must not be sent (RFC 6455 §7.4.1).
+            // AnyCable uses 1006 here, which must not be sent (RFC 6455 §7.4.1).
             Self::ClosedByApplication => (CloseCode::NORMAL, "Closed by the application".into()),
             Self::NotACommand(what) => (CloseCode::UNSUPPORTED_DATA, what.reason()),
             Self::NotInContract => (CloseCode::UNSUPPORTED_DATA, "Unknown message".into()),
@@ -102,7 +103,7 @@ impl Ending {
         }
     }
 
-    /// The message and the Close frame that a session ends with, encoded for its client.
+    /// Encodes the message and the Close frame that end a session.
     pub(crate) fn last_words(self, speaks_cable: bool, format: Format) -> Vec<u8> {
         let message = self
             .disconnect()

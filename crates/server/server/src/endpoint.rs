@@ -1,4 +1,4 @@
-//! What is spoken on a connection, chosen by the request's path.
+//! The language of a connection, chosen by the request's path.
 
 use std::{future::pending, rc::Rc};
 
@@ -15,22 +15,23 @@ pub(crate) mod shootout;
 use cable::CableSession;
 use shootout::Contract;
 
-/// The text that `/echo` sends first unless `--no-welcome` is given: the greeting of the example server of Nim's library `ws`.
+/// The greeting that `/echo` sends first, unless `--no-welcome` is given. It is the greeting of the example server of
+/// Nim's library `ws`.
 const ECHO_WELCOME: &str = "Welcome to simple echo server";
 
-/// Which language a path speaks.
+/// The language of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Action Cable.
     Cable,
-    /// Every message comes back as it is.
+    /// Echoes every message unchanged.
     Echo,
     /// The websocket-shootout contract.
     Shootout(Contract),
 }
 
 impl Kind {
-    /// The language of a path, if it has one.
+    /// The language of a path. `None` if the path has none.
     pub(crate) fn of_path(path: &str, config: &Config) -> Option<Self> {
         if config.echoes_everywhere {
             return Some(Self::Echo);
@@ -48,7 +49,7 @@ impl Kind {
     }
 }
 
-/// One session's side of the conversation.
+/// The server's side of one session's conversation.
 #[derive(Debug)]
 pub(crate) enum Endpoint {
     Cable(CableSession),
@@ -56,7 +57,7 @@ pub(crate) enum Endpoint {
     Shootout(Contract),
 }
 
-/// Something that a message asks for and that may have to wait for others.
+/// Work that a message asks for and that may have to wait for earlier work.
 #[derive(Debug)]
 pub(crate) enum Task {
     Cable(cable::Request),
@@ -64,7 +65,7 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// Bytes of memory that it occupies while it waits for its turn.
+    /// Bytes of memory that the task occupies while it waits for its turn.
     pub(crate) fn held_bytes(&self) -> usize {
         let heap = match self {
             Self::Cable(request) => request.heap_bytes(),
@@ -75,7 +76,7 @@ impl Task {
 }
 
 impl Endpoint {
-    /// Takes one message. What can be answered at once is queued at once; the rest goes to `tasks`.
+    /// Takes one message. Immediate answers are queued at once; other work goes to `tasks`.
     pub(crate) fn receive(
         &mut self,
         shard: &Shard,
@@ -112,7 +113,7 @@ impl Endpoint {
         }
     }
 
-    /// Does what a message asked for.
+    /// Performs a task of a message.
     pub(crate) async fn perform(&mut self, shard: &Rc<Shard>, id: SessionId, task: Task) {
         match (self, task) {
             (Self::Cable(session), Task::Cable(request)) => session.perform(shard, id, request).await,
@@ -121,7 +122,8 @@ impl Endpoint {
         }
     }
 
-    /// Waits until something is to be done besides reading; for ever when there is nothing. Giving it up loses nothing.
+    /// Waits until something is due besides reading, or forever if nothing is pending. Dropping the future loses
+    /// nothing.
     pub(crate) async fn next_due(&mut self) -> cable::Due {
         match self {
             Self::Cable(session) => session.next_due().await,
@@ -134,14 +136,14 @@ impl Endpoint {
         matches!(self, Self::Cable(session) if session.has_pending())
     }
 
-    /// Does what was due.
+    /// Handles what was due.
     pub(crate) fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: cable::Due) {
         if let Self::Cable(session) = self {
             session.settle(shard, id, due);
         }
     }
 
-    /// The first words of a conversation without an application.
+    /// Greets the client of an endpoint without an application.
     pub(crate) fn greet(&self, shard: &Shard, id: SessionId) {
         match self {
             Self::Echo if shard.config.greets_echo => shard.send_text(id, ECHO_WELCOME),

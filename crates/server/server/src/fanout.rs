@@ -1,4 +1,4 @@
-//! The loop that empties a shard's mailbox into sockets. The hottest code of the server.
+//! The loop that moves messages from a shard's mailbox to its sockets. The hottest code of the server.
 
 use std::{rc::Rc, sync::Arc};
 
@@ -13,15 +13,15 @@ use crate::{
     shard::Shard,
 };
 
-/// Sessions that are flushed before other tasks of the shard get their turn: at about 3 µs each, under a
+/// Sessions flushed before other tasks of the shard get their turn. At about 3 µs each, a portion takes less than a
 /// millisecond.
 const PORTION: usize = 256;
 
-/// Publications that may be under way at once. Beyond it the mailbox fills and publishers wait: what a flood of
-/// publications stages in the outboxes stays bounded.
+/// The most publications in progress at once. Beyond it the mailbox fills and publishers wait, which bounds the frames
+/// that a flood of publications puts into the outboxes.
 const MAX_UNDER_WAY: usize = 64;
 
-/// Runs until every publisher is gone.
+/// Runs until all publishers are dropped.
 pub(crate) async fn run(shard: Rc<Shard>, mut mailbox: mpsc::Receiver<Letter>) {
     let mut portion = Portion::default();
     loop {
@@ -39,7 +39,7 @@ pub(crate) async fn run(shard: Rc<Shard>, mut mailbox: mpsc::Receiver<Letter>) {
         shard.hub.borrow_mut().next_portion(PORTION, &mut portion);
         let n_written: usize = portion.sessions.iter().map(|id| shard.write(*id)).sum();
         shard.metrics.sent_bytes.add(n_written as u64);
-        // Whoever waits for these publications learns now that they are written.
+        // Tells the waiting publishers that their messages have been written.
         portion.completed.clear();
         tokio::task::yield_now().await;
     }
@@ -62,15 +62,15 @@ impl Shard {
             Letter::Disconnect(command) => {
                 self.disconnect(&command);
             }
-            // All that came before is in the outboxes, in front of the sessions' last words.
+            // All earlier publications are in the outboxes, in front of the sessions' last words.
             Letter::Drain => self.draining.may_drain.notify_one(),
         }
     }
 
-    /// AnyCable closes only one session per node; Rails closes all, and so does this. What was published before
-    /// is in the outboxes already, so the sessions get it before their last words, and the first [`PORTION`] of
-    /// them, which is everybody's but a load test's, get nothing that was published after. The others wait their
-    /// turn, so that a command for all does not hold up the shard.
+    /// Ends all sessions with these identifiers, as Rails does. AnyCable ends only one session per node. Earlier
+    /// publications are already in the outboxes, so the sessions get them before their last words. The first
+    /// [`PORTION`] of them (all of them, except in load tests) get no later publications. The others wait their turn,
+    /// so that a command for every session does not hold up the shard.
     fn disconnect(self: &Rc<Self>, command: &RemoteDisconnect) {
         let mut sessions = self.identities.borrow().sessions(&command.identifiers);
         let ending = Ending::Remote {
@@ -97,8 +97,8 @@ impl Shard {
         }
     }
 
-    /// The session of this shard that does not get a publication. There is no index of session ids, which every
-    /// session would pay for: the few publications that exclude somebody look through their listeners instead.
+    /// The session of this shard that is excluded from a publication. There is no index by session id, because every
+    /// session would pay for it. The few publications that exclude a session search their listeners instead.
     fn excluded(&self, outgoing: &Outgoing) -> Option<SessionId> {
         match outgoing.excluded.as_ref()? {
             Excluded::Session { shard, id } => (*shard == self.number).then_some(*id),

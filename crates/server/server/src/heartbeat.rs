@@ -1,31 +1,30 @@
-//! When each session is pinged: a wheel of slots, one timer for a whole shard.
+//! Decides when each session is pinged: a wheel of slots with one timer for a whole shard.
 
 use plimsoll_hub::SessionId;
 use tokio::time::Duration;
 
 use crate::pace::{Pace, PingPrecision};
 
-/// How finely pings are spread over the interval. Smaller means more wake-ups of an idle server, larger means
-/// bigger bursts: at 3 s and 10,000 sessions, 333 pings a tick.
+/// The width of a slot. A smaller value wakes an idle server more often, a larger one makes bigger bursts: at a ping
+/// interval of 3 s, 10,000 sessions make 333 pings a tick.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// Ticks in a second.
 const TICKS_PER_SEC: u32 = 10;
 
-/// Sessions by the tick at which they are due. The wheel turns once in the server's own interval: sessions with
-/// that interval stay in their slot, those with a longer one are passed over until it is their turn. A session that is
-/// gone is dropped when its slot comes up, so the wheel holds at most the sessions that were opened within one turn
-/// beside the live ones.
+/// Sessions by the tick at which they are due. The wheel turns once in the server's own interval. Sessions with that
+/// interval stay in their slot; those with a longer one are skipped until they are due. A dead session is dropped when
+/// its slot comes up, so besides the live sessions the wheel holds at most those opened within one turn.
 #[derive(Debug)]
 pub(crate) struct Heartbeat {
-    /// What sessions get that ask for nothing else.
+    /// The pace of sessions that ask for no other.
     own: Pace,
     slots: Vec<Vec<Entry>>,
-    /// Counts for thirteen years.
+    /// Ticks since the start. The counter lasts thirteen years.
     tick: u32,
 }
 
-/// 16 bytes, because there is one per session.
+/// Kept at 16 bytes, because there is one per session.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     session: SessionId,
@@ -34,7 +33,7 @@ struct Entry {
 }
 
 impl Heartbeat {
-    /// A wheel for sessions that are pinged at this pace, unless they wish otherwise.
+    /// Creates a wheel whose sessions are pinged at this pace unless they ask for another.
     pub(crate) fn new(own: Pace) -> Self {
         let n_slots = u32::from(own.interval_secs) * TICKS_PER_SEC;
         Self {
@@ -44,8 +43,8 @@ impl Heartbeat {
         }
     }
 
-    /// Adds a session that was opened with a request to `url`, where it may have wishes. Its first ping comes after half
-    /// to one and a half intervals: `spread`, in [0, 1), says when. So clients that connect together are not pinged together
+    /// Adds a session. The query of its request's `url` may ask for another pace. The first ping comes after half to
+    /// one and a half intervals, chosen by `spread` in [0, 1), so clients that connect together are not pinged together
     /// (docs/protocols/cable.md, Pings).
     pub(crate) fn add(&mut self, session: SessionId, url: &str, spread: f64) {
         let pace = self.own.with_wishes_of(url);
@@ -57,7 +56,7 @@ impl Heartbeat {
         });
     }
 
-    /// Goes one tick on and returns the sessions that are due; `is_alive` says which still exist.
+    /// Advances by one tick and returns the sessions that are due. `is_alive` says which still exist.
     pub(crate) fn advance(
         &mut self,
         mut is_alive: impl FnMut(SessionId) -> bool,

@@ -1,5 +1,5 @@
-//! Plain HTTP on the server's ports: hello, health, metrics, pages for people, broadcasts from backends, and how
-//! event streams begin.
+//! Plain HTTP on the server's ports: hello, health, metrics, pages for people, broadcasts from backends, and the start
+//! of event streams.
 
 use std::{
     convert::Infallible, future::pending, io, net::SocketAddr, pin::Pin, rc::Rc, task, time::Duration,
@@ -39,25 +39,25 @@ mod request_stream;
 
 pub(crate) use observation::Readiness;
 
-/// How long an idle keep-alive connection may think about its next request.
+/// How long a keep-alive connection may stay idle between two requests.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// hyper's read buffer per connection, at most: request heads are small, and bodies are read piecewise.
+/// The limit of hyper's read buffer per connection. Request heads are small, and bodies are read piece by piece.
 const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
-/// What a request leads to.
+/// The result of a request.
 enum Outcome {
     Answer(Answer),
-    /// The connection is HTTP's no more.
+    /// The connection leaves HTTP and becomes an event stream.
     Events(Box<Opening>),
 }
 
-/// Where requests on a connection come from.
+/// The origin of a connection's requests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source {
     pub(crate) peer: SocketAddr,
     pub(crate) purpose: Purpose,
-    /// Whether the server has no room for another session; questions are answered all the same.
+    /// Whether the server has no room for another session. Requests that need no session are still answered.
     pub(crate) finds_no_room: bool,
 }
 
@@ -96,7 +96,7 @@ pub(crate) async fn serve(
     });
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        // One answer each: a connection beyond the limit that stayed would keep a session from its place.
+        // One answer only: a kept connection beyond the limit would take the place of a session.
         .keep_alive(!from.finds_no_room)
         .header_read_timeout(IDLE_TIMEOUT)
         .max_buf_size(MAX_BUFFER_BYTES)
@@ -112,7 +112,7 @@ pub(crate) async fn serve(
         }
     };
     let Checked { stream, is_full, .. } = connection.into_parts().io.into_inner();
-    // A client that sends requests without reading the answers has one of them half.
+    // A client that sends requests without reading the answers has received part of one.
     if !is_full {
         // Boxed: every connection begins with this future, and few become event streams.
         Box::pin(events::open(shard, stream, *opening, counted)).await;
@@ -190,7 +190,7 @@ fn hello(config: &crate::Config) -> String {
     )
 }
 
-/// Who is told to go elsewhere should not come back on the same connection.
+/// Closes the connection of a client that is told to use another server.
 fn parting(shard: &Shard, answer: Answer) -> Answer {
     if shard.publisher.is_closed() {
         with_header(answer, header::CONNECTION, "close")
@@ -205,7 +205,7 @@ fn upgrade_required() -> Answer {
     with_header(answer, header::CONNECTION, "Upgrade")
 }
 
-/// The answer to a request that was refused before hyper saw it.
+/// The answer to a request that was refused before hyper parsed it.
 fn refused<B>(shard: &Shard, request: &Request<B>, refusal: &Refusal) -> Option<Answer> {
     let error = refusal
         .get()
@@ -216,13 +216,13 @@ fn refused<B>(shard: &Shard, request: &Request<B>, refusal: &Refusal) -> Option<
     Some(text(status, &reason))
 }
 
-/// A stream that gives hyper requests whose heads are in order, what was read before first.
+/// A stream that passes requests with valid heads to hyper. Bytes that were read earlier come first.
 struct Checked {
     requests: RequestStream,
-    /// Has the buffer that is read into.
+    /// The shard, whose scratch buffer is used for reading.
     scratch: Rc<Shard>,
     stream: Stream,
-    /// Whether the last write found no room, so that a part of an answer still waits.
+    /// Whether the last write found the socket full, so that part of an answer still waits.
     is_full: bool,
 }
 
@@ -245,7 +245,7 @@ impl AsyncRead for Checked {
                 return task::Poll::Ready(Ok(()));
             }
             if requests.is_over() {
-                // hyper answers what it has, and closes.
+                // hyper sends the answers it has, and closes.
                 return task::Poll::Pending;
             }
             let mut scratch = scratch.codec.scratch.borrow_mut();

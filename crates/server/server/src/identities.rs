@@ -1,17 +1,17 @@
-//! Which sessions of a shard the application gave which identifiers, for remote disconnects.
+//! The sessions of a shard by the identifiers that the application gave them, for remote disconnects.
 //!
-//! Only identifiers that are not empty are kept: a session of an application without them costs nothing here.
+//! Empty identifiers are not kept, so a session of an application without identifiers costs nothing here.
 
 use std::{collections::BTreeSet, ops::Bound, rc::Rc};
 
 use plimsoll_hub::SessionId;
 
-/// An index by identifiers. One flat ordered set: about 36 bytes per session, and nothing degrades when all
-/// sessions have the same identifiers, as load tests do.
+/// An index by identifiers. It is one flat ordered set: about 36 bytes per session, and it does not degrade when all
+/// sessions have the same identifiers, as in load tests.
 #[derive(Debug, Default)]
 pub(crate) struct Identities(BTreeSet<Entry>);
 
-/// Entries without a session are in front of all with one; they are where a search begins.
+/// An entry. Entries without a session sort before those with one, so a search starts at them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     identifiers: Rc<str>,
@@ -26,7 +26,7 @@ impl Entry {
 }
 
 impl Identities {
-    /// Enters a session; the entry returned takes it out again.
+    /// Adds a session. The returned entry removes it again.
     pub(crate) fn add(&mut self, identifiers: &str, session: SessionId) -> Entry {
         let entry = Entry {
             identifiers: identifiers.into(),
@@ -36,7 +36,7 @@ impl Identities {
         entry
     }
 
-    /// Takes a session out.
+    /// Removes a session.
     pub(crate) fn remove(&mut self, entry: &Entry) {
         self.0.remove(entry);
     }
@@ -50,7 +50,7 @@ impl Identities {
         Self(sessions.into_iter().map(entry).collect())
     }
 
-    /// The sessions with exactly these identifiers.
+    /// The sessions whose identifiers are exactly these.
     pub(crate) fn sessions(&self, identifiers: &str) -> Vec<SessionId> {
         let first = Entry {
             identifiers: identifiers.into(),
@@ -63,8 +63,8 @@ impl Identities {
             .collect()
     }
 
-    /// Looks at up to `max` entries behind `last` (`None`: from the first one) and calls `visit` for every new
-    /// identifiers among them. Returns the last one; `None` when there were no more.
+    /// Visits up to `max` entries after `last` (`None`: from the start) and calls `visit` once for each distinct
+    /// identifiers. Returns the last visited entry, or `None` at the end.
     pub(crate) fn visit(
         &self,
         last: Option<&Entry>,

@@ -1,4 +1,4 @@
-//! Who a session is, as the application says.
+//! The identity of a session, as given by the application.
 
 use std::{fmt, rc::Rc};
 
@@ -13,7 +13,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Enters a session under its identifiers; none are no identity.
+    /// Registers a session under its identifiers. Returns `None` if they are empty.
     pub(crate) fn register(shard: &Rc<Shard>, id: SessionId, identifiers: &str) -> Option<Box<Self>> {
         if identifiers.is_empty() {
             return None;

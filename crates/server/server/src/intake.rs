@@ -1,5 +1,5 @@
-//! The gate through which broadcasts of backends come in. It closes once, when the server stops, for all shards at the
-//! same moment: a broadcast is either inside by then, and is delivered, or its backend is told to go elsewhere.
+//! The gate for broadcasts of backends. It closes once, when the server stops, for all shards at the same moment. A
+//! broadcast that is inside by then is delivered; the backend of a later one is told to use another server.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub(crate) struct Intake(Arc<watch::Sender<State>>);
 #[derive(Debug, Default)]
 struct State {
     is_closed: bool,
-    /// Broadcasts that are being handed to the shards.
+    /// The number of broadcasts that are being handed to the shards.
     n_inside: usize,
 }
 
@@ -24,7 +24,7 @@ impl Intake {
     /// Lets a broadcast in; `None` once the gate is closed.
     pub(crate) fn enter(&self) -> Option<Pass<'_>> {
         let mut is_open = false;
-        // Nobody waits for somebody to come in, so nobody is woken.
+        // Only closing is waited for, so an entering broadcast wakes no task.
         self.0.send_if_modified(|state| {
             is_open = !state.is_closed;
             state.n_inside += usize::from(is_open);
@@ -33,7 +33,7 @@ impl Intake {
         is_open.then(|| Pass(self))
     }
 
-    /// Lets nobody in from now on, and waits until everybody is through.
+    /// Lets no more broadcasts in, and waits until those inside are through.
     pub(crate) async fn close(&self) {
         self.0.send_modify(|state| state.is_closed = true);
         self.reached(|state| state.n_inside == 0).await;

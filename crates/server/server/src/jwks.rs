@@ -1,5 +1,5 @@
-//! The public keys that tokens are checked with, kept up to date while the server runs: an identity provider changes
-//! its keys whenever it likes, and announces that by nothing but tokens that name a new one.
+//! The public keys that verify tokens, kept up to date while the server runs. An identity provider may change its keys
+//! at any time, and the only sign of that is a token that names a new key.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,49 +17,49 @@ pub use location::{Location, LocationError};
 pub use reader::ReadError;
 use reader::Reader;
 
-/// Requests for a renewal that may wait for the one under way. Overflow rule: whoever asks waits for a place.
+/// Requests that may queue while a renewal is in progress. Overflow rule: the sender waits for a place.
 const CAPACITY: usize = 64;
 
-/// Tokens that name unknown keys lead to at most one renewal in this time. Anybody can make such tokens, and they must
-/// not become a flood of requests to the identity provider.
+/// The least time between renewals for unknown keys. Anyone can make a token that names an unknown key, and such tokens
+/// must not cause a flood of requests to the identity provider.
 const MIN_TIME_BETWEEN_REQUESTED: Duration = Duration::from_secs(10);
 
-/// After a failed renewal it is tried again so soon, unless the interval is shorter.
+/// Pause after a failed renewal, unless the interval is shorter.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long a renewal may take. Clients whose tokens wait for it are connected but not welcomed yet.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The keys as they are known now. A clone sees the same keys.
+/// The current keys. All clones see the same keys.
 #[derive(Debug, Clone)]
 pub struct Jwks {
     known: watch::Receiver<Known>,
     requests: mpsc::Sender<Request>,
 }
 
-/// Somebody wants the keys to be read.
+/// A request to read the keys again.
 #[derive(Debug)]
 enum Request {
-    /// If the last reading is this one.
+    /// Read again if the last reading is still this one.
     Newer {
         reading: u64,
         answer: oneshot::Sender<()>,
     },
-    /// In any case: the operator asks.
+    /// Read again in any case: the operator asks for it.
     Now,
 }
 
-/// The keys at one moment, and which reading brought them.
+/// The keys at one moment, and the number of the reading that brought them.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// None before they were first read.
+    /// The keys. Empty until the first reading.
     pub keys: Arc<KeySet>,
     reading: u64,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The last good ones.
+    /// The keys of the last successful reading.
     keys: Arc<KeySet>,
     /// Whether the last reading succeeded.
     is_current: bool,
@@ -67,7 +67,7 @@ struct Known {
     reading: u64,
 }
 
-/// What keeps a [`Jwks`] up to date; it has to be run.
+/// The task that keeps a [`Jwks`] up to date. The caller has to run it.
 #[derive(Debug)]
 pub struct Renewal {
     location: Location,
@@ -78,40 +78,39 @@ pub struct Renewal {
     dependency: Dependency,
 }
 
-/// Why a set of keys cannot be had.
+/// Why a set of keys is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum JwksError {
-    /// It cannot be read.
+    /// The set cannot be read.
     #[error("cannot read the key set {location}: {source}")]
     Read {
-        /// Where it should be.
+        /// Where the set should be.
         location: String,
-        /// What went wrong.
+        /// The cause.
         source: ReadError,
     },
-    /// What was read is no set of keys.
+    /// The text is not a set of keys.
     #[error("{location} is not a key set: {source}")]
     Parse {
-        /// Where it came from.
+        /// Where the text came from.
         location: String,
-        /// What is wrong with it.
+        /// The fault of the text.
         source: KeySetError,
     },
-    /// It did not arrive in time.
+    /// The set did not arrive in time.
     #[error("cannot read the key set {location}: it did not arrive within {} s", READ_TIMEOUT.as_secs())]
     TimedOut {
-        /// Where it should be.
+        /// Where the set should be.
         location: String,
     },
 }
 
 impl Jwks {
-    /// Keys from `location`, read again every `interval` and when a token names a key that is not known.
-    /// `dependency` is up as soon as there are keys: a provider that is away for a while does no harm.
+    /// Opens the keys at `location`. They are read again every `interval`, and when a token names an unknown key.
+    /// `dependency` is up as soon as there are keys, and stays up during an outage of the provider.
     ///
-    /// # Errors
-    /// When a file cannot be read or is no set of keys: that is a mistake in the settings. What comes over the network
-    /// is first read by [`Renewal::run`], and as often as it takes.
+    /// # Errors The file cannot be read or is not a set of keys, which is a mistake in the settings. Keys from the
+    /// network are first read by [`Renewal::run`], which retries until it succeeds.
     pub async fn open(
         location: Location,
         interval: Duration,
@@ -141,7 +140,7 @@ impl Jwks {
         Ok((jwks, renewal))
     }
 
-    /// The keys as they are known now.
+    /// The current keys.
     pub fn snapshot(&self) -> Snapshot {
         let known = self.known.borrow();
         Snapshot {
@@ -150,8 +149,8 @@ impl Jwks {
         }
     }
 
-    /// Asks for newer keys than those of `seen`, and waits until they are read, or refused because somebody asked a
-    /// moment ago. Whether the last reading brought what is known now; if not, it failed.
+    /// Asks for keys newer than those of `seen`. Waits until they are read, or until the request is refused because of
+    /// another one a moment ago. Returns whether the last reading succeeded, so that the current keys come from it.
     pub async fn renew(&self, seen: &Snapshot) -> bool {
         let (answer, answered) = oneshot::channel();
         let request = Request::Newer {
@@ -159,13 +158,13 @@ impl Jwks {
             answer,
         };
         if self.requests.send(request).await.is_ok() {
-            // The renewal answers, or it is gone because the server stops.
+            // Ends with an answer, or without one because the server stops.
             let _answered_or_gone = answered.await;
         }
         self.known.borrow().is_current
     }
 
-    /// Has the keys read at the next opportunity. A queue that is full of requests leads to a reading by itself.
+    /// Has the keys read as soon as possible. If the queue is full, its requests cause a reading anyway.
     pub fn read_again(&self) {
         let _full_or_gone = self.requests.try_send(Request::Now);
     }
@@ -178,6 +177,8 @@ impl Renewal {
         let mut next = if was_read_already {
             Instant::now() + self.interval
         } else {
+            // Read here and not by the timer below, which is up to a millisecond late. A client that asks in between
+            // would use up the allowed request, and the next one with an unknown key would have to wait.
             self.renew().await
         };
         let mut next_requested = Instant::now();
@@ -201,7 +202,7 @@ impl Renewal {
         }
     }
 
-    /// Reads the keys and says when to do so again.
+    /// Reads the keys and returns the time of the next reading.
     async fn renew(&self) -> Instant {
         let delay = match self.read().await {
             Ok(keys) => {

@@ -1,10 +1,10 @@
 //! The cable server: listeners, session life, application calls, broadcast ingest, shutdown.
 //!
-//! One OS thread per *shard*, each with its own single-threaded runtime, its own listening sockets
-//! (`SO_REUSEPORT`) and its own [`Hub`](plimsoll_hub::Hub). A session lives and dies on the shard that
-//! accepted it. Shards share nothing but their mailboxes: a publication goes to each of them as shared bytes.
+//! One OS thread per *shard*, each with its own single-threaded runtime, its own listening sockets (`SO_REUSEPORT`) and
+//! its own [`Hub`](plimsoll_hub::Hub). A session lives and dies on the shard that accepted it. Shards share nothing but
+//! their mailboxes: a publication goes to each of them as shared bytes.
 //!
-//! The way of a message in: socket → shard's scratch buffer → decoder → [`endpoint`] → [`application`] →
+//! The path of an incoming message: socket → shard's scratch buffer → decoder → [`endpoint`] → [`application`] →
 //! mailbox of every shard → hub → outboxes → sockets, written without waking the sessions' tasks.
 //!
 //! The crate must not know the load side, the process's arguments, signals or exit codes.

@@ -8,21 +8,21 @@ use std::{
 
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 
-/// Connections that may wait to be accepted, per listening socket; the kernel caps it (`net.core.somaxconn`).
-/// A herd of several thousand clients must fit, or its SYNs are dropped and retried a second later.
+/// The most connections per listening socket that wait to be accepted; the kernel caps it (`net.core.somaxconn`).
+/// Several thousand clients that connect at once must fit, or their SYNs are dropped and retried a second later.
 const BACKLOG: i32 = 4096;
 
-/// How long sent bytes may stay unacknowledged, or a full receiver may stay full, before the kernel drops the
+/// How long sent bytes may stay unacknowledged, or a receiver's window may stay full, before the kernel drops the
 /// connection. Every cable session is pinged, so a half-open connection ends after this time at the latest.
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Keeps idle connections without pings (`/echo`, `/json`) from staying half-open for ever: probes begin after
-/// this time, and unanswered ones end the connection after [`USER_TIMEOUT`].
+/// When TCP keep-alive probes of an idle connection begin. They end half-open connections that are not pinged (`/echo`,
+/// `/json`): unanswered probes end them after [`USER_TIMEOUT`].
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Unsent bytes that the kernel may hold per connection. What is beyond waits in the session's outbox, where
-/// it is shared between sessions and counted; without this, 10,000 stalled readers could pin 4 MB each.
+/// The most unsent bytes that the kernel holds per connection. The rest waits in the session's outbox, where frames are
+/// shared and counted. Without this limit 10,000 stalled readers could pin 4 MB each.
 const NOTSENT_LOWAT_BYTES: u32 = 128 * 1024;
 
 /// The listening sockets of a server, before it runs.
@@ -33,33 +33,32 @@ pub struct Listeners {
     addresses: Vec<SocketAddr>,
 }
 
-/// Why a server cannot listen.
+/// Why the server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// The host name leads nowhere.
+    /// The host name cannot be resolved.
     #[error("cannot resolve host {host:?}: {source}")]
     Resolve {
         /// The host as given.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         source: io::Error,
     },
     /// An address cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Bind {
-        /// The address that was tried.
+        /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl Listeners {
-    /// Binds `n_shards` sockets on every address of `host` (`localhost` may have two: browsers try both).
-    /// Port 0 takes any free port, the same one for all.
+    /// Binds `n_shards` sockets on every address of `host` (`localhost` may have two: browsers try both). Port 0 picks
+    /// a free port, the same one for all sockets.
     ///
-    /// # Errors
-    /// See [`BindError`]. An address family that the system lacks is passed over if another one works.
+    /// # Errors See [`BindError`]. An address family that the system lacks is skipped if another one works.
     pub fn bind(host: &str, port: u16, n_shards: usize) -> Result<Self, BindError> {
         let resolved = (host, port)
             .to_socket_addrs()
@@ -104,8 +103,8 @@ impl Listeners {
 
     fn add(&mut self, mut address: SocketAddr, n_shards: usize) -> Result<(), BindError> {
         let mut sockets = Vec::new();
-        // The first socket goes without SO_REUSEPORT for a moment, so that a port which another server has
-        // is an error instead of a silent share of its connections. It does not listen: who connected to it would be
+        // The first socket is bound without SO_REUSEPORT for a moment. So a port of another server is an error instead
+        // of a silent share of its connections. The socket does not listen: a client that connected to it would be
         // reset, and clients that wait for a server to come back try all the time.
         drop(bind(address, false).map_err(|source| BindError::Bind { address, source })?);
         for _ in 0..n_shards.max(1) {
@@ -130,7 +129,7 @@ impl BindError {
     }
 }
 
-/// Puts IPv4 first and drops duplicates: the first address is the one that people are told.
+/// Puts IPv4 first and drops duplicates. The first address is the one shown to people.
 fn ipv4_first(resolved: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     let mut addresses: Vec<_> = resolved.collect();
     addresses.sort_by_key(SocketAddr::is_ipv6);
@@ -145,7 +144,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Accepted connections inherit the options of their listening socket, which saves five calls per connection.
+/// Binds a socket with the options for its connections. Accepted connections inherit them, which saves five calls per
+/// connection.
 fn bind(address: SocketAddr, shares_port: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
@@ -159,7 +159,7 @@ fn bind(address: SocketAddr, shares_port: bool) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Best effort: a kernel without one of these options still serves.
+/// Sets socket options, best effort: a kernel without one of them still serves.
 fn set_connection_options(socket: &Socket) {
     let socket = SockRef::from(socket);
     let keepalive = TcpKeepalive::new()
@@ -207,10 +207,10 @@ mod tests {
         );
     }
 
-    /// Clients that come back after a restart try to connect while the server starts.
+    /// Clients that reconnect after a restart try to connect while the server starts.
     #[test]
     fn who_connects_while_the_port_is_bound_is_served() {
-        // An address of its own: nobody else takes its ports in between.
+        // An address of this test's own, so that no other process takes its ports in between.
         let host = "127.0.0.3";
         for round in 0..1000 {
             let free = Listeners::bind(host, 0, 1).expect("loopback has free ports");
@@ -233,7 +233,7 @@ mod tests {
     fn connect_as_soon_as_possible(address: SocketAddr, tries: &mpsc::Sender<()>) -> TcpStream {
         loop {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).expect("a socket");
-            // From another address, or TCP would sooner or later connect the socket with itself.
+            // The client binds another address. Otherwise TCP would sooner or later connect the socket with itself.
             let own: SocketAddr = ([127, 0, 0, 2], 0).into();
             socket.bind(&own.into()).expect("all of 127.0.0.0/8 is loopback");
             if socket.connect(&address.into()).is_ok() {

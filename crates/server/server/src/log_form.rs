@@ -1,14 +1,14 @@
-//! What of a client's identifier stands in the log: no signatures, tokens and passwords, with which whoever reads the log
-//! could subscribe, too.
+//! A client's identifier as it appears in the log: without signatures, tokens and passwords, because with them a reader
+//! of the log could subscribe, too.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// Stands for what is not shown.
+/// Replaces hidden values.
 const HIDDEN: &str = "***";
 
-/// Parts of names of parameters that have secrets.
+/// Parts of the names of parameters that hold secrets.
 const SECRET_NAMES: [&str; 8] = [
     "token",
     "secret",
@@ -23,7 +23,7 @@ const SECRET_NAMES: [&str; 8] = [
 /// The longest form, in characters. An identifier may be as long as a message.
 const MAX_CHARS: usize = 200;
 
-/// An identifier for the log. Worked out only when it is written.
+/// An identifier for the log, formatted only when it is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LogForm<'a>(pub(crate) &'a str);
 
@@ -50,7 +50,7 @@ fn is_secret_name(name: &str) -> bool {
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Lists and objects count as secret: nobody looks into them here.
+/// Whether a value holds a secret. Lists and objects always count as secret; their contents are not examined.
 fn has_secret(value: &Value) -> bool {
     match value {
         Value::String(text) => is_signed(text) || is_token(text),
@@ -59,13 +59,14 @@ fn has_secret(value: &Value) -> bool {
     }
 }
 
-/// Whether it ends in a signature as Rails writes it: `--` and a digest of 20 bytes or more in hexadecimal digits.
+/// Whether the text ends in a signature as Rails writes it: `--` and a digest of at least 20 bytes in hexadecimal
+/// digits.
 fn is_signed(text: &str) -> bool {
     let signature = text.rsplit_once("--").map_or("", |(_, signature)| signature);
     signature.len() >= 40 && signature.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether it looks like a JSON Web Token: a JSON object in Base64, and two more parts.
+/// Whether the text looks like a JSON Web Token: a JSON object in Base64, and two more parts.
 fn is_token(text: &str) -> bool {
     text.starts_with("eyJ") && text.split('.').count() == 3
 }

@@ -1,4 +1,4 @@
-//! What the shards find in their mailboxes.
+//! The letters in a shard's mailbox.
 
 use std::{sync::Arc, time::Instant};
 
@@ -7,15 +7,15 @@ use plimsoll_hub::SessionId;
 use plimsoll_telemetry::Histogram;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// Something that all listeners of a stream get. Every shard holds it until its listeners are served, so its
-/// drop tells that all are.
+/// A message for all listeners of a stream. Every shard holds it until its listeners are served, so its drop means that
+/// all of them are.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) stream: String,
     pub(crate) payload: Payload,
-    /// A listener who gets nothing.
+    /// A listener that does not get the message.
     pub(crate) excluded: Option<Excluded>,
-    /// What it takes of the room for publications on their way; none before it was posted.
+    /// The message's share of the room for publications on their way. `None` before it is posted.
     pub(crate) room: Option<OwnedSemaphorePermit>,
     /// Dropped with the publication.
     pub(crate) _completion: Completion,
@@ -26,7 +26,7 @@ pub(crate) struct Outgoing {
 pub(crate) enum Payload {
     /// JSON text. Cable subscribers get it inside an envelope with their identifier, others bare.
     Json(String),
-    /// As [`Payload::Json`]; the envelope says that the message is of this type.
+    /// Like [`Payload::Json`], with an envelope that names this message type.
     Typed { kind: Box<str>, text: String },
     /// Bytes for a binary frame.
     Binary(Vec<u8>),
@@ -45,36 +45,36 @@ impl Payload {
 /// Which session does not get a publication.
 #[derive(Debug)]
 pub(crate) enum Excluded {
-    /// The one with this session id, on whatever shard it is.
+    /// The session with this id, on any shard.
     Sid(Box<str>),
-    /// This one of the shard with this number.
+    /// The session with this number on one shard.
     Session { shard: usize, id: SessionId },
 }
 
-/// What a shard finds in its mailbox.
+/// An entry in a shard's mailbox.
 #[derive(Debug)]
 pub(crate) enum Letter {
-    /// For every listener of a stream on this shard.
+    /// For all listeners of a stream on this shard.
     Publish(Arc<Outgoing>),
-    /// For one session of this shard, after everything that was published before it.
+    /// For one session of this shard, after all earlier publications.
     Direct(SessionId, Payload),
-    /// For every session of this shard with these identifiers, after everything that was published before it.
+    /// For every session of this shard with these identifiers, after all earlier publications.
     Disconnect(Arc<RemoteDisconnect>),
-    /// The server stops: every broadcast that it took is in front of this letter, so the sessions may end.
+    /// The server stops. Every accepted broadcast is in front of this letter, so the sessions may end.
     Drain,
 }
 
-/// What happens when all listeners of a publication were served.
+/// Completes a publication when all its listeners are served.
 #[derive(Debug)]
 pub(crate) struct Completion {
     started: Instant,
     duration: Histogram,
-    /// Its drop tells who waits; see [`crate::Publisher::deliver`].
+    /// Its drop notifies the waiting publisher; see [`crate::Publisher::deliver`].
     _waiting: Option<oneshot::Sender<()>>,
 }
 
 impl Completion {
-    /// Counts from now on; `duration` gets the result.
+    /// Starts the measurement; `duration` records the result.
     pub(crate) fn new(duration: Histogram, waiting: Option<oneshot::Sender<()>>) -> Self {
         Self {
             started: Instant::now(),

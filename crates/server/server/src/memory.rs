@@ -1,4 +1,5 @@
-//! What all sessions of a shard occupy together: making room before it is too much, and giving memory back.
+//! The memory of all sessions of a shard: disconnecting clients before it exceeds the budget, and returning memory that
+//! is no longer needed.
 
 use std::cmp::Reverse;
 
@@ -9,13 +10,12 @@ use crate::{
     shard::{Sessions, Shard},
 };
 
-/// Sessions that occupy less are never ended for the others: nothing would be gained.
+/// Sessions that occupy less are never ended to make room. It would gain nothing.
 const MIN_HELD_BYTES: usize = 4096;
 
 impl Shard {
-    /// Ends the sessions that occupy most, when all together occupy more than seven eighths of the shard's budget,
-    /// until it is three quarters. Only those whose connection takes no more bytes, or whose message has not arrived
-    /// completely, are asked for it.
+    /// Ends the largest sessions when all together occupy more than seven eighths of the shard's budget, until they
+    /// occupy three quarters. Only sessions with a full socket or an incomplete message are ended.
     pub(crate) fn make_room(&self) {
         let mut hub = self.hub.borrow_mut();
         if hub.budget().used() <= self.makes_room_at.get() {
@@ -29,13 +29,13 @@ impl Shard {
             }
             self.give_up(&mut hub, id);
         }
-        // When that did not help, looking again at once would not either.
+        // If that did not help, an immediate second look would not help either.
         let budget = hub.budget();
         self.makes_room_at
             .set(budget.tight_at().max(budget.used() + budget.limit() / 64));
     }
 
-    /// Ends a session at once, without last words: its client would not read them.
+    /// Ends a session at once, without last words, because its client would not read them.
     fn give_up(&self, hub: &mut Sessions, id: SessionId) {
         let Some((connection, outbox)) = hub.get_mut(id) else {
             return;
@@ -48,7 +48,7 @@ impl Shard {
         self.metrics.given_up_clients.increment();
     }
 
-    /// Corrects what is reserved for a session from `known` to `n_bytes`.
+    /// Changes a session's reservation from `known` to `n_bytes`.
     pub(crate) fn reserve(&self, id: SessionId, known: &mut usize, n_bytes: usize) {
         if *known == n_bytes {
             return;
@@ -61,7 +61,8 @@ impl Shard {
         self.make_room();
     }
 
-    /// Gives back what tables do not need any more, and tells how much is in use. Every tick of the shard's timer.
+    /// Releases table memory that is no longer needed, and reports how much is in use. Called at every tick of the
+    /// shard's timer.
     pub(crate) fn look_after_memory(&self) {
         let mut hub = self.hub.borrow_mut();
         hub.shrink();

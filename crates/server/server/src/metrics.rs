@@ -1,4 +1,4 @@
-//! What a shard counts. The names are AnyCable's where AnyCable has them; all are listed in
+//! A shard's metrics. They have AnyCable's names where AnyCable has the metric. All are listed in
 //! docs/reference/metrics.md.
 
 use std::io;
@@ -9,11 +9,11 @@ use plimsoll_telemetry::{Counter, Gauge, Histogram, Registry};
 
 use crate::ending::Ending;
 
-/// Of `goroutines_num`, which has cells here and one for all open connections.
+/// The help text of `goroutines_num`, which has a cell per shard here and one for all open connections.
 pub(crate) const TASKS_HELP: &str =
     "Tasks that serve connections: one per connection, one more while it is full";
 
-/// One shard's cells. On the hot path a portion of sessions is counted at once, never each write alone.
+/// One shard's cells. On the hot path a portion of sessions is counted at once, never a single write.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     pub(crate) clients: Gauge,
@@ -37,8 +37,8 @@ pub(crate) struct Metrics {
     pub(crate) loop_lag: Histogram,
 }
 
-/// Connections that became nothing, by reason. The reasons are fixed: a series per status that anybody could
-/// cause would be theirs to multiply.
+/// Connections that were refused, by reason. The set of reasons is fixed. With a series per status, clients could
+/// create series at will.
 #[derive(Debug)]
 struct Refused {
     overload: Counter,
@@ -107,7 +107,7 @@ impl Metrics {
         }
     }
 
-    /// A session is told that it ends.
+    /// Counts a session that is told to end.
     pub(crate) fn count_ending(&self, ending: Ending) {
         match ending {
             Ending::AuthFailed => self.failed_auths.increment(),
@@ -119,14 +119,15 @@ impl Metrics {
         }
     }
 
-    /// A connection broke with these frames on the way. How many failed is counted when its session ends.
+    /// Counts a connection that broke while these frames were unsent. The number of failed frames is counted when the
+    /// session ends.
     pub(crate) fn count_lost(&self, error: &io::Error, outbox: &Outbox) {
         if error.kind() == io::ErrorKind::TimedOut {
             self.timed_out_server_messages.add(outbox.n_frames() as u64);
         }
     }
 
-    /// A connection is answered with an error before it is a session.
+    /// Counts a connection that is answered with an error before it becomes a session.
     pub(crate) fn count_refusal(&self, status: StatusCode) {
         let counter = match status {
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => &self.refused.overload,
@@ -137,12 +138,12 @@ impl Metrics {
         counter.increment();
     }
 
-    /// A TLS handshake failed.
+    /// Counts a failed TLS handshake.
     pub(crate) fn count_insecure(&self) {
         self.refused.tls.increment();
     }
 
-    /// A connection is dropped without an answer, because there are too many already.
+    /// Counts a connection that is dropped without an answer, because there are too many already.
     pub(crate) fn count_dropped(&self) {
         self.refused.overload.increment();
     }

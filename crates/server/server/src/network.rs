@@ -1,13 +1,13 @@
-//! Which addresses count as one when something is limited per address.
+//! Groups addresses into networks for limits per address.
 
 use std::net::IpAddr;
 
-/// What counts as one address.
+/// The addresses that count as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Network {
     /// An IPv4 address, alone or mapped into IPv6.
     V4(u32),
-    /// The first 64 bits: one customer usually has all the others (RFC 6177).
+    /// The first 64 bits of an IPv6 address. One customer usually has all addresses behind them (RFC 6177).
     V6(u64),
 }
 

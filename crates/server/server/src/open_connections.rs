@@ -1,4 +1,4 @@
-//! How many connections are open, in all and from each address, and which are too many.
+//! Counts the open connections, in total and per address, and decides which ones exceed a limit.
 
 use std::{
     collections::HashMap,
@@ -13,31 +13,31 @@ use std::{
 
 use crate::network::Network;
 
-/// Connections beyond a limit that are still told so; more than that are just dropped.
+/// The most connections beyond a limit that get an error answer. Further ones are dropped.
 const MAX_REFUSALS: usize = 32;
 
-/// Room that an almost empty table of addresses keeps.
+/// The capacity that an almost empty table of addresses keeps.
 const KEPT_ADDRESSES: usize = 64;
 
-/// Counts the connections of all shards. Clones count together.
+/// The connections of all shards. All clones share the counts.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenConnections {
     max: usize,
     n_open: Arc<AtomicUsize>,
-    /// Only with a limit: there is one lock for all shards, taken when a connection comes and goes.
+    /// `None` without a limit per address. With one, all shards share a lock, taken when a connection opens or closes.
     addresses: Option<Arc<Addresses>>,
 }
 
-/// What becomes of a new connection.
+/// The decision about a new connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It is served.
+    /// The connection is served.
     Granted,
-    /// There are too many in all; it is told so.
+    /// There are too many connections. The client gets an error answer.
     TooMany,
-    /// There are too many from its address; it is told so.
+    /// There are too many connections from the client's address. It gets an error answer.
     TooManyOfAddress,
-    /// There are even too many who are told so.
+    /// Too many connections are being answered with an error already. This one is dropped.
     Flood,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnections {
-    /// Grants up to `max` connections, and up to `max_per_address` of them to one address.
+    /// Allows up to `max` connections, and up to `max_per_address` of them per address.
     pub(crate) fn new(max: usize, max_per_address: Option<NonZeroUsize>) -> Self {
         Self {
             max,
@@ -59,12 +59,12 @@ impl OpenConnections {
         }
     }
 
-    /// How many there are.
+    /// The number of open connections.
     pub(crate) fn n_open(&self) -> usize {
         self.n_open.load(Ordering::Relaxed)
     }
 
-    /// Counts one more. Without an `address` only the limit for all holds.
+    /// Counts one more connection. Without an `address` only the total limit applies.
     pub(crate) fn enter(&self, address: Option<IpAddr>) -> OpenConnection {
         let n_open = self.n_open.fetch_add(1, Ordering::Relaxed) + 1;
         let of_address = self
@@ -93,8 +93,8 @@ impl Drop for OpenConnection {
     }
 }
 
-/// Connections by address; at most one entry per open connection. The map's hash is keyed: the addresses are the
-/// clients' choice.
+/// Connections by address, with at most one entry per open connection. The map's hash is keyed, because clients choose
+/// the addresses.
 struct Addresses {
     max: usize,
     n_open: Mutex<HashMap<Network, usize>>,
@@ -115,7 +115,7 @@ impl Addresses {
         }
     }
 
-    /// The connection's place, and by how many its network is beyond the limit now.
+    /// Counts a connection of a network. Returns its place, and by how many the network now exceeds the limit.
     fn enter(self: &Arc<Self>, network: Network) -> (OfAddress, usize) {
         let mut table = self.table();
         let n_open = table.entry(network).or_default();
@@ -153,7 +153,7 @@ impl Drop for OfAddress {
     }
 }
 
-/// Not the table, which may be large.
+/// Omits the table, which may be large.
 impl fmt::Debug for Addresses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Addresses")

@@ -1,18 +1,18 @@
-//! Which web pages may connect: the `Origin` of a request against a list, and what a browser is told of it (CORS).
+//! Decides which web pages may connect: compares the `Origin` of a request with a list, and makes the CORS headers for
+//! browsers.
 
 use std::str::FromStr;
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// What a page's script may send across origins: tokens, JSON, and where an event stream left off.
+/// The request headers that a page's script may send across origins: tokens, JSON, and the last event's id.
 const ALLOWED_HEADERS: HeaderValue =
     HeaderValue::from_static("Authorization, Content-Type, Last-Event-ID, X-Request-ID");
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, OPTIONS");
 
-/// The hosts whose pages may connect. An empty list, the default, allows everybody.
+/// The hosts whose pages may connect. An empty list, the default, allows all.
 ///
-/// The list protects people with a browser from pages that would use their cookies; programs send whatever
-/// origin they like.
+/// The list protects people with a browser from pages that would use their cookies. Programs can send any origin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AllowedOrigins {
     hosts: Vec<Host>,
@@ -21,13 +21,13 @@ pub struct AllowedOrigins {
 /// One entry of the list, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Host {
-    /// A host with its port, if that is not the scheme's own.
+    /// A host, with its port unless that is the default port of the scheme.
     Exact(String),
-    /// What it ends with; written with a `*` in front.
+    /// The end of a host; written with a `*` in front.
     Suffix(String),
 }
 
-/// Why a text is no list of origins.
+/// A text that is not a list of origins.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{entry:?} is no host; write hosts as they stand between // and / in the page's address, for example \
@@ -38,19 +38,19 @@ pub struct OriginError {
 }
 
 impl AllowedOrigins {
-    /// Whether a request with this `Origin` header may go on. Without the header it may only while the list is
+    /// Whether a request with this `Origin` header may go on. A request without the header may only while the list is
     /// empty, as with AnyCable (docs/protocols/cable.md, Connecting).
     pub fn allows(&self, origin: Option<&str>) -> bool {
         self.hosts.is_empty() || origin.is_some_and(|origin| self.lists(origin))
     }
 
-    /// Whether there is no list, so that everybody may connect.
+    /// Whether the list is empty, so that every page may connect.
     pub fn is_empty(&self) -> bool {
         self.hosts.is_empty()
     }
 
-    /// The headers of an HTTP answer, also to a preflight request, that let pages of allowed origins read it. With a
-    /// list, allowed pages may also send cookies; without one any page may read, but not with somebody's cookies.
+    /// The headers that let pages of allowed origins read an HTTP answer, also one to a preflight request. With a list,
+    /// allowed pages may also send cookies. Without a list any page may read, but not with a person's cookies.
     pub fn cors_headers(&self, origin: Option<&str>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if self.hosts.is_empty() {
@@ -73,7 +73,7 @@ impl AllowedOrigins {
         headers
     }
 
-    /// Whether the list names this origin. An empty one names none.
+    /// Whether the list names this origin. An empty list names none.
     pub(crate) fn lists(&self, origin: &str) -> bool {
         // `null`, the origin of sandboxed pages and files, has no host (RFC 6454 §7).
         let Some((_scheme, host)) = origin.split_once("://") else {
@@ -87,7 +87,7 @@ impl AllowedOrigins {
     }
 }
 
-/// A list with commas; an entry is a host with its port, or `*` and the end of one.
+/// Parses a list with commas. An entry is a host with its port, or `*` and the end of a host.
 impl FromStr for AllowedOrigins {
     type Err = OriginError;
 

@@ -1,4 +1,4 @@
-//! Bytes from the hub's outboxes to the sockets, and how the server ends a session.
+//! Writes bytes from the hub's outboxes to the sockets, and ends sessions.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ impl Shard {
         }
     }
 
-    /// Queues one message for one session; the caller flushes. A session that does not keep up is ended.
+    /// Queues one message for one session; the caller flushes. A session that reads too slowly is ended.
     pub(crate) fn send(&self, id: SessionId, bytes: Vec<u8>) {
         let frame = self.hub.borrow().frame(bytes);
         if self.queue(id, frame) {
@@ -30,7 +30,8 @@ impl Shard {
         }
     }
 
-    /// Queues a message for the session that sent it, compressed if that was agreed on; the caller flushes.
+    /// Queues a message for the session that sent it, compressed if the client agreed to compression; the caller
+    /// flushes.
     pub(crate) fn echo(&self, id: SessionId, opcode: Opcode, message: &[u8]) {
         let format = self.hub.borrow().format(id);
         if let Some(format) = format {
@@ -39,28 +40,28 @@ impl Shard {
         }
     }
 
-    /// As [`Shard::send`], for what is no message and not counted: pongs, the answer to the upgrade.
+    /// Like [`Shard::send`], for bytes that do not count as a message: pongs, the answer to the upgrade.
     pub(crate) fn send_aside(&self, id: SessionId, bytes: Vec<u8>) {
         let frame = self.hub.borrow().frame(bytes);
         self.send_shared(id, frame);
     }
 
-    /// As [`Shard::send_aside`], for the answer to the peer's Close: it goes out whatever waits before it.
+    /// Like [`Shard::send_aside`], for the answer to the peer's Close. It is queued even if the outbox is full.
     pub(crate) fn answer_close(&self, id: SessionId, bytes: Vec<u8>) {
         let mut hub = self.hub.borrow_mut();
         let frame = hub.frame(bytes);
         if let Some((_, outbox)) = hub.get_mut(id) {
-            // A sealed one holds our own Close already.
+            // A sealed outbox holds our own Close already.
             let _pushed = outbox.push(frame, usize::MAX);
         }
     }
 
-    /// As [`Shard::send_aside`], for a frame that others get, too: pings.
+    /// Like [`Shard::send_aside`], for a frame that sessions share: pings.
     pub(crate) fn send_shared(&self, id: SessionId, frame: Frame) {
         let _is_not_counted = self.queue(id, frame);
     }
 
-    /// Whether the frame is queued: not when the session is ending.
+    /// Queues a frame. Returns `false` if the session is ending.
     fn queue(&self, id: SessionId, frame: Frame) -> bool {
         let pushed = self.hub.borrow_mut().push(id, frame);
         if pushed == Err(PushError::Full) {
@@ -70,8 +71,8 @@ impl Shard {
         pushed.is_ok()
     }
 
-    /// Queues the last words of a session; the caller flushes. From here on the session's task only waits for
-    /// the peer's Close frame, or the end of its stream, and is cut off if that does not come in time.
+    /// Queues the last words of a session; the caller flushes. From then on the session's task only waits for the
+    /// peer's Close frame or the end of its stream. It is cut off if neither comes in time.
     pub(crate) fn end(&self, id: SessionId, ending: Ending) {
         let mut hub = self.hub.borrow_mut();
         let (Some(format), Some((connection, outbox))) = (hub.format(id), hub.get_mut(id)) else {
@@ -83,7 +84,7 @@ impl Shard {
         let last_words = ending.last_words(connection.speaks_cable, format);
         connection.ending.set(Some(ending));
         connection.hangs_up.set(matches!(ending, Ending::Violation(_)));
-        // A client that cannot keep up gives up what waits; any other gets it before the last words.
+        // A client that reads too slowly loses its unsent messages. Other clients get theirs before the last words.
         if matches!(ending, Ending::TooSlow) {
             let n_frames = outbox.n_frames();
             outbox.drop_unsent();
@@ -95,8 +96,8 @@ impl Shard {
         self.closing.borrow_mut().add(id, Instant::now());
     }
 
-    /// The peer has said Close and was answered: whatever waits still goes out, then TCP ends. Returns whether anything
-    /// waits; then the session's task stays until the peer hangs up, or is cut off if that does not come in time.
+    /// The peer's Close was answered. All queued frames still go out, then TCP ends. Returns whether frames are queued;
+    /// the session's task then stays until the peer hangs up, or is cut off if that does not come in time.
     pub(crate) fn see_off(&self, id: SessionId) -> bool {
         let mut hub = self.hub.borrow_mut();
         let Some((connection, outbox)) = hub.get_mut(id) else {
@@ -113,7 +114,7 @@ impl Shard {
         true
     }
 
-    /// Whether a session's last words were said.
+    /// Whether a session's last words are queued.
     pub(crate) fn is_ending(&self, id: SessionId) -> bool {
         self.hub
             .borrow_mut()
@@ -121,8 +122,8 @@ impl Shard {
             .is_none_or(|(_, outbox)| outbox.is_sealed())
     }
 
-    /// Writes what waits for a session, as far as its socket takes it. A full socket gets a task of its own
-    /// that goes on when there is room again.
+    /// Writes a session's queued frames, as far as its socket takes them. A full socket gets a task of its own, which
+    /// continues when there is room again.
     pub(crate) fn flush(self: &Rc<Self>, id: SessionId) {
         let n_written = self.write(id);
         if n_written > 0 {
@@ -130,7 +131,7 @@ impl Shard {
         }
     }
 
-    /// As [`Shard::flush`], for callers with many sessions: they count the bytes, whose number is returned.
+    /// Like [`Shard::flush`], for callers with many sessions. Returns the number of bytes, which the caller counts.
     pub(crate) fn write(self: &Rc<Self>, id: SessionId) -> usize {
         let mut hub = self.hub.borrow_mut();
         let Some((connection, outbox)) = hub.get_mut(id) else {
@@ -160,7 +161,7 @@ impl Shard {
         n_written
     }
 
-    /// Lives while a socket is full, at most one per session.
+    /// The task of a full socket, at most one per session. It ends when the socket is no longer full.
     async fn write_when_there_is_room(self: Rc<Self>, id: SessionId, connection: Rc<Connection>) {
         let _counted = Blocked::enter(&self, id);
         while connection.writable().await.is_ok() {
@@ -187,15 +188,15 @@ impl Shard {
     }
 }
 
-/// A session's last words are out. That is the end of an event stream, and of a WebSocket after the peer's Close or a broken
-/// rule (RFC 6455 §7.1.7); otherwise a WebSocket waits for the peer's Close frame.
+/// A session's last words are written. That ends an event stream, and a WebSocket after the peer's Close or a protocol
+/// violation (RFC 6455 §7.1.7). Any other WebSocket waits for the peer's Close frame.
 fn said_all(hub: &Sessions, id: SessionId, connection: &Connection) {
     if connection.hangs_up.get() || hub.format(id).and_then(encoding::event_stream).is_some() {
         connection.finish();
     }
 }
 
-/// A session whose socket is full, for as long as it is.
+/// A session with a full socket, for as long as it is full.
 struct Blocked<'a> {
     shard: &'a Shard,
     id: SessionId,

@@ -1,8 +1,8 @@
-//! How a session is pinged: how often, and with which timestamp.
+//! A session's ping settings: how often, and with which timestamp.
 
 use std::time::Duration;
 
-/// The longest time between two pings that a client may ask for, in seconds; the same as for the whole server.
+/// The longest ping interval that a client may ask for, in seconds. It is also the server's longest.
 const MAX_INTERVAL_SECS: u16 = 3600;
 
 /// The unit of the timestamp in a ping.
@@ -18,17 +18,17 @@ pub enum PingPrecision {
 }
 
 impl PingPrecision {
-    /// `since_epoch` in this unit.
+    /// Converts `since_epoch` to this unit.
     pub(crate) fn timestamp(self, since_epoch: Duration) -> u64 {
         match self {
             Self::Seconds => since_epoch.as_secs(),
             Self::Milliseconds => u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
-            // Until the year 2554.
+            // Overflows in the year 2554.
             Self::Nanoseconds => u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX),
         }
     }
 
-    /// By AnyCable's name for it.
+    /// The precision with this AnyCable name.
     fn named(name: &str) -> Option<Self> {
         match name {
             "s" => Some(Self::Seconds),
@@ -39,16 +39,16 @@ impl PingPrecision {
     }
 }
 
-/// What a session wants. Small: there is one per session.
+/// A session's ping settings. Small, because there is one per session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pace {
-    /// Seconds; at least one.
+    /// The interval in seconds, at least one.
     pub(crate) interval_secs: u16,
     pub(crate) precision: PingPrecision,
 }
 
 impl Pace {
-    /// The server's own, in whole seconds between one and 3,600.
+    /// The server's own settings. The interval is rounded to whole seconds between 1 and 3,600.
     pub(crate) fn new(interval: Duration, precision: PingPrecision) -> Self {
         let interval_secs = u16::try_from(interval.as_secs()).unwrap_or(MAX_INTERVAL_SECS);
         Self {
@@ -57,8 +57,8 @@ impl Pace {
         }
     }
 
-    /// What the URL of a request asks for with `pi` (seconds) and `ptp` (`s`, `ms`, `ns`), AnyCable's parameters
-    /// (docs/protocols/cable.md, Connecting). Values that are absent or invalid change nothing.
+    /// Applies the wishes in a request's URL: `pi` (seconds) and `ptp` (`s`, `ms`, `ns`), AnyCable's parameters
+    /// (docs/protocols/cable.md, Connecting). Absent or invalid values change nothing.
     pub(crate) fn with_wishes_of(mut self, url: &str) -> Self {
         let query = url.split_once('?').map_or("", |(_, query)| query);
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {

@@ -1,12 +1,12 @@
-//! Paths with placeholders: where cable clients connect.
+//! Paths with placeholders, on which cable clients connect.
 
 use std::{fmt, str::FromStr};
 
-/// A path: `/cable`, `/{tenant}/cable`, `/ws/*`.
+/// A path pattern: `/cable`, `/{tenant}/cable`, `/ws/*`.
 ///
-/// A segment in braces stands for any one segment that is not empty. A star as the last segment stands for all that
-/// follow, also none: `/ws/*` is `/ws/`, `/ws/a` and `/ws/a/b`, and not `/ws`. Everything else is compared byte by
-/// byte with the path as the client sent it, not decoded.
+/// A segment in braces matches any one segment that is not empty. A star as the last segment matches any number of
+/// segments: `/ws/*` matches `/ws/`, `/ws/a` and `/ws/a/b`, but not `/ws`. Everything else is compared byte by byte
+/// with the undecoded path of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
     text: String,
@@ -21,24 +21,24 @@ enum Segment {
     Placeholder,
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a path pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathPatternError {
-    /// It does not begin with a slash.
+    /// The pattern does not begin with a slash.
     #[error("a path begins with a slash, for example /cable")]
     NotAbsolute,
-    /// A star is in the middle, or beside something else.
+    /// A star is not last, or not alone in its segment.
     #[error(
         "a star stands alone and last, for example /ws/*; for one segment write a placeholder, for example /{{tenant}}/cable"
     )]
     Star,
-    /// Braces are open, empty, or beside something else.
+    /// Braces are unbalanced, empty, or not alone in their segment.
     #[error("a placeholder is a whole segment with a name, for example /{{tenant}}/cable")]
     Placeholder,
 }
 
 impl PathPattern {
-    /// Whether this is the path of a request.
+    /// Whether the pattern matches the path of a request.
     pub fn matches(&self, path: &str) -> bool {
         let Some(path) = path.strip_prefix('/') else {
             return false;
@@ -48,7 +48,7 @@ impl PathPattern {
             .segments
             .iter()
             .all(|segment| given.next().is_some_and(|given| segment.matches(given)));
-        // A star takes at least the slash before it, so one segment, even an empty one, must be left.
+        // A star matches at least the slash before it, so one segment, even an empty one, must be left.
         all_match && given.next().is_some() == self.is_open
     }
 }
@@ -101,7 +101,7 @@ impl FromStr for Segment {
     }
 }
 
-/// As it was written.
+/// The pattern as it was written.
 impl fmt::Display for PathPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

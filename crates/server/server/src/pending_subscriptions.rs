@@ -1,5 +1,4 @@
-//! Subscriptions that the application has not decided about, of all shards: how many there are, why, and what the log
-//! says about them.
+//! Pending subscriptions of all shards: how many there are, why, and what the log says about them.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -10,10 +9,10 @@ use plimsoll_telemetry::{Counter, Registry};
 use serde::Serialize;
 use tokio::time::Instant;
 
-/// At most one line of the log in this time says that subscriptions wait.
+/// The least time between two log lines about pending subscriptions.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// Cheap to clone; all clones are the same count.
+/// The count of pending subscriptions. Cheap to clone; all clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingSubscriptions {
     state: Arc<Mutex<State>>,
@@ -23,22 +22,22 @@ pub(crate) struct PendingSubscriptions {
 #[derive(Debug, Default)]
 struct State {
     n_pending: usize,
-    /// Why the application did not decide about the last one that it was asked for.
+    /// The reason of the last failed call.
     reason: Box<str>,
     said_at: Option<Instant>,
-    /// Whether the log's last word was that some wait.
+    /// Whether the last log line said that subscriptions are pending.
     is_said: bool,
 }
 
-/// How many subscriptions wait, for the page for operators.
+/// The number of pending subscriptions, for the admin page.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Summary {
     n: usize,
-    /// Why the application did not decide when it was last asked; none when none waits.
+    /// The reason of the last failed call. `None` if no subscription is pending.
     reason: Option<Box<str>>,
 }
 
-/// One pending subscription, for as long as it is pending.
+/// One pending subscription, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Counted(Arc<Mutex<State>>);
 
@@ -60,14 +59,14 @@ impl PendingSubscriptions {
         }
     }
 
-    /// Counts a subscription as pending, for the reason that the application gave.
+    /// Counts a pending subscription, with the application's reason.
     pub(crate) fn add(&self, reason: &str) -> Counted {
         lock(&self.state).n_pending += 1;
         self.failed(reason);
         Counted(Arc::clone(&self.state))
     }
 
-    /// Notes why the application did not decide about a pending subscription.
+    /// Records the reason of another failed call for a pending subscription.
     pub(crate) fn failed(&self, reason: &str) {
         let mut state = lock(&self.state);
         if *state.reason != *reason {
@@ -110,7 +109,7 @@ impl Drop for Counted {
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // What is inside is valid after each of its changes.
+    // Each change leaves the state valid, so a poisoned lock is harmless.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! Which headers of a client's request the application gets.
+//! The request headers that the application receives.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
@@ -6,23 +6,24 @@ use plimsoll_websocket::handshake::server::Request;
 
 use crate::application::REMOTE_ADDRESS;
 
-/// A sub-protocol that starts like this carries a token: browsers let a page choose nothing else of the request.
+/// The prefix of a sub-protocol that carries a token. The sub-protocol is the only part of the request that a page in a
+/// browser can choose.
 const TOKEN_PROTOCOL: &str = "anycable-token.";
 
-/// The headers, and within `Cookie` the cookies, that are passed on.
+/// The headers to pass on, and the cookies to keep in `Cookie`.
 #[derive(Debug, Clone)]
 pub struct ProxiedHeaders {
     /// Names in lower case.
     names: Vec<String>,
-    /// Name of the header with a client's token, in lower case.
+    /// The header with a client's token, in lower case.
     token: Option<String>,
-    /// Names of cookies; none: all cookies.
+    /// The names of the cookies. Empty: all cookies.
     cookies: Vec<String>,
 }
 
 impl ProxiedHeaders {
-    /// Passes on the headers called `names`, in any case, and of the cookies those in `cookies` (all of them
-    /// when there is no name). Names of cookies are case-sensitive (RFC 6265 §4.1.1).
+    /// Passes on the headers called `names`, in any case, and the cookies called `cookies` (all cookies if it is
+    /// empty). Names of cookies are case-sensitive (RFC 6265 §4.1.1).
     pub fn new(names: impl IntoIterator<Item = String>, cookies: Vec<String>) -> Self {
         let names = names.into_iter().map(|name| name.to_ascii_lowercase());
         Self {
@@ -32,27 +33,27 @@ impl ProxiedHeaders {
         }
     }
 
-    /// Passes on a client's token, too, as the header that belongs to this parameter. It may have come as that header
-    /// or as the sub-protocol `anycable-token.<token>`.
+    /// Also passes on a client's token, as the header for this parameter. The client may have sent it as that header or
+    /// as the sub-protocol `anycable-token.<token>`.
     #[must_use]
     pub fn with_token(self, parameter: &str) -> Self {
         let token = Some(Self::token_header(parameter));
         Self { token, ..self }
     }
 
-    /// The name of the header with the token that is called `parameter` in a query: `x-jid` for `jid`.
+    /// The header for a token that is called `parameter` in a query: `x-jid` for `jid`.
     pub(crate) fn token_header(parameter: &str) -> String {
         format!("x-{}", parameter.to_ascii_lowercase())
     }
 
-    /// What the application gets of a request: lower-case names, and the peer's address in any case.
+    /// The application's part of a request: headers with lower-case names, and always the peer's address.
     pub(crate) fn select(&self, request: &Request<'_>, peer: IpAddr) -> BTreeMap<String, String> {
         let selected = self.names.iter().filter_map(|name| {
             let values: Vec<_> = request.headers(name).collect();
             let value = match (values.is_empty(), name.as_str()) {
                 (true, _) => return None,
                 (false, "cookie") => filter_cookies(&values.join("; "), &self.cookies),
-                // Several lines of one header mean the same as one line with commas (RFC 9110 §5.3).
+                // Several lines of one header are equivalent to one line with commas (RFC 9110 §5.3).
                 (false, _) => values.join(", "),
             };
             Some((name.clone(), value)).filter(|(_, value)| !value.is_empty())
@@ -70,7 +71,7 @@ impl ProxiedHeaders {
 }
 
 impl Default for ProxiedHeaders {
-    /// All cookies and nothing else.
+    /// Passes on all cookies and no other header.
     fn default() -> Self {
         Self::new(["cookie".to_owned()], Vec::new())
     }
@@ -85,8 +86,7 @@ fn token_protocol<'a>(request: &Request<'a>) -> Option<&'a str> {
     })
 }
 
-/// Keeps the cookies called one of `names`, wherever they stand and whatever their values hold. Their order and
-/// their values stay as they are.
+/// Keeps the cookies called one of `names`, with their order and their values unchanged.
 fn filter_cookies(cookies: &str, names: &[String]) -> String {
     if names.is_empty() {
         return cookies.to_owned();

@@ -1,4 +1,4 @@
-//! How messages reach the shards.
+//! Sends messages to the shards.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::{
     mailbox::{Completion, Excluded, Letter, Outgoing, Payload},
 };
 
-/// Letters that may wait for one shard. Overflow rule: the publisher waits, so that pressure reaches whoever
-/// publishes (a client's connection is not read meanwhile, a broadcast request is not answered yet).
+/// The capacity of one shard's mailbox, in letters. Overflow rule: the publisher waits, which slows the source down (a
+/// client's connection is not read meanwhile, a broadcast request is not answered yet).
 const CAPACITY: usize = 1024;
 
-/// In what pieces payloads on their way are counted, in bytes.
+/// The unit in which payloads on their way are counted, in bytes.
 const ROOM_UNIT: usize = 1024;
 
 /// The largest payload of a backend, in bytes: a batch of a thousand messages of a kilobyte fits.
@@ -36,13 +36,13 @@ pub struct Publisher {
     intake: Intake,
 }
 
-/// Why the broadcast of a backend was not taken; nothing of it was done.
+/// Why a backend's broadcast was not accepted. No part of it was published.
 #[derive(Debug, thiserror::Error)]
 pub enum AcceptError {
     /// The payload is not valid.
     #[error(transparent)]
     Invalid(#[from] BroadcastError),
-    /// The sessions of this server end; another server has to publish the message.
+    /// The sessions of this server are ending. Another server has to publish the message.
     #[error("the server is stopping")]
     Stopping,
 }
@@ -58,7 +58,7 @@ struct Metrics {
 }
 
 impl Publisher {
-    /// Makes the mailboxes of `n_shards` shards. Payloads of up to `max_bytes` bytes may be on their way to them.
+    /// Creates the mailboxes of `n_shards` shards. At most `max_bytes` bytes of payloads may be on their way to them.
     pub(crate) fn new(
         n_shards: usize,
         max_bytes: usize,
@@ -78,28 +78,27 @@ impl Publisher {
         )
     }
 
-    /// Sends a message to all listeners of its stream; waits only while a shard's mailbox is full. Messages of
-    /// one caller arrive in the order of its calls.
+    /// Sends a message to all listeners of its stream. Waits only while a shard's mailbox is full. Messages of one
+    /// caller arrive in the order of its calls.
     pub async fn publish(&self, publication: Publication) {
         let completion = self.completion(None);
         self.post_to_all(Outgoing::new(publication, completion)).await;
     }
 
-    /// As [`Publisher::publish`], and waits until the message is written to every listener whose connection
-    /// takes it. For those who must not get ahead of their own messages.
+    /// Like [`Publisher::publish`], but waits until the message is written to every listener whose socket has room. For
+    /// callers whose next message must not overtake this one.
     pub async fn deliver(&self, publication: Publication) {
         let (completion, completed) = oneshot::channel();
         let completion = self.completion(Some(completion));
         self.post_to_all(Outgoing::new(publication, completion)).await;
-        // Nobody ever sends: the sender's drop is the message.
+        // No value is ever sent; the drop of the sender is the signal.
         let _dropped = completed.await;
     }
 
-    /// Carries out a broadcast payload as a backend sent it, of up to [`MAX_BROADCAST_BYTES`]. When this returns, all
-    /// shards have it, and every session that listens gets it before its connection ends.
+    /// Publishes a backend's payload of up to [`MAX_BROADCAST_BYTES`]. When this returns, all shards have it, and every
+    /// listening session gets it before its connection ends.
     ///
-    /// # Errors
-    /// See [`AcceptError`].
+    /// # Errors See [`AcceptError`].
     pub async fn accept(&self, payload: &[u8]) -> Result<(), AcceptError> {
         let _pass = self.intake.enter().ok_or(AcceptError::Stopping)?;
         let broadcast = broadcast::parse(payload).inspect_err(|_| self.metrics.failed.increment())?;
@@ -122,7 +121,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Takes no more broadcasts of backends, and tells every shard, behind the last one, that its sessions may end.
+    /// Accepts no more broadcasts of backends, and then tells every shard, behind the last broadcast, that its sessions
+    /// may end.
     pub(crate) async fn close(&self) {
         self.intake.close().await;
         for mailbox in self.mailboxes.iter() {
@@ -130,7 +130,7 @@ impl Publisher {
         }
     }
 
-    /// Whether the server takes no more work because it stops. All shards see the change at the same moment.
+    /// Whether the server takes no more work because it is stopping. All shards see the change at the same moment.
     pub(crate) fn is_closed(&self) -> bool {
         self.intake.is_closed()
     }
@@ -153,7 +153,7 @@ impl Publisher {
         let _dropped = completed.await;
     }
 
-    /// Sends what a client says to the other listeners of a stream; `message` is JSON text.
+    /// Sends a client's whisper to the other listeners of a stream. `message` is JSON text.
     pub(crate) async fn whisper(&self, shard: usize, sender: SessionId, stream: String, message: String) {
         self.post_to_all(Outgoing {
             stream,
@@ -165,7 +165,7 @@ impl Publisher {
         .await;
     }
 
-    /// Sends to one session of shard number `shard`, behind everything published before.
+    /// Sends to one session of shard number `shard`, behind all earlier publications.
     pub(crate) async fn send_direct(&self, shard: usize, session: SessionId, payload: Payload) {
         post(&self.mailboxes[shard], Letter::Direct(session, payload)).await;
     }
@@ -174,7 +174,8 @@ impl Publisher {
         Completion::new(self.metrics.duration.clone(), waiting)
     }
 
-    /// Waits for room, for a payload that is larger than all of it until nothing else is under way.
+    /// Posts to all shards, after waiting for room. A payload larger than all the room waits until no other is on its
+    /// way.
     async fn post_to_all(&self, mut outgoing: Outgoing) {
         let n_units = u32::try_from(outgoing.payload.len() / ROOM_UNIT + 1).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(n_units.min(self.max_room));
@@ -209,7 +210,7 @@ impl Metrics {
     }
 }
 
-/// A closed mailbox means that the server stops; the letter has nobody left to read it.
+/// Posts a letter. A closed mailbox means that the server is stopping, so the letter is dropped.
 async fn post(mailbox: &mpsc::Sender<Letter>, letter: Letter) {
     if let Err(TrySendError::Full(letter)) = mailbox.try_send(letter) {
         drop(mailbox.send(letter).await);

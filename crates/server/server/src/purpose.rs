@@ -1,12 +1,12 @@
-//! What a listening socket serves.
+//! The purpose of a listening socket.
 
-/// What a listener is for.
+/// The purpose of a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Clients: WebSocket and HTTP.
     Clients,
-    /// Backends that broadcast without a key: nothing but HTTP.
+    /// Backends that broadcast without a key: HTTP only.
     Broadcasts,
-    /// Monitoring that must not be open to clients: nothing but HTTP, and of that only metrics and health.
+    /// Monitoring that must not be open to clients: HTTP only, and of that only metrics and health.
     Metrics,
 }

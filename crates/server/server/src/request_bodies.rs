@@ -1,4 +1,4 @@
-//! What all HTTP request bodies occupy together while they are read and answered.
+//! The memory of all HTTP request bodies while they are read and answered.
 
 use std::sync::{
     Arc,
@@ -7,13 +7,13 @@ use std::sync::{
 
 use plimsoll_telemetry::{Counter, Registry};
 
-/// A body counts twice: as it came, and as the messages that are made of it.
+/// A body counts twice: as received, and as the messages made from it.
 const COPIES: usize = 2;
 
-/// The first step in which memory for a body is taken, in bytes; each further one doubles it.
+/// The first allocation for a body, in bytes. Each further one doubles it.
 const FIRST_STEP: usize = 4096;
 
-/// The bodies of all shards. Clones count together.
+/// The bodies of all shards. All clones share the total.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestBodies(Arc<Total>);
 
@@ -31,12 +31,12 @@ pub(crate) struct RequestBody {
     total: RequestBodies,
 }
 
-/// All bodies together would pass the limit: the request is to be answered 503.
+/// The limit for all bodies together would be exceeded. The request is answered 503.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
 impl RequestBodies {
-    /// Up to `limit` bytes in all.
+    /// Allows up to `limit` bytes in total.
     pub(crate) fn new(limit: usize, registry: &Registry) -> Self {
         let refused = registry.counter(
             "refused_bodies_total",
@@ -56,7 +56,7 @@ impl RequestBodies {
         Self(total)
     }
 
-    /// A body of which nothing has arrived.
+    /// Begins an empty body.
     pub(crate) fn begin(&self) -> RequestBody {
         RequestBody {
             bytes: Vec::new(),
@@ -66,11 +66,10 @@ impl RequestBodies {
 }
 
 impl RequestBody {
-    /// Appends what has arrived. Memory is taken in steps as bytes come, whatever length was announced, but never for
-    /// more than `max_bytes` bytes.
+    /// Appends received bytes. Memory is allocated in steps as bytes arrive, whatever length was announced, and never
+    /// for more than `max_bytes` bytes.
     ///
-    /// # Errors
-    /// [`NoRoom`]; the body is of no use then.
+    /// # Errors [`NoRoom`]; the body cannot be used after that.
     pub(crate) fn extend(&mut self, data: &[u8], max_bytes: usize) -> Result<(), NoRoom> {
         let needed = self.bytes.len() + data.len();
         if needed > self.bytes.capacity() {
@@ -80,7 +79,7 @@ impl RequestBody {
                 .max(needed);
             self.total.take((room - self.bytes.capacity()) * COPIES)?;
             self.bytes.reserve_exact(room - self.bytes.len());
-            // What the vector has taken beyond that, if anything, is given back with its capacity.
+            // If the vector allocated more than that, the excess counts as well and is released with the vector.
             let extra = self.bytes.capacity() - room;
             self.total.0.used.fetch_add(extra * COPIES, Ordering::Relaxed);
         }
@@ -88,7 +87,7 @@ impl RequestBody {
         Ok(())
     }
 
-    /// Bytes that have arrived.
+    /// The bytes received so far.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

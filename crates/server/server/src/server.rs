@@ -1,4 +1,4 @@
-//! Starting and stopping the shards.
+//! Starts and stops the shards.
 
 use std::{future::Future, io, net::TcpListener, rc::Rc, sync::Arc, thread};
 
@@ -29,24 +29,23 @@ use crate::{
 /// The listeners of a server, each on a port of its own.
 #[derive(Debug)]
 pub struct Ports {
-    /// For clients, and for everything that has no port of its own.
+    /// For clients, and for everything without a port of its own.
     pub clients: Listeners,
-    /// For broadcasts without a key, if they are taken.
+    /// For broadcasts without a key. `None`: there is no such port.
     pub broadcasts: Option<Listeners>,
-    /// For metrics, if clients must not see them.
+    /// For metrics that clients must not see. `None`: there is no such port.
     pub metrics: Option<Listeners>,
 }
 
 /// The sockets of one shard, by purpose.
 type Sockets = Vec<(Purpose, TcpListener)>;
 
-/// Serves until `shutdown` completes. From then on no work is taken: connections are answered 503. What was taken is
-/// delivered, the sessions end, the listeners close, and this returns.
+/// Serves until `shutdown` completes. From then on the server takes no more work, and connections are answered 503.
+/// Accepted broadcasts are delivered, the sessions end, the listeners close, and this returns.
 ///
-/// `application` is made with the publisher that its broadcasts go through.
+/// `application` is called with the publisher for the application's broadcasts.
 ///
-/// # Errors
-/// When a shard's thread or runtime cannot be started.
+/// # Errors A shard's thread or runtime cannot be started.
 pub async fn run(
     config: Config,
     ports: Ports,
@@ -88,13 +87,13 @@ pub async fn run(
 
     tokio::select! {
         () = shutdown => {}
-        // A shard that ends by itself could not start; its error is below.
+        // A shard that ends on its own could not start; its error is below.
         _ = ends.recv() => {}
     }
     let since = Instant::now();
     finishing.stopping();
     drain_all(&config, &publisher, &stage, since, drains).await;
-    // Sessions that were left end with their shard; the application hears of them, too.
+    // The remaining sessions end with their shard, and the application is told about them, too.
     while ends.recv().await.is_some() {}
     let time_left = config.shutdown_timeout.saturating_sub(since.elapsed());
     let finished = timeout(time_left.max(MIN_FINISH), finishing.finish());
@@ -108,7 +107,7 @@ pub async fn run(
     })
 }
 
-/// Takes no more work, and returns when all sessions are gone or their time is up. Only then do the shards end.
+/// Takes no more work, and returns when all sessions are gone or their time is up. The shards end only after that.
 async fn drain_all(
     config: &Config,
     publisher: &Publisher,
@@ -177,9 +176,9 @@ async fn serve(
     tokio::task::spawn_local(ticker::run(Rc::clone(&shard), TICK));
     tokio::task::spawn_local(census::run(Rc::clone(&shard), census));
     drain::run(&shard, &mut stages).await;
-    // Its drop is the message.
+    // The drop is the signal.
     drop(drained);
-    // Others may still drain: this shard's listeners answer until all are done.
+    // Other shards may still drain. This shard's listeners answer until all are done.
     let _over = stages.wait_for(|stage| *stage == Stage::Over).await;
     Ok(())
 }

@@ -14,33 +14,33 @@ use crate::{
     shard::{OpenSession, Shard},
 };
 
-/// Commands that may wait for their turn, in bytes of memory. What was read behind them stays as it is until they are
-/// done: a read of 64 KiB may hold a thousand times as much, compressed.
+/// The memory for commands that wait for their turn, in bytes. Bytes read after them stay undecoded until they are
+/// done: compressed, a read of 64 KiB may hold a thousand times as much.
 const MAX_TASK_BYTES: usize = 64 * 1024;
 
-/// Answers that one read may lead to before they are written, in bytes of memory: then the socket takes them, or shows
-/// that it is full, and from there on the session's cap holds.
+/// The memory for answers before they are written, in bytes. Beyond it the socket takes them, or turns out to be full;
+/// then the session's cap applies.
 const MAX_STAGED_BYTES: usize = 64 * 1024;
 
-/// Work that one read leads to. One command a read is the rule, so one lives inline.
+/// Tasks from one read. A read usually holds one command, so the first task is stored inline.
 #[derive(Default)]
 struct Inbox {
     tasks: SmallVec<[Task; 1]>,
-    /// Tasks that are in `n_bytes`.
+    /// The number of tasks that `n_bytes` includes.
     n_counted: usize,
     n_bytes: usize,
-    /// What was read and not decoded, because enough waits already.
+    /// Bytes that were read but not decoded, because enough tasks wait already.
     rest: Box<[u8]>,
 }
 
-/// Whether the connection is over, and the frame to go out before the server closes it (RFC 6455 §7.1.1). It
+/// Breaks when the connection is over, with the frame to send before the server closes it (RFC 6455 §7.1.1). The frame
 /// goes out behind the answers to everything that was read with it.
 type Over = ControlFlow<Option<Vec<u8>>>;
 
-/// Serves a session until either side ends it. Bytes that came along with the request are `early`.
+/// Serves a session until either side ends it. `early` are bytes that arrived with the request.
 ///
-/// Reading goes on only when everything that was read before is done, so a client's commands run one at a
-/// time, in order, and a client that floods fills its own socket.
+/// The next read waits until everything read before is done. So a client's commands run one at a time, in order, and a
+/// client that floods fills its own socket.
 pub(crate) async fn serve(
     session: OpenSession,
     connection: Rc<Connection>,
@@ -54,7 +54,7 @@ pub(crate) async fn serve(
     loop {
         if unread.is_empty() {
             if endpoint.has_pending() {
-                // Boxed, as below.
+                // Boxed for the reason given below.
                 Box::pin(settle_until_readable(shard, *id, &connection, &mut endpoint)).await;
             }
             if connection.readable().await.is_err() {
@@ -78,7 +78,7 @@ pub(crate) async fn serve(
             )
         };
         if let Some(tasks) = tasks {
-            // Boxed: it takes a kilobyte while it runs, and most sessions are idle.
+            // Boxed: the future takes a kilobyte while it runs, and most sessions are idle.
             Box::pin(perform(shard, *id, &mut endpoint, tasks)).await;
             shard.reserve(*id, &mut n_reserved, decoder.held_bytes() + unread.len());
         }
@@ -96,7 +96,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// Does what becomes due besides reading, until the socket can be read or has failed.
+/// Handles what is due besides reading, until the socket is readable or has failed.
 async fn settle_until_readable(
     shard: &Rc<Shard>,
     id: SessionId,
@@ -118,7 +118,7 @@ async fn settle_until_readable(
 
 async fn perform(shard: &Rc<Shard>, id: SessionId, endpoint: &mut Endpoint, tasks: Box<SmallVec<[Task; 1]>>) {
     for task in *tasks {
-        // Commands behind the one that ended the session came too late.
+        // Commands after the one that ended the session are ignored.
         if shard.is_ending(id) {
             break;
         }
@@ -151,7 +151,7 @@ impl Shard {
         }
     }
 
-    /// Decodes what was read, until too much waits for its turn.
+    /// Decodes bytes until too many tasks wait for their turn.
     fn decode(
         self: &Rc<Self>,
         id: SessionId,
@@ -196,7 +196,7 @@ impl Shard {
         }
     }
 
-    /// Writes what one read has led to as soon as it is much. Returns whether the session is ending.
+    /// Writes the answers to a read once there are many. Returns whether the session is ending.
     fn settle(self: &Rc<Self>, id: SessionId) -> bool {
         let is_much = match self.hub.borrow_mut().get_mut(id) {
             Some((_, outbox)) if !outbox.is_sealed() => outbox.held_bytes() > MAX_STAGED_BYTES,
@@ -208,8 +208,8 @@ impl Shard {
         false
     }
 
-    /// Our Close frame is out: everything but the peer's is ignored. After a protocol error the decoder is
-    /// lost, and only the end of the stream (or the deadline) ends the wait.
+    /// Waits for the peer's Close frame after ours is out, and ignores everything else. After a protocol error the
+    /// decoder is unusable, so only the end of the stream (or the deadline) ends the wait.
     fn await_close(&self, mut input: &mut [u8], decoder: &mut Decoder) -> Over {
         loop {
             let consumed = match decoder.decode(&self.codec.decoding, input) {
@@ -229,7 +229,7 @@ impl Shard {
 }
 
 impl Inbox {
-    /// Whether no more may be decoded. Called after each message, of which each leads to one task at the most.
+    /// Whether decoding must pause. Called after each message; a message makes at most one task.
     fn is_full(&mut self) -> bool {
         if self.n_counted < self.tasks.len() {
             self.n_counted = self.tasks.len();
@@ -239,7 +239,7 @@ impl Inbox {
     }
 }
 
-/// Echoes the peer's code (RFC 6455 §5.5.1).
+/// Encodes the answer to the peer's Close frame, with the peer's code (RFC 6455 §5.5.1).
 fn answer_to_close(frame: Option<CloseFrame<'_>>) -> Vec<u8> {
     let mut answer = Vec::new();
     let echoed = frame.map(|frame| CloseFrame {

@@ -1,4 +1,4 @@
-//! What the tasks of one shard share.
+//! The state that the tasks of one shard share.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,8 +18,8 @@ use crate::{
     pending_subscriptions::PendingSubscriptions, request_bodies::RequestBodies,
 };
 
-/// Size of the one buffer into which all sessions of a shard are read. An average command is a few hundred
-/// bytes; 64 KiB takes the largest default message in one read.
+/// Size of the buffer into which all sessions of a shard are read. A typical command is a few hundred bytes; 64 KiB
+/// takes the largest default message in one read.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
 /// The sessions of a shard.
@@ -38,21 +38,21 @@ pub(crate) struct Shard {
     pub(crate) identities: RefCell<Identities>,
     pub(crate) codec: Codec,
     pub(crate) metrics: Metrics,
-    /// Sessions whose connection takes no more bytes at the moment, and since when.
+    /// Sessions whose socket is full at the moment, and since when.
     pub(crate) blocked: RefCell<BTreeMap<SessionId, Instant>>,
-    /// How much memory the sessions may use before room is made, see [`crate::memory`].
+    /// The memory use at which room is made; see [`crate::memory`].
     pub(crate) makes_room_at: Cell<usize>,
     pub(crate) calls: CallsUnderWay,
     pub(crate) draining: Draining,
 }
 
-/// What all shards count together or look at together.
+/// The state that all shards share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) open_connections: OpenConnections,
     pub(crate) pending_subscriptions: PendingSubscriptions,
     pub(crate) request_bodies: RequestBodies,
-    /// What stands behind the admin page, if there is one.
+    /// The admin page's state, if there is such a page.
     pub(crate) admin: Option<Arc<Admin>>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Codec {
 pub(crate) struct Draining {
     /// Told once, when every broadcast that the server took is in the outboxes.
     pub(crate) may_drain: Notify,
-    /// Told whenever the last session is gone.
+    /// Notified whenever the last session is gone.
     pub(crate) emptied: Notify,
 }
 
@@ -121,7 +121,7 @@ impl Shard {
         }
     }
 
-    /// Takes a connection into the hub; `format` is one of [`crate::encoding`]'s.
+    /// Adds a connection to the hub; `format` is one of [`crate::encoding`]'s.
     pub(crate) fn open_session(self: &Rc<Self>, connection: Rc<Connection>, format: Format) -> OpenSession {
         let id = self.hub.borrow_mut().insert(connection, format);
         self.metrics.clients.add(1);
@@ -135,7 +135,7 @@ impl Shard {
     }
 }
 
-/// A session's entry in the hub; leaving the hub is tied to its end, however the session's task ends.
+/// A session's entry in the hub. Its drop removes the session from the hub, however the session's task ends.
 pub(crate) struct OpenSession {
     pub(crate) shard: Rc<Shard>,
     pub(crate) id: SessionId,
@@ -147,7 +147,7 @@ impl Drop for OpenSession {
         let mut hub = self.shard.hub.borrow_mut();
         if let Some((connection, outbox)) = hub.get_mut(self.id) {
             metrics.failed_server_messages.add(outbox.n_frames() as u64);
-            // The task that waits for room would keep the connection for as long as its client does not read.
+            // Otherwise the task that waits for room would keep the connection for as long as its client does not read.
             if outbox.is_blocked() {
                 connection.cut();
             }

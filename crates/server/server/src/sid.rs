@@ -5,7 +5,7 @@ const LENGTH: usize = 21;
 /// Characters that need no escaping in URLs, headers and JSON.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/// Makes an id that nobody can guess.
+/// Makes an id that cannot be guessed.
 ///
 /// It never comes from a request header: a client that could choose its id could pass for another session.
 pub(crate) fn generate() -> String {

@@ -1,7 +1,7 @@
 //! The bytes of one accepted connection, plain or inside TLS.
 //!
-//! TLS is driven by hand: a session's task and the fan-out loop share a connection, and the loop writes without
-//! waking anybody. A plain connection pays one empty pointer for it.
+//! TLS is driven by hand, because a session's task and the fan-out loop share a connection, and the loop writes without
+//! waking any task. A plain connection pays one empty pointer for it.
 
 use std::{
     cell::RefCell,
@@ -27,10 +27,9 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A stream on an accepted socket; with `tls`, when the handshake is done.
+    /// A stream on an accepted socket. With `tls`, returns after the handshake.
     ///
-    /// # Errors
-    /// The peer left, or does not speak TLS; it has got its alert then.
+    /// # Errors The peer left, or does not speak TLS. It has got its alert then.
     pub(crate) async fn accept(socket: TcpStream, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
         let tls = tls.map(TlsSession::new).transpose()?;
         let stream = Self {
@@ -74,7 +73,7 @@ impl Stream {
         self.socket.writable().await
     }
 
-    /// Reads what is there; 0 is the end of the stream.
+    /// Reads the bytes that have arrived. 0 is the end of the stream.
     pub(crate) fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match &self.tls {
             None => self.socket.try_read(buffer),
@@ -82,8 +81,8 @@ impl Stream {
         }
     }
 
-    /// Writes what the socket takes. With no slices it only passes on what it took before, and says `WouldBlock`
-    /// while there is some left. One slice goes through plain `send`, which is cheaper than `writev`.
+    /// Writes as many bytes as the socket takes. Without slices, only flushes bytes taken earlier, and returns
+    /// `WouldBlock` while some are left. One slice goes through plain `send`, which is cheaper than `writev`.
     pub(crate) fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         match (&self.tls, slices) {
             (Some(tls), _) => tls.borrow_mut().write(&self.socket, slices),
@@ -93,17 +92,17 @@ impl Stream {
         }
     }
 
-    /// Bytes that the stream holds while its socket is full: a TLS record, at the most.
+    /// Bytes that the stream holds while its socket is full: at most one TLS record.
     pub(crate) fn unsent_bytes(&self) -> usize {
         self.tls.as_ref().map_or(0, |_| tls::MAX_UNSENT_BYTES)
     }
 
-    /// Ends both directions at once. Whoever waits for this stream wakes.
+    /// Ends both directions at once and wakes all tasks that wait for this stream.
     pub(crate) fn cut(&self) {
         self.shut_down(Shutdown::Both);
     }
 
-    /// Says that nothing more will be written; best effort.
+    /// Shuts down the writing direction; best effort.
     pub(crate) fn finish(&self) {
         if let Some(tls) = &self.tls {
             tls.borrow_mut().say_goodbye(&self.socket);
@@ -112,12 +111,12 @@ impl Stream {
     }
 
     fn shut_down(&self, directions: Shutdown) {
-        // An error says that the connection has ended already.
+        // An error means that the connection has already ended.
         let _already_ended = SockRef::from(&self.socket).shutdown(directions);
     }
 }
 
-/// A peer may tell an end from a connection that somebody cut (RFC 8446 §6.1).
+/// Sends `close_notify`, so that the peer can tell a regular end from a cut connection (RFC 8446 §6.1).
 impl Drop for Stream {
     fn drop(&mut self) {
         if let Some(tls) = &mut self.tls {

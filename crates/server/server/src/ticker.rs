@@ -1,4 +1,4 @@
-//! The one timer of a shard: pings and overdue goodbyes.
+//! The one timer of a shard: pings and missed close deadlines.
 
 use std::{
     rc::Rc,
@@ -14,7 +14,7 @@ use crate::{encoding, pace::PingPrecision, shard::Shard};
 /// Sessions that are pinged before other tasks get their turn.
 const PORTION: usize = 256;
 
-/// Runs as long as the shard.
+/// Runs for as long as the shard.
 pub(crate) async fn run(shard: Rc<Shard>, tick: Duration) {
     let mut ticks = tokio::time::interval(tick);
     // A stalled shard must not send the pings of several ticks at once.
@@ -63,10 +63,10 @@ impl Shard {
     }
 }
 
-/// The ping of one moment, encoded once per format and precision.
+/// The pings of one tick, encoded once per format and precision.
 struct Pings {
     since_epoch: Duration,
-    /// As many as there are kinds of clients: a handful.
+    /// One entry per kind of client, so only a handful.
     frames: Vec<((Format, PingPrecision), Frame)>,
 }
 

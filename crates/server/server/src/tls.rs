@@ -1,5 +1,4 @@
-//! TLS for the listeners: the settings that all connections share, and the certificate that can be replaced while
-//! they run.
+//! TLS for the listeners: settings shared by all connections, and a certificate that can be replaced at run time.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -15,13 +14,13 @@ pub(crate) mod test_files;
 use certificate::Certificate;
 pub use certificate::CertificateError;
 
-/// What clients may agree on in the handshake (RFC 7301): WebSocket over HTTP/2 is not spoken here.
+/// The protocol offered in the handshake (RFC 7301). WebSocket over HTTP/2 is not supported.
 const ALPN_HTTP_1: &[u8] = b"http/1.1";
 
 /// TLS 1.2 and 1.3 with one certificate, for any number of listeners. Clones share everything.
 ///
-/// A client that comes back resumes its session by a ticket, which saves the signature; the keys of the tickets live
-/// in memory and change every few hours.
+/// A returning client resumes its session with a ticket, which saves the signature. The keys of the tickets live in
+/// memory and change every few hours.
 #[derive(Debug, Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
@@ -40,26 +39,24 @@ impl Tls {
         Ok(Self { config, certificate })
     }
 
-    /// Looks whether the files have changed since they were last read, and takes what is there now for all
-    /// connections to come; those that are there stay. Returns whether there was anything new. Meant to be called
-    /// every few seconds: a change is taken when two looks in a row see the same, so that of two files that are
-    /// replaced one after the other neither is paired with the other's predecessor.
+    /// Checks whether the files have changed since they were last read, and uses the new certificate for all later
+    /// connections. Existing connections keep theirs. Returns whether the certificate changed. Call it every few
+    /// seconds: a change counts once two checks in a row see the same contents, so that files which are replaced one
+    /// after the other are not paired with each other's predecessor.
     ///
-    /// # Errors
-    /// See [`CertificateError`]; it comes once per change, and the certificate stays as it was.
+    /// # Errors See [`CertificateError`]. Each change is reported once, and the old certificate stays in use.
     pub fn look_for_change(&self) -> Result<bool, CertificateError> {
         self.certificate.look_for_change()
     }
 
     /// Reads both files now, changed or not.
     ///
-    /// # Errors
-    /// See [`CertificateError`]; the certificate stays as it was.
+    /// # Errors See [`CertificateError`]; the old certificate stays in use.
     pub fn reload(&self) -> Result<(), CertificateError> {
         self.certificate.reload()
     }
 
-    /// For the handshakes of new connections.
+    /// The settings for handshakes of new connections.
     pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }

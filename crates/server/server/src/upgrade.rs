@@ -1,7 +1,7 @@
-//! From an accepted socket to a session: reads the request head and sends the connection where it belongs.
+//! From an accepted socket to a session: reads the request head and routes the connection.
 //!
-//! A WebSocket request is answered here, from the shard's buffer, because a herd of clients arrives through
-//! this door. Everything else is HTTP and goes, with the bytes read so far, to [`crate::http`].
+//! A WebSocket request is answered here, from the shard's buffer, because thousands of clients may arrive at once.
+//! Everything else is HTTP and goes, with the bytes read so far, to [`crate::http`].
 
 use std::{
     io::{self, IoSlice},
@@ -35,14 +35,14 @@ use crate::{
     tls::Tls,
 };
 
-/// Where a request belongs.
+/// The destination of a request.
 enum Route {
     WebSocket(Box<Accepted>),
     /// These bytes are the beginning of plain HTTP.
     Http(Vec<u8>),
 }
 
-/// A WebSocket request, answered.
+/// A WebSocket request and its 101 answer.
 struct Accepted {
     kind: Kind,
     response: Vec<u8>,
@@ -51,9 +51,9 @@ struct Accepted {
     early: Box<[u8]>,
 }
 
-/// Why a connection ends before it became anything.
+/// Why a connection ends before it becomes a session.
 enum Refusal {
-    /// The peer left, or sent nothing in time; nobody listens to an answer.
+    /// The peer left, or sent nothing in time. There is no one to answer.
     Silent,
     /// An HTTP answer.
     Answer {
@@ -105,7 +105,7 @@ pub(crate) async fn receive(
     }
 }
 
-/// The first words on a new WebSocket: the 101 answer and, usually in the same write, the welcome.
+/// Sends the first bytes on a new WebSocket: the 101 answer and, usually in the same write, the welcome.
 async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: OpenConnection) {
     let Accepted {
         kind,
@@ -136,8 +136,8 @@ async fn open(shard: Rc<Shard>, stream: Stream, accepted: Accepted, counted: Ope
     tokio::task::spawn_local(session::serve(opened, connection, endpoint, decoder, early));
 }
 
-/// Reads until the head is complete. Most heads come in one piece and are routed from the shared buffer; the
-/// pieces of others are collected.
+/// Reads until the head is complete. Most heads arrive in one piece and are routed from the shared buffer; the pieces
+/// of others are collected.
 async fn read_head(
     shard: &Shard,
     stream: &Stream,
@@ -170,9 +170,9 @@ async fn read_head(
 }
 
 impl Shard {
-    /// Whether there is room for a connection, now that its request is read and can be answered. For HTTP there is
-    /// beyond the limit, too: a full server is still alive, can be watched, and takes broadcasts. One that stops can be
-    /// watched, too, and answers other requests over HTTP itself.
+    /// Checks whether a connection whose request was read has room. HTTP requests are admitted beyond the limit: a full
+    /// server is alive, can be monitored, and takes broadcasts. A stopping server can be monitored, too, and answers
+    /// other HTTP requests itself.
     fn admit(&self, counted: &OpenConnection, route: Route) -> Result<Route, Refusal> {
         let is_http = matches!(route, Route::Http(_));
         match counted.admission {
@@ -184,7 +184,7 @@ impl Shard {
         }
     }
 
-    /// `None` while the head is incomplete.
+    /// Routes a request. `None` while the head is incomplete.
     fn route(&self, bytes: &[u8], peer: SocketAddr, purpose: Purpose) -> Result<Option<Route>, Refusal> {
         let Some((request, head_len)) = Request::parse(bytes)? else {
             return Ok(None);
@@ -216,7 +216,7 @@ impl Shard {
         }))))
     }
 
-    /// What the application is asked when a client connects, whatever the transport.
+    /// The application's view of a connecting client, for every transport.
     pub(crate) fn connect_request(&self, request: &Request<'_>, peer: SocketAddr) -> ConnectRequest {
         let host = request.header("Host").unwrap_or_default();
         ConnectRequest {
@@ -275,7 +275,7 @@ impl Refusal {
         }
     }
 
-    /// Best effort: a peer that does not take a few hundred bytes at once gets none.
+    /// Sends the answer, best effort: a peer whose socket does not take a few hundred bytes at once gets none.
     fn send(self, stream: &Stream, shard: &Shard) {
         let Self::Answer {
             status,

@@ -1,8 +1,8 @@
-//! Who may see the admin page: whoever knows its secret, and for a while the browser that has sent it.
+//! Decides who may see the admin page: clients that know its secret, and for a while the browser that has sent it.
 //!
-//! The secret is never part of a URL, because proxies log those. A browser sends it in a form and gets a cookie, which is
-//! no secret to keep in a table but says until when it is good, signed with the secret: it outlives a restart, holds on all
-//! shards, and a new secret ends all of them.
+//! The secret is never part of a URL, because proxies log URLs. A browser sends it in a form and gets a cookie. The
+//! cookie needs no table: it holds its expiry time, signed with the secret. So it survives a restart, is valid on all
+//! shards, and a new secret invalidates all cookies.
 
 use std::{
     collections::HashMap,
@@ -17,44 +17,44 @@ use subtle::ConstantTimeEq;
 
 use crate::network::Network;
 
-/// How long a browser need not send the secret again: a working day.
+/// How long a browser stays signed in: a working day.
 pub(crate) const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Wrong secrets of one network that are being answered at the same time; further ones, and right ones meanwhile, are not
-/// looked at.
+/// The most wrong secrets of one network that are being answered at the same time. While there are as many, further
+/// secrets of that network, right ones too, are not checked.
 const MAX_WRONG: u8 = 4;
 
-/// How long the answer to a wrong secret takes. With [`MAX_WRONG`] that is four guesses a second for one network, with
-/// which nobody finds a secret of 16 characters; and who has another address is not kept out by them.
+/// How long the answer to a wrong secret takes. With [`MAX_WRONG`] that allows four guesses a second per network, too
+/// few to find a secret of 16 characters. Operators with another address are not locked out.
 const WRONG_DELAY: Duration = Duration::from_secs(1);
 
-/// Networks that are counted at the same time. When so many guess, those of further ones are answered at once: the
-/// operator gets in, and memory stays bounded.
+/// The most networks that are counted at the same time. Guesses of further networks are answered at once, so that the
+/// operator gets in and memory stays bounded.
 const MAX_NETWORKS: usize = 1024;
 
-/// Decides about secrets and cookies.
+/// Checks secrets and cookies.
 pub(crate) struct Gate {
     secret: String,
     guesses: Arc<Guesses>,
 }
 
-/// Guesses that are being answered, by network. The map's hash is keyed: the addresses are the guessers' choice.
+/// Guesses that are being answered, by network. The map's hash is keyed, because the guessers choose the addresses.
 #[derive(Default)]
 struct Guesses(Mutex<HashMap<Network, u8>>);
 
 /// A guess that is being answered, until it is dropped.
 struct Place {
     guesses: Arc<Guesses>,
-    /// `None` when too many networks are counted.
+    /// `None` if too many networks are counted.
     network: Option<Network>,
 }
 
-/// What is said to a secret.
+/// The answer to a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Right,
     Wrong,
-    /// It was not looked at, because too many wrong ones came from the same network.
+    /// The secret was not checked, because too many wrong ones came from its network.
     TooMany,
 }
 
@@ -66,8 +66,8 @@ impl Gate {
         }
     }
 
-    /// Looks at a secret. A wrong one keeps its place for the whole delay, also when its client hangs up sooner: a
-    /// client that does not wait must not get more guesses. Call it on a shard.
+    /// Checks a secret. A wrong one keeps its place for the whole delay, even if its client hangs up sooner, because a
+    /// client that does not wait must not get more guesses. Must be called on a shard.
     pub(crate) async fn judge(&self, guess: &[u8], peer: IpAddr) -> Verdict {
         let Some(place) = self.guesses.enter(Network::of(peer)) else {
             return Verdict::TooMany;
@@ -86,13 +86,13 @@ impl Gate {
         Verdict::Wrong
     }
 
-    /// A cookie's value that is good for [`SESSION_LIFETIME`].
+    /// A cookie value that is valid for [`SESSION_LIFETIME`].
     pub(crate) fn admit(&self, now: SystemTime) -> String {
         let until = unix_seconds(now + SESSION_LIFETIME);
         format!("{until}.{}", self.signature(until))
     }
 
-    /// Whether the value of a cookie is one of ours and still good.
+    /// Whether a cookie value was made by this gate and has not expired.
     pub(crate) fn knows(&self, cookie: &str, now: SystemTime) -> bool {
         let Some((until, signature)) = cookie.split_once('.') else {
             return false;
@@ -113,7 +113,7 @@ impl Gate {
 }
 
 impl Guesses {
-    /// Counts a guess; `None` when there are too many from its network.
+    /// Counts a guess. `None` if there are too many from its network.
     fn enter(self: &Arc<Self>, network: Network) -> Option<Place> {
         let mut table = self.table();
         let is_counted = table.contains_key(&network) || table.len() < MAX_NETWORKS;
@@ -153,12 +153,12 @@ impl Drop for Place {
     }
 }
 
-/// A clock before 1970 is one that was never set.
+/// The Unix time in seconds. A clock before 1970 was never set and counts as 0.
 fn unix_seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Without the secret.
+/// Omits the secret.
 impl fmt::Debug for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gate").finish_non_exhaustive()

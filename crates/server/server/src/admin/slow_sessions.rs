@@ -1,7 +1,7 @@
-//! The sessions for which the most waits, because their clients do not read: what `blocked_clients_num` and `pending_bytes`
-//! only count.
+//! The sessions with the most unsent bytes. The metrics `blocked_clients_num` and `pending_bytes` only count them.
 //!
-//! Shards share nothing, so each leaves its list with its census ([`crate::census`]), and only while somebody looks.
+//! Shards share nothing, so each shard leaves its list with its census ([`crate::census`]), and only while the admin
+//! page is open.
 
 use std::{
     collections::BTreeMap,
@@ -14,23 +14,23 @@ use std::{
 
 use serde::Serialize;
 
-/// The most sessions of a list, and of each shard's: a page shows no more, and the rest is a number.
+/// The most sessions in a shard's list and in the list of all shards. The page shows no more; the rest is a number.
 const MAX_LISTED: usize = 20;
 
-/// How long after the last look the shards go on to make lists: a page that loses its connection for a while should not
-/// begin anew.
+/// How long the shards go on making lists after the last request, so that a page that loses its connection for a while
+/// still finds them.
 const ATTENTION: Duration = Duration::from_secs(60);
 
 /// The lists of all shards.
 #[derive(Debug)]
 pub(crate) struct SlowSessions {
-    /// When somebody looked last, in milliseconds after `began`; 0: never.
+    /// The time of the last request, in milliseconds after `began`. 0: never.
     looked_at: AtomicU64,
     began: Instant,
     shards: Box<[Mutex<Option<Vec<SlowSession>>>]>,
 }
 
-/// One session whose connection takes no more bytes.
+/// One session with a full socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct SlowSession {
     pub(crate) sid: String,
@@ -38,20 +38,20 @@ pub(crate) struct SlowSession {
     pub(crate) shard: usize,
     pub(crate) pending_bytes: usize,
     pub(crate) pending_messages: usize,
-    /// How long its connection has taken nothing, or less than there was.
+    /// How long its socket has not taken all that was written, in milliseconds.
     pub(crate) blocked_ms: u64,
 }
 
-/// The ones with the most waiting bytes of all that are offered.
+/// Collects the sessions with the most unsent bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Slowest {
-    /// By bytes, and by their number among those that were offered, which tells equal ones apart.
+    /// Sessions by unsent bytes, then by the order in which they were offered, which makes keys distinct.
     sessions: BTreeMap<(usize, usize), SlowSession>,
     n_offered: usize,
 }
 
 impl Slowest {
-    /// Takes a session if it belongs to the list; `describe` is only called then.
+    /// Adds a session if it belongs in the list. `describe` is called only in that case.
     pub(crate) fn offer(&mut self, pending_bytes: usize, describe: impl FnOnce() -> SlowSession) {
         self.n_offered += 1;
         if self.sessions.len() == MAX_LISTED {
@@ -79,18 +79,18 @@ impl SlowSessions {
         }
     }
 
-    /// Whether anybody has looked lately, so that lists are worth making.
+    /// Whether the list was requested lately, so that new lists are worth making.
     pub(crate) fn is_watched(&self) -> bool {
         let looked_at = self.looked_at.load(Ordering::Relaxed);
         looked_at > 0 && self.began.elapsed() < Duration::from_millis(looked_at) + ATTENTION
     }
 
-    /// A shard's new list; `None` when it made none.
+    /// Stores a shard's new list. `None` if it made none.
     pub(crate) fn set(&self, shard: usize, list: Option<Vec<SlowSession>>) {
         *self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner) = list;
     }
 
-    /// The list of all shards; none until each has made one. From now on they do.
+    /// The list of all shards. `None` until each shard has made one. The request starts the making of lists.
     pub(crate) fn look(&self) -> Option<Vec<SlowSession>> {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.looked_at.store(now.max(1), Ordering::Relaxed);
@@ -137,7 +137,7 @@ mod tests {
         let list = bytes(&slowest.into_list());
         assert_eq!(list.len(), MAX_LISTED);
         assert_eq!(list[..3], [999, 998, 997]);
-        // In rising order each belongs to the list when it comes; the 5 behind them does not.
+        // The sessions come in rising order, so each belongs in the list when it comes, except the 5 at the end.
         assert!(n_described <= 1001, "{n_described}");
     }
 

@@ -1,5 +1,5 @@
-//! Everything that the admin page shows, as one JSON document: counters as they are, so that whoever asks twice can tell
-//! rates, and a server keeps nothing for anybody. Documented in `docs/reference/serve.md`.
+//! The admin page's data as one JSON document. Counters are totals: clients compute rates from two documents, so the
+//! server keeps no state per client. Documented in `docs/reference/serve.md`.
 
 use std::{
     collections::BTreeMap,
@@ -16,23 +16,23 @@ use crate::{http::Readiness, pending_subscriptions::Summary};
 #[derive(Debug, Serialize)]
 pub(crate) struct State {
     version: &'static str,
-    /// When this was, Unix time in milliseconds.
+    /// The time of the document, in Unix milliseconds.
     time_ms: u64,
-    /// The process' age on a clock that nobody sets: the difference of two is the time for rates.
+    /// The process's age on a monotonic clock. The difference between two documents is the time base for rates.
     uptime_ms: u64,
     shards: usize,
     max_connections: usize,
     #[serde(flatten)]
     readiness: Readiness,
     pending_subscriptions: Summary,
-    /// None until they were counted.
+    /// `None` until the first count.
     slow_sessions: Option<Vec<SlowSession>>,
-    /// Upper bounds of the histograms' buckets in seconds; one more bucket has none.
+    /// Upper bounds of the histograms' buckets in seconds. The last bucket has no bound.
     bucket_bounds: &'static [f64],
     metrics: BTreeMap<&'static str, Vec<SeriesState>>,
 }
 
-/// What only the server knows and the registry does not.
+/// Values that the server knows and the registry does not.
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) uptime: Duration,
@@ -128,7 +128,7 @@ mod tests {
         };
         let now = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         let mut state = State::new(&registry, facts, now);
-        // It changes with every release.
+        // The version changes with every release.
         state.version = "1.0.0";
         expect![[r#"{"version":"1.0.0","time_ms":1800000000000,"uptime_ms":4500,"shards":2,"max_connections":1000,"ready":false,"dependencies":[{"name":"redis","up":false,"reason":"connection refused","for_s":0}],"pending_subscriptions":{"n":0,"reason":null},"slow_sessions":null,"bucket_bounds":[0.0001,0.00025,0.0005,0.001,0.0025,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1.0,2.5,5.0,10.0],"metrics":{"broadcast_duration_seconds":[{"counts":[0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0],"sum_seconds":0.002}],"clients_num":[{"value":2.0}],"dependency_up":[{"labels":{"dependency":"redis"},"value":0.0}],"refused_connections_total":[{"labels":{"reason":"tls"},"value":3.0}]}}"#]].assert_eq(&serde_json::to_string(&state).expect("JSON"));
     }

@@ -1,4 +1,4 @@
-//! `BenchmarkChannel`: what websocket-bench, and load scripts for AnyCable's benchmark application, expect of a server.
+//! `BenchmarkChannel`: the channel that websocket-bench, and load scripts for AnyCable's benchmark application, expect.
 
 use std::borrow::Cow;
 
@@ -12,16 +12,17 @@ use super::{
 };
 use crate::Publisher;
 
-/// Everybody may connect. A subscription hears the stream `all`, or `allX` when the identifier has an `id` of value X:
-/// the names that AnyCable's benchmark application gives its streams. Action `echo` sends its data back to the sender;
-/// `broadcast` publishes its data on the stream and, when everybody there was written to, sends it back with the action
-/// `broadcastResult`: the result means that the broadcast is done, as in the servers that the benchmark was made for.
+/// Accepts every connection. A subscription listens to the stream `all`, or to `allX` if the identifier has an `id`
+/// with the value X, like the streams of AnyCable's benchmark application. Action `echo` sends its data back to the
+/// sender. `broadcast` publishes its data on the stream and, once it was written to all listeners, sends it back with
+/// the action `broadcastResult`. The result means that the broadcast is done, as in the servers for which the benchmark
+/// was made.
 #[derive(Debug)]
 pub struct Benchmark {
     publisher: Publisher,
 }
 
-/// What a client performs. All other keys are its own, and come back as they are.
+/// The data of an action. Its other keys belong to the client and come back unchanged.
 #[derive(Deserialize)]
 struct Performed<'a> {
     #[serde(borrow)]
@@ -29,12 +30,12 @@ struct Performed<'a> {
 }
 
 impl Benchmark {
-    /// The application, publishing through `publisher`.
+    /// Creates the application, which publishes through `publisher`.
     pub fn new(publisher: Publisher) -> Self {
         Self { publisher }
     }
 
-    /// What the sender gets back, as JSON text; `None` for an action that the channel does not have.
+    /// The answer to the sender, as JSON text. `None` if the channel does not have the action.
     async fn perform(&self, identifier: &str, data: &str) -> Option<String> {
         let Some((action, raw)) = action(data) else {
             tracing::debug!(
@@ -100,19 +101,19 @@ fn subscribe(request: &CommandRequest<'_>) -> CommandReply {
     }
 }
 
-/// The action's name, and the JSON that it is written as; `None` when `data` is not an object with an action.
+/// The action's name, and the JSON text of the name. `None` if `data` is not an object with an action.
 fn action(data: &str) -> Option<(Cow<'_, str>, &str)> {
     #[derive(Deserialize)]
     struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-    // A list would do for a struct, too.
+    // serde would accept a list for a struct, too.
     let is_object = data.trim_start().starts_with('{');
     let Performed { action } = is_object.then(|| serde_json::from_str(data).ok()).flatten()?;
     let Name(name) = serde_json::from_str(action.get()).ok()?;
     Some((name, action.get()))
 }
 
-/// `text` with `replacement` in the place of its part `part`.
+/// Returns `text` with its slice `part` replaced by `replacement`.
 fn replaced(text: &str, part: &str, replacement: &str) -> String {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     format!("{}{replacement}{}", &text[..start], &text[start + part.len()..])

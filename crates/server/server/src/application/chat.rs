@@ -1,4 +1,4 @@
-//! `ChatChannel`: the chat of AnyCable's demo, to which k6 scripts for it speak.
+//! `ChatChannel`: the chat of AnyCable's demo, for which k6 scripts exist.
 
 use plimsoll_cable::{broadcast::Publication, disconnect::DisconnectReason, reply};
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use super::{
 };
 use crate::Publisher;
 
-/// Who may connect: whoever has a cookie `uid=<name>/<id>`. A subscription to `ChatChannel` with an `id` hears
-/// `chat_<id>`; action `speak` sends everyone there
+/// Accepts clients with a cookie `uid=<name>/<id>`. A subscription to `ChatChannel` with an `id` listens to
+/// `chat_<id>`; action `speak` sends all listeners there
 /// `{"action":"newMessage","author_id":…,"author":…,"message":…}`.
 #[derive(Debug)]
 pub struct Chat {
     publisher: Publisher,
 }
 
-/// What the application remembers of a connection: its identifiers.
+/// The application's identifiers of a connection.
 #[derive(Serialize, Deserialize)]
 struct User {
     name: String,
@@ -39,7 +39,7 @@ struct NewMessage<'a> {
 }
 
 impl Chat {
-    /// The application, publishing through `publisher`.
+    /// Creates the application, which publishes through `publisher`.
     pub fn new(publisher: Publisher) -> Self {
         Self { publisher }
     }
@@ -123,7 +123,7 @@ fn stream(identifier: &str) -> Option<String> {
     Some(format!("chat_{}", channel.parameter("id")?))
 }
 
-/// Splits at the last `/`: a name may hold one, an id does not.
+/// Parses `<name>/<id>`. Splits at the last `/`, because a name may contain one and an id may not.
 fn parse_uid(cookie: &str) -> Option<User> {
     let (name, id) = cookie.rsplit_once('/')?;
     (!name.is_empty() && !id.is_empty()).then(|| User {

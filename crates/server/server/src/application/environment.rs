@@ -1,15 +1,15 @@
-//! What a stateless application gets with every call: where the client came from, and what the application
-//! asked the session to remember.
+//! The data that a stateless application gets with every call: the client's request, and the state that the application
+//! asked the session to keep.
 
 use std::collections::BTreeMap;
 
-/// The name under which [`Environment::headers`] has the peer's address, as Rack calls it.
+/// The key of the peer's address in [`Environment::headers`], as in Rack.
 pub const REMOTE_ADDRESS: &str = "REMOTE_ADDR";
 
 /// The key of a subscription's state for its whisper stream (docs/protocols/extended.md, Whispers).
 pub(crate) const WHISPER_STREAM: &str = "$w";
 
-/// What an application wants to be remembered, by key. Values are the application's business.
+/// State that an application asked the session to keep, by key. The values are opaque.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State(BTreeMap<String, String>);
 
@@ -21,17 +21,18 @@ pub type StateChanges = BTreeMap<String, String>;
 pub struct Environment {
     /// The full URL of the request, with its query.
     pub url: String,
-    /// The headers that the application gets, by lower-case name, and [`REMOTE_ADDRESS`].
+    /// The headers for the application, by lower-case name, and [`REMOTE_ADDRESS`].
     pub headers: BTreeMap<String, String>,
     /// The connection's state.
     pub cstate: State,
 }
 
 impl State {
-    /// No state at all.
+    /// An empty state.
     pub const EMPTY: Self = Self(BTreeMap::new());
 
-    /// Applies changes: an empty value removes its key, any other replaces what was there (docs/protocols/rpc.md, State).
+    /// Applies changes: an empty value removes its key, any other value replaces the old one (docs/protocols/rpc.md,
+    /// State).
     pub fn merge(&mut self, changes: StateChanges) {
         for (key, value) in changes {
             if value.is_empty() {
@@ -42,31 +43,31 @@ impl State {
         }
     }
 
-    /// Whether nothing is remembered.
+    /// Whether the state is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What is remembered.
+    /// The entries of the state.
     pub fn entries(&self) -> &BTreeMap<String, String> {
         &self.0
     }
 
-    /// What is remembered, given away.
+    /// Consumes the state and returns its entries.
     pub fn into_entries(self) -> BTreeMap<String, String> {
         self.0
     }
 }
 
 impl Environment {
-    /// Nothing known.
+    /// An empty environment.
     pub const EMPTY: Self = Self {
         url: String::new(),
         headers: BTreeMap::new(),
         cstate: State::EMPTY,
     };
 
-    /// The value of one cookie, as it stands in the header.
+    /// The value of one cookie, exactly as in the header.
     pub fn cookie(&self, name: &str) -> Option<&str> {
         let pairs = self.headers.get("cookie")?.split(';');
         pairs

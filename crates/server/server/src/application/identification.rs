@@ -1,4 +1,4 @@
-//! Who a client is, found out without asking the application: by a token, or by letting everybody in.
+//! Identifies clients without asking the application: by a token, or by accepting everyone.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -14,38 +14,38 @@ use super::{
 };
 use crate::{ProxiedHeaders, jwks::Jwks};
 
-/// In front of an application: identifies those clients that it can and leaves the others, and everything but the
-/// connecting, to the application.
+/// Stands in front of an application and identifies the clients that it can. Leaves the other clients, and all calls
+/// except `connect`, to the application.
 pub struct Identification {
     tokens: Option<Tokens>,
     without_token: WithoutToken,
     application: Arc<dyn Application>,
 }
 
-/// Where tokens are found and how they are checked (docs/protocols/identification.md, Tokens).
+/// The place of tokens and the keys that verify them (docs/protocols/identification.md, Tokens).
 #[derive(Debug)]
 pub struct Tokens {
-    /// Name of the query parameter; with `x-` in front of it, name of the header.
+    /// The name of the query parameter. The header's name has `x-` in front.
     pub parameter: String,
-    /// For tokens that are signed with a secret.
+    /// The secret for symmetrically signed tokens.
     pub secret: Option<Secret>,
-    /// For tokens that are signed with a private key.
+    /// The public keys for tokens signed with a private key.
     pub jwks: Option<Jwks>,
 }
 
-/// What becomes of a client without a token.
+/// The treatment of clients without a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WithoutToken {
     /// The application decides.
     Application,
-    /// It is let in, and its session id is who it is.
+    /// The client is accepted, and its session id becomes its identity.
     Public,
-    /// It is refused.
+    /// The client is refused.
     Refused,
 }
 
 impl Identification {
-    /// Stands in front of `application`.
+    /// Creates it in front of `application`.
     pub fn new(
         tokens: Option<Tokens>,
         without_token: WithoutToken,
@@ -76,7 +76,7 @@ impl Identification {
         match error {
             TokenError::Expired => refused(DisconnectReason::TokenExpired),
             TokenError::UnknownKey | TokenError::Invalid(_) => refused(DisconnectReason::Unauthorized),
-            // AnyCable calls this an error of whoever made the token, not of the client.
+            // AnyCable calls this an error of the token's issuer, not of the client.
             TokenError::NoIdentifiers => ConnectReply::Failed,
         }
     }
@@ -130,7 +130,8 @@ impl Application for Identification {
 }
 
 impl Tokens {
-    /// The header, where the sub-protocol `anycable-token.…` is found as well, then the query.
+    /// The client's token: from the header (which also holds one from the sub-protocol `anycable-token.…`), else from
+    /// the query.
     fn find<'a>(&self, environment: &'a Environment) -> Option<&'a str> {
         let header = environment
             .headers
@@ -139,7 +140,7 @@ impl Tokens {
         header.map(String::as_str).or_else(query)
     }
 
-    /// `None`: nobody can say, because the keys cannot be had.
+    /// Verifies a token. `None` if the keys are unavailable.
     async fn verify(&self, token: &str) -> Option<Result<String, TokenError>> {
         let Some(jwks) = &self.jwks else {
             return Some(self.verify_with(None, token));
@@ -164,7 +165,7 @@ impl Tokens {
     }
 }
 
-/// The first value that is not empty. Tokens consist of characters that need no escaping.
+/// The first value of a query parameter that is not empty. Tokens consist of characters that need no escaping.
 fn query_value<'a>(url: &'a str, parameter: &str) -> Option<&'a str> {
     let (_, query) = url.split_once('?')?;
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));

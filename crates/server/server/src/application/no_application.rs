@@ -1,4 +1,5 @@
-//! No application: nobody is let in and nothing may be subscribed to, but for what is decided in front of it.
+//! The application of a server without one: it refuses all connections and subscriptions that were not decided in front
+//! of it.
 
 use plimsoll_cable::{disconnect::DisconnectReason, reply};
 

@@ -1,4 +1,4 @@
-//! Channels that the server answers without the application, because their subscribers name the stream: signed and public
+//! Channels that the server answers without the application, because the identifier names the stream: signed and public
 //! streams, Turbo Streams and CableReady (docs/protocols/identification.md, Signed stream names).
 
 use std::sync::Arc;
@@ -15,29 +15,29 @@ use super::{
     Reply, StateChanges, Status, WHISPER_STREAM, channel::Channel,
 };
 
-/// In front of an application: answers for these channels and leaves all others, and the connecting, to the
+/// Stands in front of an application and answers for these channels. Leaves all other channels, and `connect`, to the
 /// application.
 pub struct StreamChannels {
     channels: Vec<StreamChannel>,
     application: Arc<dyn Application>,
 }
 
-/// One such channel.
+/// One channel that the server answers.
 #[derive(Debug)]
 pub struct StreamChannel {
-    /// The `channel` of its identifiers.
+    /// The value of `channel` in its identifiers.
     name: String,
-    /// Where an identifier has the signed name.
+    /// The field of the signed name in an identifier.
     signed_field: &'static str,
-    /// Without it no signed name counts.
+    /// Verifies signed names. `None`: no signed name is accepted.
     verifier: Option<Verifier>,
-    /// Whether a plain `stream_name` does.
+    /// Whether a plain `stream_name` is accepted.
     takes_plain_names: bool,
-    /// Whether subscribers may whisper to a stream whose name was signed. To a public one they always may.
+    /// Whether subscribers may whisper to a signed stream. They always may to a public one.
     whispers: bool,
 }
 
-/// A stream that a client may hear.
+/// A stream that a client may listen to.
 #[derive(Debug, PartialEq, Eq)]
 struct Grant {
     stream: String,
@@ -58,8 +58,8 @@ enum Refusal {
 }
 
 impl StreamChannel {
-    /// AnyCable's own channel, normally called `$pubsub`: names signed with `secret`, and plain names when the streams
-    /// are public. Whispering to signed streams is up to `whispers`.
+    /// AnyCable's own channel, normally called `$pubsub`: names signed with `secret`, and plain names if the streams
+    /// are public. `whispers` allows whispers to signed streams.
     pub fn pubsub(name: String, secret: Option<&str>, is_public: bool, whispers: bool) -> Self {
         Self {
             name,
@@ -114,7 +114,7 @@ impl StreamChannel {
 }
 
 impl StreamChannels {
-    /// Stands in front of `application`.
+    /// Creates it in front of `application`.
     pub fn new(channels: Vec<StreamChannel>, application: Arc<dyn Application>) -> Self {
         Self {
             channels,
@@ -122,7 +122,7 @@ impl StreamChannels {
         }
     }
 
-    /// `None`: the application's business.
+    /// The channel that answers for an identifier. `None`: the application answers.
     fn find(&self, identifier: &str) -> Option<(&StreamChannel, Channel)> {
         let parameters = Channel::parse(identifier)?;
         let channel = self
@@ -195,7 +195,7 @@ impl Application for StreamChannels {
         self.application.hears_of_every_end()
     }
 
-    /// The application never heard of the subscriptions to these channels.
+    /// Omits subscriptions to these channels, because the application never heard of them.
     fn disconnect(&self, mut request: DisconnectRequest) {
         let is_its_own = |identifier: &str| self.find(identifier).is_none();
         request.subscriptions.retain(|identifier| is_its_own(identifier));
@@ -221,7 +221,7 @@ fn whispering(stream: &str, may_whisper: bool) -> StateChanges {
 mod tests {
     use super::*;
 
-    /// Signed by Rails with `s3cr3t`.
+    /// A name signed by Rails with `s3cr3t`.
     const SIGNED: &str = "ImNoYXQvMjAyMyI=--92681d73b6a2c7f43ebabe8cb78625c005935b17473630265c8d96d6237fbc4b";
     const SIGNED_EMPTY: &str = "IiI=--fa7cfe3c792b6fba95be15c0ee1c4a7d7c46ec351903687b979e44eb41688576";
 

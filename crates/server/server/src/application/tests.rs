@@ -1,4 +1,4 @@
-//! Applications in front of another one pass on what is not theirs.
+//! Applications that stand in front of another one forward the calls that they do not answer.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use super::{
     Environment, Identification, Reply, State, StreamChannel, StreamChannels, WithoutToken,
 };
 
-/// Writes down what it is asked.
+/// Records the calls it gets.
 #[derive(Default)]
 struct Recorder(Mutex<Vec<&'static str>>);
 

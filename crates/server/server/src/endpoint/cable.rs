@@ -25,35 +25,35 @@ mod settling;
 pub(crate) use self::pending::Due;
 use self::pending::Pending;
 
-/// Subscriptions that one connection may hold, pending ones included. Pages have a handful; without a limit one client could fill
-/// the memory. Beyond it a subscription is rejected.
+/// The most subscriptions per connection, pending ones included. Pages have a handful; without a limit one client could
+/// fill the memory. Beyond it a subscription is rejected.
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
-/// Bytes that their identifiers may have together: those of pages have a hundred each. A client may write into them
-/// what it likes, up to its largest message, and they are kept three times.
+/// The most bytes of a connection's identifiers in total. Those of pages have a hundred bytes each. A client may put
+/// anything into them, up to its largest message, and they are stored three times.
 const MAX_IDENTIFIER_BYTES: usize = 256 * 1024;
 
-/// What the server remembers of a session. The streams are in the hub.
+/// The server's state of a session. The streams are in the hub.
 #[derive(Debug)]
 pub(crate) struct CableSession {
     sid: Rc<str>,
-    /// Who it is, in the application's words; none when the application has none.
+    /// The identifiers given by the application. `None` if it gives none.
     identity: Option<Box<Identity>>,
     subscriptions: Vec<Box<str>>,
-    /// Only when there is something to remember: an idle session without stays small.
+    /// `None` if there is nothing to remember, so that an idle session stays small.
     memory: Option<Box<Memory>>,
 }
 
-/// What a session remembers for those who remember nothing themselves.
+/// The state that a session keeps for a stateless application.
 #[derive(Default)]
 struct Memory {
-    /// To be told of the session's end; none as long as no reply asked for it.
+    /// The application to tell when the session ends. `None` until a reply asks for it.
     farewell_to: Option<Arc<dyn Application>>,
-    /// Without the request when the application does not want it.
+    /// The client's request, empty if the application does not want it, and the connection's state.
     environment: Environment,
-    /// By the subscription's identifier; no entry is an empty state.
+    /// State by the subscription's identifier. A missing entry is an empty state.
     istate: BTreeMap<Box<str>, State>,
-    /// Subscriptions about which the application has not decided; none as long as it decides at once.
+    /// Subscriptions that the application has not decided about. `None` while there are none.
     pending: Option<Box<Pending>>,
 }
 
@@ -94,8 +94,8 @@ impl Request {
 }
 
 impl CableSession {
-    /// Asks the application whether the client may stay, and sends what it says. While the application makes up
-    /// its mind, the client already gets what is queued for it: the answer to its upgrade.
+    /// Asks the application whether the client may stay, and sends its answer. Meanwhile the client already gets its
+    /// queued frames: the answer to its upgrade.
     pub(crate) async fn connect(
         shard: &Rc<Shard>,
         id: SessionId,
@@ -148,8 +148,7 @@ impl CableSession {
 
     /// Decodes a frame. `None`: there is nothing to do.
     ///
-    /// # Errors
-    /// Only what ends the connection; other faults of a client are logged and ignored.
+    /// # Errors Only faults that end the connection. Other faults of a client are logged and ignored.
     pub(crate) fn receive(&self, frame: &[u8]) -> Result<Option<Request>, CommandError> {
         match Command::parse(frame) {
             Ok(Command::Subscribe {
@@ -171,7 +170,7 @@ impl CableSession {
             Ok(Command::History { identifier }) => Ok(Some(Request::History(identifier.into()))),
             Ok(Command::Presence { identifier }) => Ok(Some(Request::Presence(identifier.into()))),
             Ok(Command::Ping) => Ok(Some(Request::Ping)),
-            // Nobody keeps who is present, so there is nothing to join or to leave.
+            // Presence is not supported, so there is nothing to join or to leave.
             Ok(Command::Pong | Command::Join | Command::Leave) => Ok(None),
             Err(error) if error.is_fatal() => Err(error),
             Err(error) => {
@@ -204,7 +203,7 @@ impl CableSession {
                 let publisher = &shard.publisher;
                 publisher.whisper(shard.number, id, stream, data.into()).await;
             }
-            // Nothing is kept that could be sent, and nobody knows who is present; clients wait for an answer.
+            // History and presence are not supported, but clients wait for an answer.
             Request::History(identifier) if self.must_be_subscribed("history", &identifier) => {
                 shard.send_text(id, &reply::encode_reject_history(&identifier));
             }
@@ -216,8 +215,9 @@ impl CableSession {
         }
     }
 
-    /// A second `subscribe` for a live or pending subscription gets no answer of its own: clients repeat the command
-    /// until the first answer arrives, and one answer is enough (docs/protocols/cable.md, Repeated subscribes).
+    /// Subscribes. A second `subscribe` for a live or pending subscription gets no answer of its own: clients repeat
+    /// the command until the first answer arrives, and one answer is enough (docs/protocols/cable.md, Repeated
+    /// subscribes).
     async fn subscribe(
         &mut self,
         shard: &Rc<Shard>,
@@ -249,7 +249,7 @@ impl CableSession {
         self.decide(shard, id, &identifier, asks_for_history, reply);
     }
 
-    /// The application has granted a subscription or refused it.
+    /// Applies the application's decision about a subscription.
     fn decide(
         &mut self,
         shard: &Shard,
@@ -264,14 +264,14 @@ impl CableSession {
                 reply.transmissions.push(reply::encode_reject_history(identifier));
             }
         } else {
-            // Without a subscription there is nothing that could hear streams or have a state.
+            // Without a subscription, streams and state have no owner.
             reply.streams.clear();
             reply.istate.clear();
         }
         self.apply(shard, id, identifier, reply);
     }
 
-    /// Whatever the application says, the subscription is over, with its streams and its state.
+    /// Ends a subscription with its streams and its state, whatever the application replies.
     async fn unsubscribe(&mut self, shard: &Rc<Shard>, id: SessionId, identifier: &str) {
         if self.forget_pending(identifier).is_some() {
             return;
@@ -309,8 +309,8 @@ impl CableSession {
         shard.application.command(&request).await
     }
 
-    /// Applies a reply in the order of its fields: streams are joined before the confirmation goes out, so that
-    /// nothing published in between is missed.
+    /// Applies a reply in the order of its fields. Streams are joined before the confirmation goes out, so that no
+    /// publication in between is missed.
     fn apply(&mut self, shard: &Shard, id: SessionId, identifier: &str, reply: CommandReply) {
         let mut hub = shard.hub.borrow_mut();
         if reply.stops_streams {
@@ -330,7 +330,7 @@ impl CableSession {
         }
     }
 
-    /// Keeps what a reply wants to be kept, and makes a memory for it only if there is something.
+    /// Keeps the state that a reply asks to keep. Allocates the memory only if there is any.
     fn remember(
         &mut self,
         shard: &Shard,
@@ -357,14 +357,13 @@ impl CableSession {
         self.identity.as_ref().map_or("", |identity| identity.text())
     }
 
-    /// The stream on which clients of this subscription may talk to each other without the application, if the
-    /// application named one.
+    /// The stream on which clients of this subscription whisper to each other. `None` if the application named none.
     fn whisper_stream(&self, identifier: &str) -> Option<String> {
         let state = self.memory.as_ref()?.istate.get(identifier)?;
         state.entries().get(WHISPER_STREAM).cloned()
     }
 
-    /// Whether a command has the subscription that it needs; without one it is ignored.
+    /// Whether the subscription of a command exists. Without one the command is ignored.
     fn must_be_subscribed(&self, command: &str, identifier: &str) -> bool {
         let is_subscribed = self.is_subscribed(identifier);
         if !is_subscribed {
@@ -383,13 +382,13 @@ impl CableSession {
         n < MAX_SUBSCRIPTIONS && n_bytes() + identifier.len() <= MAX_IDENTIFIER_BYTES
     }
 
-    /// Whether the application has granted this subscription and it was not ended since.
+    /// Whether the application has granted this subscription and it has not ended since.
     pub(crate) fn is_subscribed(&self, identifier: &str) -> bool {
         self.subscriptions.iter().any(|known| **known == *identifier)
     }
 }
 
-/// However the session's task ends, an application that wants to hear of it hears of it once.
+/// Tells the application about the end once, if it asked for that, however the session's task ends.
 impl Drop for CableSession {
     fn drop(&mut self) {
         let Some(memory) = self.memory.take() else {

@@ -1,8 +1,8 @@
-//! An event stream: a cable session that only listens, as one long HTTP answer
-//! (docs/reference/serve.md, Server-Sent Events).
+//! An event stream: a cable session that only listens, as one long HTTP answer (docs/reference/serve.md, Server-Sent
+//! Events).
 //!
-//! What happens before its head goes out decides its status: the application is asked about the connection, then about
-//! each subscription. Until then everything that the session is sent is held in its outbox, under the usual cap.
+//! The answer's status is decided before its head goes out: the application is asked about the connection, then about
+//! each subscription. Until then all messages to the session are held in its outbox, under the usual cap.
 
 use std::{io, rc::Rc};
 
@@ -25,21 +25,21 @@ use crate::{
 mod answer;
 pub(crate) mod wanted;
 
-/// Bytes behind the request that are read and thrown away. HTTP/1.1 lets a client send its next request before this
-/// one is answered; it will never be, and a client that goes on sending is cut off.
+/// Bytes after the request that are read and discarded. HTTP/1.1 lets a client send its next request before this one is
+/// answered. That request will never be answered, and a client that goes on sending is cut off.
 const MAX_IGNORED_BYTES: usize = 8 * 1024;
 
-/// A request for an event stream that nothing is wrong with, as far as one can tell without the application.
+/// A request for an event stream that passed all checks that need no application.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) request: ConnectRequest,
     pub(crate) stream: EventStream,
     pub(crate) subscriptions: Vec<Subscription>,
-    /// What browsers are told of this answer's readers.
+    /// CORS headers that say which pages may read this answer.
     pub(crate) cors: http::HeaderMap,
 }
 
-/// Asks the application, answers the request, and leaves the session to a task of its own.
+/// Asks the application, answers the request, and hands the session to a task of its own.
 pub(crate) async fn open(shard: Rc<Shard>, stream: Stream, opening: Opening, counted: OpenConnection) {
     let Opening {
         request,
@@ -67,8 +67,8 @@ pub(crate) async fn open(shard: Rc<Shard>, stream: Stream, opening: Opening, cou
     tokio::task::spawn_local(listen(session, connection, cable));
 }
 
-/// The session and its subscriptions, all of them or none. A session that the server ends meanwhile counts as started:
-/// its client gets the last words.
+/// Starts the session with all its subscriptions, or not at all. A session that the server ends meanwhile counts as
+/// started, because its client gets the last words.
 async fn start(
     shard: &Rc<Shard>,
     id: SessionId,
@@ -100,7 +100,7 @@ async fn start(
         cable.perform(shard, id, subscribe).await;
         let is_decided = tokio::select! {
             is_decided = decided(&mut cable, shard, id, &identifier) => is_decided,
-            // The session ends with this refusal, which has no reader.
+            // The refusal that ends the session is not read by the client.
             () = hung_up(connection, shard) => false,
         };
         if !cable.is_subscribed(&identifier) {
@@ -114,7 +114,8 @@ async fn start(
     Ok(cable)
 }
 
-/// Waits until the application has decided about a subscription, which it usually has; `false` if it has not in time.
+/// Waits until the application has decided about a subscription, usually not at all. Returns `false` if it does not
+/// decide in time.
 async fn decided(cable: &mut CableSession, shard: &Rc<Shard>, id: SessionId, identifier: &str) -> bool {
     while cable.is_pending(identifier) {
         let due = cable.next_due().await;
@@ -131,7 +132,7 @@ async fn listen(session: OpenSession, connection: Rc<Connection>, _cable: Option
     hung_up(&connection, &session.shard).await;
 }
 
-/// Completes when the client has hung up, or sends too much.
+/// Completes when the client has hung up, or has sent too much.
 async fn hung_up(connection: &Connection, shard: &Shard) {
     let mut n_ignored = 0;
     while n_ignored <= MAX_IGNORED_BYTES && connection.readable().await.is_ok() {
@@ -145,14 +146,14 @@ async fn hung_up(connection: &Connection, shard: &Shard) {
 }
 
 impl Shard {
-    /// Lets what is sent to a session wait until its answer is known.
+    /// Holds all messages to a session until its HTTP status is known.
     fn hold(&self, id: SessionId) {
         if let Some((_, outbox)) = self.hub.borrow_mut().get_mut(id) {
             outbox.hold();
         }
     }
 
-    /// Puts the head of the answer in front of what was held; the caller flushes.
+    /// Puts the head of the answer in front of the held messages; the caller flushes.
     fn release(&self, id: SessionId, head: Vec<u8>) {
         let mut hub = self.hub.borrow_mut();
         let head = hub.frame(head);
@@ -161,7 +162,7 @@ impl Shard {
         }
     }
 
-    /// Queues an answer instead of everything that was held, and nothing after it; the caller flushes.
+    /// Replaces all held messages by an answer that ends the connection; the caller flushes.
     fn refuse(&self, id: SessionId, answer: Vec<u8>) {
         let mut hub = self.hub.borrow_mut();
         let answer = hub.frame(answer);

@@ -1,4 +1,4 @@
-//! The websocket-shootout contract on `/json` and `/binary` (docs/protocols/websocket-bench.md): `echo` comes back to the
+//! The websocket-shootout contract on `/json` and `/binary` (docs/protocols/websocket-bench.md): `echo` returns to the
 //! sender; `broadcast` goes to every client of the path, then a result to the sender.
 
 use std::rc::Rc;
@@ -19,12 +19,12 @@ pub(crate) enum Contract {
     Binary,
 }
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// Send the message back as it is.
+    /// Send the message back unchanged.
     Echo,
-    /// Send something to everyone.
+    /// Send a message to every client of the path.
     Broadcast(Broadcast),
 }
 
@@ -44,8 +44,8 @@ struct Message<'a> {
 }
 
 impl Contract {
-    /// The stream that all clients of the path listen to. The control character keeps it apart from the
-    /// streams that backends name.
+    /// The stream that all clients of the path listen to. The control character keeps its name distinct from those of
+    /// backends.
     pub(crate) fn stream(self) -> &'static str {
         match self {
             Self::Json => "\u{0}shootout/json",
@@ -53,7 +53,7 @@ impl Contract {
         }
     }
 
-    /// Reads a message; `None` when the contract does not know it.
+    /// Parses a message. `None` if it is not part of the contract.
     pub(crate) fn receive(self, opcode: Opcode, message: &[u8]) -> Option<Request> {
         match (self, opcode) {
             (Self::Json, Opcode::Text) => self.receive_json(message),
@@ -98,7 +98,8 @@ impl Broadcast {
         self.to_all.len() + self.to_sender.len()
     }
 
-    /// Publishes. The result goes out when every client has been written to: it says that the broadcast is done.
+    /// Publishes. The result goes out once the message was written to every client: it means that the broadcast is
+    /// done.
     pub(crate) async fn publish(self, shard: &Rc<Shard>, sender: SessionId) {
         let Self {
             contract,

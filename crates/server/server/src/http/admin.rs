@@ -1,13 +1,13 @@
-//! The page for operators at `/admin`, with what it loads and asks for. What it shows, and to whom, is decided in
-//! [`crate::admin`].
+//! The page for operators at `/admin`, with its parts and its data. [`crate::admin`] decides what the page shows, and
+//! to whom.
 //!
 //! | path | answers |
 //! |---|---|
 //! | `GET /admin` | the page, or with 401 a form that asks for the secret |
 //! | `POST /admin/sign-in` | to the form: a cookie, and back to the page |
-//! | `POST /admin/sign-out` | the cookie is gone |
-//! | `GET /admin/state.json` | what the page shows, also for programs with `Authorization: Bearer SECRET` |
-//! | `GET /admin/admin.css`, `admin.js`, `base.css`, `figures.js` | the page's parts, for everybody: they hold nothing |
+//! | `POST /admin/sign-out` | the cookie is removed |
+//! | `GET /admin/state.json` | the page's data, also for programs with `Authorization: Bearer SECRET` |
+//! | `GET /admin/admin.css`, `admin.js`, `base.css`, `figures.js` | the page's parts, for everyone: they hold no data |
 
 use std::{net::IpAddr, time::SystemTime};
 
@@ -36,7 +36,7 @@ const SIGN_IN: &str = include_str!("../../assets/admin/sign-in.html");
 const STYLE: &str = include_str!("../../assets/admin/admin.css");
 const SCRIPT: &str = include_str!("../../assets/admin/admin.js");
 
-/// Where the form says what went wrong.
+/// The place in the form for an error message.
 const COMPLAINT: &str = "<!-- complaint -->";
 
 const COOKIE: &str = "plimsoll_admin";
@@ -44,7 +44,7 @@ const COOKIE: &str = "plimsoll_admin";
 /// The largest form: a secret, percent-encoded.
 const MAX_FORM_BYTES: usize = 4 * 1024;
 
-/// What stands behind the page, if there is one here and the request is for it.
+/// The admin page's state, if this listener serves the page and the request is for it.
 pub(super) fn of_request<'a, B>(
     shard: &'a Shard,
     request: &Request<B>,
@@ -94,7 +94,7 @@ fn form(status: StatusCode, complaint: &str) -> Answer {
     with_advice(pages::html(status, SIGN_IN.replace(COMPLAINT, &complaint)))
 }
 
-/// RFC 9110 §15.5.2 wants a scheme with 401; browsers ask nothing for this one.
+/// Adds a scheme, as RFC 9110 §15.5.2 requires with 401. Browsers show no dialog for this one.
 fn with_advice(answer: Answer) -> Answer {
     match answer.status() {
         StatusCode::UNAUTHORIZED => with_header(answer, header::WWW_AUTHENTICATE, "Bearer"),
@@ -180,7 +180,7 @@ fn is_signed_in<B>(admin: &Admin, request: &Request<B>) -> bool {
     cookies.any(|(name, value)| name == COOKIE && admin.gate.knows(value, SystemTime::now()))
 }
 
-/// Scripts do not see it, other sites do not send it, and with TLS it goes over nothing else.
+/// A cookie that scripts cannot read, that other sites cannot send, and that a server with TLS sends over TLS only.
 fn cookie(shard: &Shard, value: &str, seconds: u64) -> HeaderValue {
     let secure = match shard.config.tls {
         Some(_) => "; Secure",

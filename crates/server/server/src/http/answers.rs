@@ -1,4 +1,4 @@
-//! Answers with a whole body, and those that tell clients to come back later.
+//! Answers with a complete body, and those that tell clients to come back later.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -6,10 +6,10 @@ use hyper::{Response, StatusCode, header};
 
 use crate::shard::Shard;
 
-/// An answer whose body is at hand.
+/// An answer with a complete body.
 pub(super) type Answer = Response<Full<Bytes>>;
 
-/// The answer to every request for work once the server stops.
+/// The answer to every request for work while the server stops.
 pub(super) fn stopping(shard: &Shard) -> Answer {
     try_again(shard, "The server is stopping.")
 }

@@ -1,4 +1,4 @@
-//! Request bodies that are small by nature: read whole, up to a size, within a time, and as long as there is room for all.
+//! Small request bodies: read whole, up to a size, within a time, and within the memory limit for all bodies.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::{
     shard::Shard,
 };
 
-/// Why a body is not read, though nothing is wrong with it.
+/// The text of a 503 for a valid request whose body finds no room.
 pub(super) const NO_ROOM: &str = "too many request bodies are being read; see --max_body_total";
 
-/// The body; what cannot be read is answered here.
+/// Reads the body. If that fails, returns the answer for the client.
 pub(super) async fn read(
     shard: &Shard,
     body: Incoming,
@@ -53,7 +53,7 @@ async fn collect(shard: &Shard, body: Incoming, max_bytes: usize) -> Result<Requ
     Ok(collected)
 }
 
-/// An answer that says 503 also says when to come back: bodies are read within seconds.
+/// Adds a retry time to a 503. Bodies are read within seconds.
 pub(super) fn with_retry(answer: Answer) -> Answer {
     match answer.status() {
         StatusCode::SERVICE_UNAVAILABLE => with_header(answer, header::RETRY_AFTER, "1"),

@@ -1,8 +1,7 @@
-//! `POST /_broadcast`: one message or a batch, as AnyCable's HTTP adapter takes them
-//! (docs/protocols/broadcasts.md, HTTP).
+//! `POST /_broadcast`: one message or a batch, as in AnyCable's HTTP adapter (docs/protocols/broadcasts.md, HTTP).
 //!
-//! Beyond AnyCable: the body is bounded, a body that cannot be published is refused with a reason, and without a key web
-//! pages of other sites cannot publish.
+//! Beyond AnyCable: the body is bounded, a body that cannot be published is refused with a reason, and without a key
+//! web pages of other sites cannot publish.
 
 use std::time::Duration;
 
@@ -28,7 +27,7 @@ use crate::{
 
 mod sender;
 
-/// How much of a body that is too large is still read, and thrown away, before the connection is closed.
+/// How much of a body that is too large is read and discarded before the connection is closed.
 const MAX_DISCARDED_BYTES: usize = 32 << 20;
 
 /// How long a body may take: a backend on the same network sends a megabyte in milliseconds.
@@ -65,7 +64,7 @@ impl From<AcceptError> for Refusal {
     }
 }
 
-/// Publishes what the request says, if its sender may.
+/// Publishes the request's broadcasts, if the sender may.
 pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, broadcasts: &Broadcasts) -> Answer {
     if !broadcasts.cors {
         return answer_backend(shard, request, broadcasts).await;
@@ -73,7 +72,7 @@ pub(super) async fn answer(shard: &Shard, request: Request<Incoming>, broadcasts
     let origin = request.headers().get(header::ORIGIN);
     let origin = origin.and_then(|origin| origin.to_str().ok());
     let headers = shard.config.allowed_origins.cors_headers(origin);
-    // A browser asks without the key whether it may ask with it.
+    // A browser's preflight request, which asks whether the page may send the key, carries no key itself.
     let mut answer = match *request.method() {
         Method::OPTIONS => text(StatusCode::OK, "Broadcasts are sent with POST."),
         _ => answer_backend(shard, request, broadcasts).await,
@@ -100,7 +99,7 @@ async fn answer_backend(shard: &Shard, request: Request<Incoming>, broadcasts: &
     }
 }
 
-/// The answer to a sender that may not broadcast. Without a key, who it is decides; see [`sender`].
+/// The answer to a sender that may not broadcast. If there is no key, [`sender`] decides.
 fn refused(shard: &Shard, headers: &HeaderMap, broadcasts: &Broadcasts) -> Option<Answer> {
     let own_host = match &broadcasts.access {
         BroadcastAccess::Key(key) if is_authorized(headers, key) => return None,
@@ -132,7 +131,7 @@ async fn publish(shard: &Shard, mut body: Incoming) -> Result<(), Refusal> {
         collected = tokio::time::timeout(BODY_TIMEOUT, collect(shard, &mut body)) => {
             collected.unwrap_or_else(|_| Err(Refusal::late()))
         }
-        // Its client need not send the rest before it turns to another server.
+        // The client need not send the rest before it turns to another server.
         () = shard.publisher.closed() => Err(Refusal::Stopping),
     };
     if collected.is_err() {
@@ -141,8 +140,7 @@ async fn publish(shard: &Shard, mut body: Incoming) -> Result<(), Refusal> {
     Ok(shard.publisher.accept(collected?.bytes()).await?)
 }
 
-/// Reads the body. One that is too large is refused as soon as that is clear: from its head if that tells the
-/// length.
+/// Reads the body. A body that is too large is refused as soon as possible: from its head if that gives the length.
 async fn collect(shard: &Shard, body: &mut Incoming) -> Result<RequestBody, Refusal> {
     let mut collected = shard.shared.request_bodies.begin();
     let announced = body
@@ -169,7 +167,7 @@ async fn collect(shard: &Shard, body: &mut Incoming) -> Result<RequestBody, Refu
     }
 }
 
-/// Takes what is left of a body, within reason, while the answer goes out: a client that is still sending would get
+/// Reads the rest of a refused body, up to a limit, while the answer goes out. A client that is still sending would get
 /// a broken pipe instead of the answer.
 async fn discard(mut body: Incoming) {
     let mut n_discarded = 0;

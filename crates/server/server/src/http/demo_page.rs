@@ -1,5 +1,5 @@
-//! The page `/` of the demo's server: its chat room for people with a browser, beside the users of the load test. A plain
-//! `plimsoll serve` has no such page: what its `/` says belongs to whoever runs it.
+//! The page `/` of the demo's server: its chat room for people with a browser, beside the users of the load test. A
+//! plain `plimsoll serve` has no such page, because its `/` belongs to the operator.
 
 use hyper::{Method, Request, StatusCode};
 
@@ -13,7 +13,7 @@ const PAGE: &str = include_str!("../../assets/demo/page.html");
 const STYLE: &str = include_str!("../../assets/demo/demo.css");
 const SCRIPT: &str = include_str!("../../assets/demo/demo.js");
 
-/// The answer, if this server has the page and the request is for it or for a part of it.
+/// The answer, if this server has the page and the request is for the page or one of its parts.
 pub(super) fn answer<B>(config: &Config, request: &Request<B>) -> Option<Answer> {
     if !config.serves_demo_page || request.method() != Method::GET {
         return None;

@@ -1,5 +1,5 @@
-//! Event streams begin as any other request, on a fresh connection or on one that has answered others before. A request
-//! that is in order leaves HTTP behind and takes its connection along; see [`crate::endpoint::events`].
+//! Event streams begin like any other request, on a new or a kept connection. A valid request leaves HTTP behind and
+//! takes its connection along; see [`crate::endpoint::events`].
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ use crate::{
 /// The largest body of a `POST`, AnyCable's limit: hundreds of subscriptions.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
-/// Checks a request for an event stream; what needs no event stream is answered here.
+/// Checks a request for an event stream. Requests that lead to none are answered here.
 pub(super) async fn receive(
     shard: &Shard,
     request: Request<Incoming>,
@@ -30,7 +30,7 @@ pub(super) async fn receive(
         .map(|origin| String::from_utf8_lossy(origin.as_bytes()).into_owned());
     let cors = shard.config.allowed_origins.cors_headers(origin.as_deref());
     let result = match *request.method() {
-        // Pages get no `Origin` for their own host, and programs send none.
+        // Requests of pages to their own host have no `Origin`, and neither have those of programs.
         _ if origin.is_some() && !shard.config.allowed_origins.allows(origin.as_deref()) => Err(text(
             StatusCode::FORBIDDEN,
             "Pages of this origin may not connect; see --allowed_origins.",
@@ -60,7 +60,7 @@ async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Re
         Method::POST => Some(body::read(shard, body, MAX_BODY_BYTES, shard.config.handshake_timeout).await?),
         _ => None,
     };
-    // The same parser as for a WebSocket reads the head, so that headers, cookies and limits mean the same.
+    // The WebSocket parser reads this head, too, so that headers, cookies and limits mean the same.
     let head = wire_form(&head);
     let request = match handshake::Request::parse(&head) {
         Ok(Some((request, _))) => request,
@@ -87,7 +87,7 @@ async fn read(shard: &Shard, request: Request<Incoming>, peer: SocketAddr) -> Re
     })
 }
 
-/// A head as it may have stood on the wire.
+/// A request head in the form in which it may have been sent.
 fn wire_form(head: &http::request::Parts) -> Vec<u8> {
     let mut bytes = format!("{} {} HTTP/1.1\r\n", head.method, head.uri).into_bytes();
     for (name, value) in &head.headers {

@@ -1,7 +1,7 @@
-//! What operators and orchestrators ask for: metrics, whether the process lives, whether it is ready.
+//! Answers to operators and orchestrators: metrics, whether the process is alive, whether it is ready.
 //!
-//! Alive and ready are two questions. A process that is alive and not ready must not be restarted, it only should get
-//! no new clients: because something that it needs is away, or because it is about to stop.
+//! A process that is alive and not ready must not be restarted. It only should get no new clients, because a dependency
+//! is down, or because the server is about to stop.
 
 use hyper::{Request, StatusCode, header};
 use plimsoll_telemetry::{CONTENT_TYPE, DependencyStatus};
@@ -10,18 +10,18 @@ use serde::Serialize;
 use super::answers::{Answer, answer_of, text};
 use crate::{purpose::Purpose, shard::Shard};
 
-/// Comes before the names of all metrics, because dashboards for AnyCable look for it.
+/// The prefix of all metrics. Dashboards for AnyCable look for it.
 const METRICS_PREFIX: &str = "anycable_go_";
 
-/// How something that the server needs is, in an answer.
+/// The state of a dependency, in an answer.
 #[derive(Debug, Serialize)]
 struct Dependency {
     name: &'static str,
     up: bool,
-    /// Why it is down.
+    /// Why the dependency is down.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// How long it has been as it is, in seconds.
+    /// How long the dependency has been in this state, in seconds.
     for_s: u64,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Readiness {
     dependencies: Vec<Dependency>,
 }
 
-/// The answer, if this is a question of that kind.
+/// The answer, if the request is for metrics, health or readiness.
 pub(super) fn answer<B>(shard: &Shard, request: &Request<B>, purpose: Purpose) -> Option<Answer> {
     let config = &shard.config;
     let path = request.uri().path();
@@ -60,7 +60,7 @@ pub(super) fn answer<B>(shard: &Shard, request: &Request<B>, purpose: Purpose) -
     })
 }
 
-/// The short answer is AnyCable's, which load balancers compare.
+/// The answer of the health path. The short form is AnyCable's, with which load balancers compare.
 fn health(shard: &Shard, wants_json: bool) -> Answer {
     if !wants_json {
         return text(StatusCode::OK, "OK");

@@ -1,5 +1,4 @@
-//! What pages that the server itself brings have in common: what browsers are told about them, and files that are part of
-//! the program.
+//! Common parts of the server's own pages: security headers, and files that are part of the program.
 
 use hyper::{
     StatusCode,
@@ -12,8 +11,9 @@ const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Only this server's own files, so that nothing that a client or an application called itself can do anything.
-/// WebSockets are named because not every browser counts them among what is the page's own.
+/// The content security policy of a page. It allows only this server's own files, so that a name chosen by a client or
+/// an application cannot run anything. WebSockets are listed because not every browser counts them as the page's own
+/// origin.
 macro_rules! policy {
     ($frame_ancestors:literal) => {
         concat!(
@@ -24,11 +24,11 @@ macro_rules! policy {
     };
 }
 
-/// Who may show a page as a part of theirs (`frame-ancestors`, CSP Level 3 §6.4.2).
+/// The pages that may show a page in a frame (`frame-ancestors`, CSP Level 3 §6.4.2).
 #[derive(Clone, Copy)]
 pub(super) enum Frames {
     Nobody,
-    /// Pages of this machine, such as that of a load run.
+    /// Pages of this machine, such as the page of a load run.
     ThisMachine,
 }
 
@@ -41,7 +41,7 @@ impl Frames {
     }
 }
 
-/// A file that all pages share; each folder of pages has it under its own path.
+/// A file that all pages share. Each folder of pages serves it under its own path.
 pub(super) fn shared_part(name: &str) -> Option<Answer> {
     match name {
         "base.css" => Some(style(include_str!("../../assets/shared/base.css"))),
@@ -62,7 +62,7 @@ pub(super) fn script(text: &'static str) -> Answer {
     answer_of(StatusCode::OK, JAVASCRIPT, text)
 }
 
-/// What browsers are told about all of it: keep nothing, load nothing else, and who may show it in a frame.
+/// Adds the security headers: no caching, no foreign content, and who may show the page in a frame.
 pub(super) fn guarded(answer: Answer, frames: Frames) -> Answer {
     let guards: [(HeaderName, &str); 4] = [
         (header::CACHE_CONTROL, "no-store"),
@@ -75,7 +75,7 @@ pub(super) fn guarded(answer: Answer, frames: Frames) -> Answer {
         .fold(answer, |answer, (name, value)| with_header(answer, name, value));
     match frames {
         Frames::Nobody => with_header(answer, header::X_FRAME_OPTIONS, "DENY"),
-        // The older header knows no list of names.
+        // The older header cannot list origins.
         Frames::ThisMachine => answer,
     }
 }

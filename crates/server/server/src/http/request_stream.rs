@@ -1,49 +1,49 @@
 //! Requests as bytes: each head is checked before hyper reads it, on kept connections too.
 //!
-//! hyper takes a request without `Host`, with several, and lines that end in a bare LF. A proxy in front may read such a
-//! request in another way (RFC 9112 §2.2, §3.2, §11.2), so it is refused here, by the rules for WebSocket requests. To find
-//! the next head this follows the bodies; what it cannot follow is hyper's to refuse.
+//! hyper accepts a request with no `Host` or several, and lines that end in a bare LF. A proxy in front may parse such
+//! a request differently (RFC 9112 §2.2, §3.2, §11.2), so it is refused here, by the rules for WebSocket requests. To
+//! find the next head, this code follows the bodies. A body that it cannot follow is left to hyper to refuse.
 
 use std::{cell::Cell, rc::Rc};
 
 use plimsoll_websocket::handshake::server::{HandshakeError, Request};
 
-/// The method of the request that hyper gets in the place of a refused one. Behind it nothing is read any more.
+/// The method of the request that replaces a refused one. Nothing after it is read.
 pub(super) const REFUSED: &str = "REFUSED";
 
 const SUBSTITUTE: &[u8] = b"REFUSED / HTTP/1.1\r\nHost: -\r\nConnection: close\r\n\r\n";
 
-/// Why a request of a connection was refused, for the answer.
+/// Why a request of a connection was refused, shared with the code that answers.
 pub(super) type Refusal = Rc<Cell<Option<HandshakeError>>>;
 
 /// One connection's requests.
 #[derive(Debug, Default)]
 pub(super) struct RequestStream {
     place: Place,
-    /// The beginning of a head whose end has not come. At most [`MAX_HEAD_BYTES`](plimsoll_websocket::handshake).
+    /// The beginning of an incomplete head. At most [`MAX_HEAD_BYTES`](plimsoll_websocket::handshake).
     head: Vec<u8>,
-    /// What hyper may read.
+    /// Checked bytes that hyper may read.
     checked: Vec<u8>,
     refusal: Refusal,
 }
 
-/// What the next byte belongs to.
+/// The meaning of the next byte.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Place {
     #[default]
     Head,
-    /// So many bytes of a body, or of a chunk with its line end.
+    /// This many bytes of a body, or of a chunk with its line end.
     Bytes(Rest, u64),
-    /// The line before a chunk: the size so far, and whether it is over.
+    /// The line before a chunk: the size so far, and whether the size is complete.
     ChunkSize(u64, bool),
-    /// A line behind the last chunk, with its bytes so far.
+    /// A line after the last chunk, with its length so far.
     Trailer(u64),
-    /// Nobody can tell.
+    /// The meaning is unknown.
     Unknown,
     Refused,
 }
 
-/// What follows some bytes.
+/// The part that follows some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rest {
     Head,
@@ -51,17 +51,17 @@ enum Rest {
 }
 
 impl RequestStream {
-    /// Shares where the reason stands when a request is refused.
+    /// Shares the cell that holds the reason when a request is refused.
     pub(super) fn refusal(&self) -> Refusal {
         Rc::clone(&self.refusal)
     }
 
-    /// Whether there will be nothing more to read.
+    /// Whether nothing more will be read.
     pub(super) fn is_over(&self) -> bool {
         self.place == Place::Refused && self.checked.is_empty()
     }
 
-    /// Takes bytes that the client sent.
+    /// Adds bytes that the client sent.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         let mut joined = std::mem::take(&mut self.head);
         let mut rest = if joined.is_empty() {
@@ -75,14 +75,14 @@ impl RequestStream {
         }
     }
 
-    /// Gives up to `max` bytes of what was checked.
+    /// Returns up to `max` checked bytes.
     pub(super) fn take(&mut self, max: usize) -> Vec<u8> {
         let n = self.checked.len().min(max);
         let rest = self.checked.split_off(n);
         std::mem::replace(&mut self.checked, rest)
     }
 
-    /// Takes some of the bytes, of which there is one at least. Returns how many.
+    /// Consumes some of the bytes, of which there is at least one. Returns how many.
     fn advance(&mut self, bytes: &[u8]) -> usize {
         let (n_taken, place) = match self.place {
             Place::Head => return self.advance_head(bytes),
@@ -111,7 +111,7 @@ impl RequestStream {
                 }
                 Err(error) => self.refuse(error),
             },
-            // hyper's own answer.
+            // hyper answers malformed heads itself.
             Err(HandshakeError::Malformed(_)) => {
                 self.checked.extend_from_slice(bytes);
                 self.place = Place::Unknown;
@@ -138,7 +138,7 @@ impl Rest {
     }
 }
 
-/// How long the body is, as hyper sees it (RFC 9112 §6.3).
+/// The length of the body, as hyper sees it (RFC 9112 §6.3).
 fn behind_head(request: &Request<'_>) -> Place {
     if request.header("Transfer-Encoding").is_some() {
         return Place::ChunkSize(0, false);
@@ -150,7 +150,8 @@ fn behind_head(request: &Request<'_>) -> Place {
     }
 }
 
-/// A chunk is its size in hexadecimal digits, perhaps extensions, a line end, the bytes and a line end (RFC 9112 §7.1).
+/// Reads the line before a chunk. A chunk is its size in hexadecimal digits, perhaps extensions, a line end, the bytes
+/// and a line end (RFC 9112 §7.1).
 fn behind_size(size: u64, is_over: bool, byte: u8) -> Place {
     match (char::from(byte).to_digit(16), byte) {
         (_, b'\n') if size == 0 => Place::Trailer(0),
@@ -163,7 +164,7 @@ fn behind_size(size: u64, is_over: bool, byte: u8) -> Place {
     }
 }
 
-/// An empty line ends the body.
+/// Reads a trailer line. An empty line ends the body.
 fn behind_trailer(length: u64, byte: u8) -> Place {
     match byte {
         b'\n' if length == 0 => Place::Head,
@@ -181,7 +182,8 @@ mod tests {
     const CHUNKED: &str = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\
          5;x=y\r\n\n\n\r\n\n\r\nA\r\n0123456789\r\n0\r\nT: railer\r\n\r\n";
 
-    /// What hyper reads of these requests, however they are cut, and why the last one was refused.
+    /// Checks the bytes that hyper reads of these requests, however they are split, and why the last request was
+    /// refused.
     #[track_caller]
     fn check(requests: &str, read: &str, refused: Option<&str>) {
         for n_bytes in [requests.len(), 7, 1] {

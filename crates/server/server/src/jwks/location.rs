@@ -1,25 +1,25 @@
-//! Where a set of keys is.
+//! The location of a set of keys.
 
 use std::{borrow::Cow, fmt, path::PathBuf, str::FromStr};
 
 use http::Uri;
 
-/// A file, or an address that is asked with GET.
+/// A file, or a URL that is requested with GET.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// Read as it is.
+    /// A path, used unchanged.
     File(PathBuf),
     /// `http://` or `https://`.
     Url(Uri),
 }
 
-/// Why a text that begins like a URL is of no use.
+/// Why a text that begins like a URL is not a valid location.
 #[derive(Debug, thiserror::Error)]
 pub enum LocationError {
-    /// It is none.
+    /// The text is not a URL.
     #[error("{0}; an example is https://id.example/.well-known/jwks.json")]
     Url(#[from] http::uri::InvalidUri),
-    /// A password in it would be shown in the log, and not be sent.
+    /// The URL has a password. It would be shown in the log, and would not be sent.
     #[error("a user and a password are not sent, as public keys need none; leave out what is before the @")]
     Credentials,
 }
@@ -27,7 +27,7 @@ pub enum LocationError {
 impl FromStr for Location {
     type Err = LocationError;
 
-    /// What begins with `http://` or `https://` is a URL, anything else a path.
+    /// Parses a location. A text with `http://` or `https://` is a URL, any other is a path.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if !text.starts_with("http://") && !text.starts_with("https://") {
             return Ok(Self::File(text.into()));
@@ -42,7 +42,7 @@ impl FromStr for Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // What was to be a URL may be taken for a path.
+            // A mistyped URL may have been parsed as a path.
             Self::File(path) => f.write_str(&plimsoll_redacted::url(&path.to_string_lossy())),
             Self::Url(uri) => uri.fmt(f),
         }

@@ -20,36 +20,36 @@ use rustls::RootCertStore;
 
 use super::Location;
 
-/// The largest set. A key is about 500 bytes, with a chain of certificates a few thousand.
+/// The largest set. A key takes about 500 bytes, with a chain of certificates a few thousand.
 const MAX_BYTES: usize = 256 * 1024;
 
 type Client = legacy::Client<HttpsConnector<HttpConnector>, Empty<Bytes>>;
 
-/// Why nothing can be read.
+/// Why a set cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be opened or read.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// No answer.
+    /// There is no answer.
     #[error("{}", with_causes(.0))]
     Request(#[from] legacy::Error),
-    /// Another answer than the keys. Redirections are not followed: the keys decide who gets in, and come from where
-    /// the settings say.
+    /// The answer has another status than 200. Redirections are not followed: the keys decide who gets in, so they must
+    /// come from the configured place.
     #[error("the answer is {0} instead of 200")]
     Status(StatusCode),
-    /// The answer breaks off, or is too large.
+    /// The answer breaks off or is too large.
     #[error("read the answer of up to {MAX_BYTES} bytes: {0}")]
     Body(Box<dyn Error + Send + Sync>),
     /// The file is too large.
     #[error("it has more than {MAX_BYTES} bytes")]
     TooLarge,
-    /// Without authorities no https server can be trusted.
+    /// Without certificate authorities no https server can be trusted.
     #[error(transparent)]
     NoAuthorities(#[from] NoAuthorities),
 }
 
-/// Reads what is at a location.
+/// Reads a set of keys from its location.
 #[derive(Debug)]
 pub(super) enum Reader {
     File(PathBuf),
@@ -57,7 +57,7 @@ pub(super) enum Reader {
 }
 
 impl Reader {
-    /// A reader; an https server has to be known to the system's certificate authorities.
+    /// Creates a reader. An https server needs a certificate of one of the system's authorities.
     pub(super) fn new(location: Location) -> Result<Self, ReadError> {
         Ok(match location {
             Location::File(path) => Self::File(path),
@@ -68,7 +68,7 @@ impl Reader {
         })
     }
 
-    /// Reads what is there now.
+    /// Reads the set.
     pub(super) async fn read(&self) -> Result<Vec<u8>, ReadError> {
         match self {
             Self::File(path) => read_file(path),
@@ -100,7 +100,7 @@ async fn get(client: &Client, uri: Uri) -> Result<Vec<u8>, ReadError> {
     Ok(body.map_err(ReadError::Body)?.to_bytes().into())
 }
 
-/// The system's authorities are read only where they are needed.
+/// Creates the HTTP client. The system's authorities are read only for https.
 fn client(uri: &Uri) -> Result<Client, ReadError> {
     let authorities = match uri.scheme_str() {
         Some("https") => system_authorities()?,
@@ -113,12 +113,12 @@ fn client(uri: &Uri) -> Result<Client, ReadError> {
         .enable_http1()
         .build();
     Ok(legacy::Client::builder(TokioExecutor::new())
-        // The next reading is minutes away.
+        // The next reading is minutes away, so a kept connection is useless.
         .pool_max_idle_per_host(0)
         .build(connector))
 }
 
-/// hyper's own words are only `client error (Connect)`; what matters is behind them.
+/// The error with its causes. hyper's own text is only `client error (Connect)`; the causes say more.
 fn with_causes(error: &legacy::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! Renewals on virtual time, from a file.
+//! Renewals in virtual time, from a file.
 
 use std::{fs, path::PathBuf};
 
@@ -9,7 +9,7 @@ use super::*;
 
 const INTERVAL: Duration = Duration::from_secs(300);
 
-/// A key set in a file of its own, which goes with it.
+/// A key set in a temporary file, deleted on drop.
 struct KeyFile(PathBuf);
 
 impl KeyFile {
@@ -19,7 +19,7 @@ impl KeyFile {
         file
     }
 
-    /// A set of so many keys.
+    /// Writes a set of this many keys.
     fn write(&self, n_keys: usize) {
         let key = json!({"kty": "OKP", "crv": "Ed25519", "x": "PBGswUIR74EzKlN7LFqqsyLlx_abo6fqQNUx9pMiAFc"});
         let set = json!({"keys": vec![key; n_keys]}).to_string();
@@ -43,7 +43,7 @@ impl KeyFile {
     }
 }
 
-/// Asks for newer keys than those that are known now.
+/// Asks for keys newer than the current ones.
 async fn newer(jwks: &Jwks) -> bool {
     jwks.renew(&jwks.snapshot()).await
 }
@@ -115,7 +115,7 @@ async fn those_who_ask_at_the_same_time_share_one_reading() {
 async fn the_first_reading_answers_those_who_came_before_it() {
     let file = KeyFile::new("first");
     let (jwks, renewal) = file.open_idle().await;
-    // As it is with a set from the network when the server starts.
+    // This is the state of a set from the network when the server starts.
     renewal.known.send_modify(|known| known.is_current = false);
     file.write(2);
     let early = jwks.clone();
@@ -137,7 +137,7 @@ async fn who_saw_no_keys_does_not_lead_to_a_second_reading_after_the_first() {
     let file = KeyFile::new("late");
     let (jwks, renewal) = file.open_idle().await;
     let seen = jwks.snapshot();
-    // As it is with a set from the network: it is read between the look at the keys and the request for newer ones.
+    // A set from the network may be read between the look at the keys and the request for newer ones.
     renewal.known.send_modify(|known| known.is_current = false);
     let _until = renewal.renew().await;
     tokio::spawn(renewal.run());

@@ -1,4 +1,4 @@
-//! The stream as hyper wants it.
+//! The stream as hyper's reader and writer.
 
 use std::{
     io::{self, IoSlice},

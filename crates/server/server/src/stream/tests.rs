@@ -16,12 +16,12 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::tls::{Tls, test_files::TestFiles};
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 type Client = StreamOwned<ClientConnection, net::TcpStream>;
 
-/// A connected pair; `act` is what the client does, on its own thread.
+/// A connected pair. `act` runs as the client, on its own thread.
 async fn connected<T: Send + 'static>(
     act: impl FnOnce(Client) -> T + Send + 'static,
 ) -> (io::Result<Stream>, JoinHandle<T>) {

@@ -8,15 +8,15 @@ use std::{
 use rustls::{ServerConfig, ServerConnection};
 use tokio::net::TcpStream;
 
-/// Encrypted bytes that wait for a socket that is full; what is beyond stays in the session's outbox, where it is
-/// shared and counted. One full record (RFC 8446 §5.1): less would make more of them.
+/// The most encrypted bytes that wait for a full socket: one full record (RFC 8446 §5.1). The rest stays in the
+/// session's outbox, where it is shared and counted. A smaller limit would make more records.
 pub(super) const MAX_UNSENT_BYTES: usize = 16 * 1024;
 
 /// The state of one TLS connection.
 #[derive(Debug)]
 pub(super) struct TlsSession {
     connection: ServerConnection,
-    /// Whether the peer broke the protocol: nothing more can be read.
+    /// Whether the peer broke the protocol, so that nothing more can be read.
     has_failed: bool,
 }
 
@@ -34,19 +34,20 @@ impl TlsSession {
         self.connection.is_handshaking()
     }
 
-    /// Fills `buffer` as far as bytes are there. The socket is only read when no plaintext is left: so it has not said
-    /// `WouldBlock` while there is some, and whoever waits for it to be readable does not wait.
+    /// Fills `buffer` with the bytes that have arrived. The socket is read only when no plaintext is left. So while
+    /// plaintext is left, the socket has not returned `WouldBlock`, and a task that waits for it to be readable does
+    /// not block.
     pub(super) fn read(&mut self, socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
         let mut n_read = 0;
         while n_read < buffer.len() {
             match self.connection.reader().read(&mut buffer[n_read..]) {
                 Ok(0) => break,
                 Ok(n) => n_read += n,
-                // The peer hung up without saying goodbye. Messages and requests know their own ends.
+                // The peer hung up without `close_notify`. Messages and requests mark their own ends.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => match self.receive(socket) {
                     Ok(_) => {}
-                    // What was read before is good; a fault is reported again.
+                    // The bytes read before the fault are good. The next call reports the fault again.
                     Err(_) if n_read > 0 => break,
                     Err(error) => return Err(error),
                 },
@@ -56,8 +57,8 @@ impl TlsSession {
         Ok(n_read)
     }
 
-    /// Takes what the socket has and deciphers it; returns the number of bytes, 0 at the end of the stream. A peer
-    /// that breaks the protocol gets an alert.
+    /// Reads and decrypts what the socket has. Returns the number of bytes, 0 at the end of the stream. A peer that
+    /// breaks the protocol gets an alert.
     pub(super) fn receive(&mut self, socket: &TcpStream) -> io::Result<usize> {
         if self.has_failed {
             return Err(io::ErrorKind::InvalidData.into());
@@ -73,7 +74,7 @@ impl TlsSession {
             })
     }
 
-    /// Enciphers what fits and passes it on; see [`Stream::try_write`](super::Stream::try_write).
+    /// Encrypts as many bytes as fit and writes them; see [`Stream::try_write`](super::Stream::try_write).
     pub(super) fn write(&mut self, socket: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         self.flush(socket)?;
         if slices.is_empty() {
@@ -81,17 +82,17 @@ impl TlsSession {
         }
         let n_taken = self.connection.writer().write_vectored(slices)?;
         if n_taken == 0 {
-            // The keys are used up (RFC 8446 §5.5).
+            // The keys have reached their usage limit (RFC 8446 §5.5).
             return Err(io::ErrorKind::WriteZero.into());
         }
         match self.flush(socket) {
-            // They are taken all the same; the next call says that the socket is full.
+            // The bytes count as taken; the next call returns `WouldBlock`.
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
             _ => Ok(n_taken),
         }
     }
 
-    /// Passes on what is enciphered; `WouldBlock` while there is some left.
+    /// Writes encrypted bytes to the socket. Returns `WouldBlock` while some are left.
     pub(super) fn flush(&mut self, socket: &TcpStream) -> io::Result<()> {
         while self.connection.wants_write() {
             self.connection.write_tls(&mut NonBlocking(socket))?;
@@ -99,7 +100,7 @@ impl TlsSession {
         Ok(())
     }
 
-    /// Sends `close_notify`, if the socket takes it.
+    /// Sends `close_notify`, if the socket has room.
     pub(super) fn say_goodbye(&mut self, socket: &TcpStream) {
         if self.has_failed {
             return;
@@ -109,7 +110,7 @@ impl TlsSession {
     }
 }
 
-/// The socket as a reader and writer that says `WouldBlock`.
+/// The socket as a reader and writer that returns `WouldBlock`.
 struct NonBlocking<'a>(&'a TcpStream);
 
 impl Read for NonBlocking<'_> {

@@ -1,4 +1,4 @@
-//! A certificate in files, read again when they change.
+//! A certificate in files, reloaded when they change.
 
 use std::{
     fmt, fs, io,
@@ -24,10 +24,10 @@ pub enum CertificateError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is no certificate in the file.
+    /// The file holds no certificate.
     #[error(
         "{} holds no certificate; --ssl_cert names a PEM file with one or more blocks -----BEGIN CERTIFICATE-----, \
          the server's own first",
@@ -37,7 +37,7 @@ pub enum CertificateError {
         /// The file.
         path: PathBuf,
     },
-    /// There is no private key in the file.
+    /// The file holds no private key.
     #[error(
         "{} holds no private key; --ssl_key names a PEM file with a block -----BEGIN PRIVATE KEY----- (or RSA or EC \
          PRIVATE KEY) without a passphrase",
@@ -47,15 +47,15 @@ pub enum CertificateError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is no valid PEM.
+    /// The file is not valid PEM.
     #[error("{} is no valid PEM file: {reason}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         reason: pem::Error,
     },
-    /// Both files are well-formed, and yet they do not serve.
+    /// Both files are well-formed, but cannot be used together.
     #[error(
         "the certificate {} cannot be used with the key {}: {reason}; --ssl_key must name the key that the first \
          certificate of --ssl_cert was made for",
@@ -67,7 +67,7 @@ pub enum CertificateError {
         chain: PathBuf,
         /// The file of the key.
         key: PathBuf,
-        /// What is wrong.
+        /// The fault.
         reason: rustls::Error,
     },
 }
@@ -86,18 +86,18 @@ struct Files {
     key: PathBuf,
 }
 
-/// What the two files hold.
+/// The contents of the two files.
 #[derive(PartialEq, Eq)]
 struct Contents {
     chain: Vec<u8>,
     key: Vec<u8>,
 }
 
-/// What was in the files at two times; `None`: they could not be read.
+/// The contents of the files at two times. `None`: they could not be read.
 struct Looks {
-    /// When the certificate was last taken, or found unusable.
+    /// The contents that were last loaded, or found unusable.
     tried: Option<Contents>,
-    /// At the last look.
+    /// The contents at the last check.
     seen: Option<Contents>,
 }
 
@@ -152,7 +152,7 @@ impl ResolvesServerCert for Certificate {
     }
 }
 
-/// Says nothing of the key.
+/// Omits the key.
 impl fmt::Debug for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Certificate")

@@ -6,11 +6,11 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// A folder with both; it ends with this.
+/// A folder with both files, deleted on drop.
 pub(crate) struct TestFiles(PathBuf);
 
 impl TestFiles {
-    /// With a key and a certificate that fit.
+    /// Creates the folder with a key and a matching certificate.
     pub(crate) fn new() -> Self {
         static N_MADE: AtomicUsize = AtomicUsize::new(0);
         let number = N_MADE.fetch_add(1, Ordering::Relaxed);
@@ -50,7 +50,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("the test's own folder");
 }
 
-/// A certificate for `localhost` and its key.
+/// Makes a certificate for `localhost` and its key.
 pub(crate) fn pair() -> (String, String) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a valid name");
     (made.cert.pem(), made.signing_key.serialize_pem())

@@ -12,12 +12,12 @@ use plimsoll_server::{
 };
 use tokio::sync::{Semaphore, watch};
 
-/// Makes an application once the server gives it a publisher.
+/// Creates an application once the server provides a publisher.
 pub(crate) trait Starts: Send + 'static {
     fn start(self, publisher: Publisher) -> Arc<dyn Application>;
 }
 
-/// Holds every command until it is opened, and keeps a list of the calls.
+/// Holds every command until it is opened, and records the calls.
 #[derive(Clone)]
 pub(crate) struct Gate {
     open: Arc<Semaphore>,
@@ -118,8 +118,8 @@ impl Application for GatedApplication {
     }
 }
 
-/// Cannot decide about the first subscriptions to a channel, as often as its identifier says: `fails 2`; refuses those
-/// to `refused`. Keeps a list of the calls.
+/// Fails the first calls for a subscription, as often as its identifier says: `fails 2`. Refuses subscriptions to
+/// `refused`. Records the calls.
 #[derive(Clone, Default)]
 pub(crate) struct Undecided {
     calls: Arc<Mutex<Vec<String>>>,
@@ -183,7 +183,7 @@ impl Application for Undecided {
     }
 }
 
-/// Welcomes a client under the name that commands are expected to carry.
+/// Accepts a client under the identifiers that its commands are expected to carry.
 fn accept(request: &ConnectRequest) -> Reply<'_, ConnectReply> {
     Box::pin(std::future::ready(ConnectReply::Accepted {
         identifiers: "tester".to_owned(),
@@ -193,7 +193,7 @@ fn accept(request: &ConnectRequest) -> Reply<'_, ConnectReply> {
     }))
 }
 
-/// Refuses everybody.
+/// Refuses every client.
 pub(crate) struct Refusing;
 
 impl Starts for Refusing {

@@ -1,4 +1,4 @@
-//! A client that can do what clients should not.
+//! A client that can break the rules.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::{
 use crate::server::Server;
 
 const MASK: Option<[u8; 4]> = Some([1, 2, 3, 4]);
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 const CONFIG: Config = Config {
     role: Role::Client,
@@ -36,7 +36,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects and, on a cable path, takes the welcome.
+    /// Connects and, on a cable path, reads the welcome.
     pub(crate) async fn connect(server: &Server, path: &str) -> Self {
         let mut client = Self::connect_without_welcome(server, path).await;
         if path == "/cable" {
@@ -70,7 +70,7 @@ impl Client {
         self.send_frame(Opcode::Text, text.as_bytes()).await;
     }
 
-    /// A message and a Close in one write.
+    /// Sends a message and a Close frame in one write.
     pub(crate) async fn send_and_close(&mut self, text: &str) {
         let mut frames = Vec::new();
         encode_frame(Opcode::Text, text.as_bytes(), MASK, &mut frames);
@@ -82,7 +82,7 @@ impl Client {
         self.stream.write_all(&frames).await.unwrap();
     }
 
-    /// Sends bytes until the server has let go of the connection. Nothing is read.
+    /// Sends bytes until the server has ended the connection. Reads nothing.
     pub(crate) async fn send_until_reset(&mut self) {
         let all_taken = async { while self.stream.write(&[0; 4096]).await.is_ok() {} };
         tokio::time::timeout(PATIENCE, all_taken)
@@ -90,7 +90,7 @@ impl Client {
             .expect("the server closes the connection in time");
     }
 
-    /// Sends one message again and again until the server has let go of the connection. Nothing is read.
+    /// Sends one message again and again until the server has ended the connection. Reads nothing.
     pub(crate) async fn send_text_until_reset(&mut self, text: &str) {
         let mut frame = Vec::new();
         encode_frame(Opcode::Text, text.as_bytes(), MASK, &mut frame);
@@ -100,7 +100,7 @@ impl Client {
             .expect("the server closes the connection in time");
     }
 
-    /// The header of a text message of twice as many bytes, and these.
+    /// Sends the header of a text message, and the first `n_bytes` bytes: half of it.
     pub(crate) async fn send_half_a_message(&mut self, n_bytes: usize) {
         let mut frame = Vec::new();
         encode_frame(Opcode::Text, &vec![b'x'; 2 * n_bytes], MASK, &mut frame);
@@ -108,7 +108,7 @@ impl Client {
         self.stream.write_all(&frame).await.unwrap();
     }
 
-    /// Messages in one write, as far as the system allows.
+    /// Sends messages in one write, as far as the system allows.
     pub(crate) async fn send_all(&mut self, texts: impl IntoIterator<Item = String>) {
         let mut frames = Vec::new();
         for text in texts {
@@ -121,7 +121,7 @@ impl Client {
         self.send_frame(Opcode::Binary, bytes).await;
     }
 
-    /// One frame per byte, one write per byte, and a ping in the middle.
+    /// Sends a message with one frame per byte, one write per byte, and a ping in the middle.
     pub(crate) async fn send_byte_by_byte_in_fragments(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut frames = Vec::new();
@@ -154,7 +154,7 @@ impl Client {
         self.stream.write_all(&frame).await.unwrap();
     }
 
-    /// The next thing that the server says; a test that waits for nothing fails instead of hanging.
+    /// The server's next message. A test that waits in vain fails instead of hanging.
     pub(crate) async fn receive(&mut self) -> Received {
         tokio::time::timeout(PATIENCE, self.next())
             .await
@@ -185,12 +185,12 @@ impl Client {
     }
 }
 
-/// Sends bytes and returns all that comes back until the server closes.
+/// Sends bytes and returns everything that comes back until the server closes.
 pub(crate) async fn raw_request(server: &Server, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(request).await.unwrap();
     let mut answer = Vec::new();
-    // A keep-alive answer does not end the connection; a whole head is enough.
+    // A keep-alive answer does not end the connection, so a complete head is enough.
     while !answer.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
         if stream.read_buf(&mut answer).await.unwrap() == 0 {
             break;

@@ -1,4 +1,4 @@
-//! A server that stops: what it took it delivers, and everything else it refuses (issue 14, item 5).
+//! A server that stops delivers the broadcasts it accepted and refuses everything else (issue 14, item 5).
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::{
 
 const GOODBYE: &str = r#"{"type":"disconnect","reason":"server_restart","reconnect":true}"#;
 
-/// Longer than any test: whoever does not answer keeps the server in its drain until the test ends.
+/// Longer than any test: a client that does not answer keeps the server draining until the test ends.
 const WHOLE_TEST: Duration = Duration::from_secs(60);
 
 const UPGRADE: &str = "GET /cable HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -34,7 +34,7 @@ fn patient() -> Config {
     }
 }
 
-/// A connection that is kept for several requests.
+/// A connection for several requests.
 struct Kept(TcpStream);
 
 impl Kept {
@@ -46,7 +46,7 @@ impl Kept {
         self.0.write_all(bytes.as_bytes()).await.unwrap();
     }
 
-    /// The head of the next answer; its body is read, too.
+    /// Reads the next answer with its body, and returns the head.
     async fn answer(&mut self) -> String {
         let mut answer = Vec::new();
         loop {
@@ -153,7 +153,7 @@ async fn bodies_that_arrive_during_the_stop_are_not_waited_for() {
         "POST /events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{".to_owned(),
     ] {
         let mut connection = Kept::open(&server).await;
-        // The server reads the body when it has answered this one.
+        // The server reads the body once it has answered this request.
         connection.ask("GET /health HTTP/1.1\r\nHost: x\r\n\r\n").await;
         connection.send(&request[..request.len() - 1]).await;
         connections.push((request, connection));

@@ -1,5 +1,4 @@
-//! Sessions over real sockets, with applications that the binary does not have: ones that keep a client
-//! waiting or refuse it.
+//! Sessions over real sockets, with applications that the binary does not have: they delay or refuse a client.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by its panic")]
 
 mod application;
@@ -64,7 +63,7 @@ async fn a_subscription_that_cannot_be_decided_is_asked_for_again_and_nothing_wa
     let server = Server::start(config(), application.clone());
     let mut client = Client::connect(&server, "/cable").await;
     client.send(&subscribe("fails 2")).await;
-    // A client that repeats its command joins the call that is made anyway.
+    // A client that repeats its command gets the result of the call that is made anyway.
     client.send(&subscribe("fails 2")).await;
     client
         .send(r#"{"command":"message","identifier":"fails 2","data":"{}"}"#)
@@ -108,7 +107,7 @@ async fn an_unsubscribe_ends_a_pending_subscription_without_a_call() {
     client
         .send(r#"{"command":"unsubscribe","identifier":"fails 1000"}"#)
         .await;
-    // Asked for again sooner than the other one would be.
+    // This subscription is retried sooner than the other one.
     client.send(&subscribe("fails 3")).await;
     assert_eq!(client.receive().await, confirm("fails 3"));
     let calls = application.calls();
@@ -227,7 +226,7 @@ async fn a_client_that_never_reads_is_cut_off_and_nobody_else_suffers() {
         client.send(&command::encode_subscribe(IDENTIFIER)).await;
         assert_eq!(client.receive().await, text(CONFIRM));
     }
-    // Far more than the kernel keeps for a connection whose unsent bytes are limited.
+    // Far more than the kernel holds for a connection whose unsent bytes are limited.
     let message = format!("\"{}\"", "x".repeat(32 * 1024));
     let n_messages = 1000;
     for _ in 0..n_messages {
@@ -318,7 +317,7 @@ async fn what_comes_too_late_for_a_session_is_not_counted_as_a_message() {
         client.receive().await,
         Received::Close(1000, "Closed remotely".to_owned())
     );
-    // Its confirmation finds the session closed.
+    // The session is closed when its confirmation arrives.
     gate.open();
     client.send_and_close("").await;
     assert_eq!(client.receive().await, Received::End);
@@ -494,7 +493,7 @@ async fn a_restart_is_announced_and_those_who_do_not_answer_are_cut() {
         polite.receive().await,
         Received::Close(1001, "Server restart".to_owned())
     );
-    // The deaf client answers nothing; the server ends all the same.
+    // The unresponsive client answers nothing, and the server still ends.
     stopped.await;
     drop(deaf);
 }

@@ -1,4 +1,4 @@
-//! What clients can make the server hold, and who has to go when it is too much (issue 14).
+//! The memory that clients can make the server hold, and which clients are ended when it exceeds the limit (issue 14).
 
 use plimsoll_server::Config;
 use plimsoll_telemetry::{Registry, Value};
@@ -19,7 +19,7 @@ fn value(registry: &Registry, name: &str) -> f64 {
     }
 }
 
-/// One client echoes without end and reads nothing; the other has megabytes waiting, too, but fewer.
+/// One client echoes without end and reads nothing. The other has megabytes of unsent messages, too, but fewer.
 #[tokio::test]
 async fn the_client_that_occupies_most_goes_first_and_the_others_get_everything() {
     let config = Config {
@@ -46,7 +46,7 @@ async fn the_client_that_occupies_most_goes_first_and_the_others_get_everything(
     server.stop().await;
 }
 
-/// Of what was read, only a part becomes commands at once; the rest follows in order.
+/// Only a part of the bytes read becomes commands at once. The rest follows in order.
 #[tokio::test]
 async fn a_read_full_of_commands_is_carried_out_in_order_and_whole() {
     let gate = Gate::opened();
@@ -62,7 +62,7 @@ async fn a_read_full_of_commands_is_carried_out_in_order_and_whole() {
     server.stop().await;
 }
 
-/// A message that is cut off counts, and is forgotten with its client.
+/// An incomplete message counts, and is forgotten with its client.
 #[tokio::test]
 async fn half_a_message_occupies_memory_until_its_client_is_gone() {
     let config = config();
@@ -71,7 +71,7 @@ async fn half_a_message_occupies_memory_until_its_client_is_gone() {
     let mut client = Client::connect(&server, "/echo").await;
     client.send_half_a_message(32_000).await;
     let used = || value(&registry, "pending_memory_bytes") as u64;
-    // Told every 100 ms.
+    // The metric is updated every 100 ms.
     while used() < 30_000 {
         tokio::task::yield_now().await;
     }

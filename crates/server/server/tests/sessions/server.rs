@@ -23,7 +23,7 @@ pub(crate) struct Server {
     thread: JoinHandle<()>,
 }
 
-/// Settings for tests; two shards, so that what crosses threads is tested too.
+/// Settings for tests. Two shards, so that messages between threads are tested, too.
 pub(crate) fn config() -> Config {
     Config {
         paths: vec!["/cable".parse().unwrap()],
@@ -46,7 +46,7 @@ pub(crate) fn config() -> Config {
         max_connections_per_address: None,
         tls: None,
         allowed_origins: AllowedOrigins::default(),
-        // No ping may come between the messages of a test.
+        // No ping may come between a test's messages.
         ping_interval: Duration::from_secs(3600),
         ping_precision: PingPrecision::Seconds,
         handshake_timeout: Duration::from_secs(10),
@@ -108,7 +108,7 @@ impl Server {
         &self.publisher
     }
 
-    /// Tells the server to stop; the result completes when it has.
+    /// Tells the server to stop. The future completes when it has stopped.
     pub(crate) fn begin_stop(self) -> impl Future<Output = ()> {
         let Self {
             stop,

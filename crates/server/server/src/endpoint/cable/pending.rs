@@ -1,8 +1,7 @@
-//! Subscriptions of one session that the application could not decide about: the call failed, was not answered in time,
-//! or got no turn.
+//! Subscriptions of one session that the application did not decide about: the call failed, timed out, or got no turn.
 //!
-//! A stock client forgets a rejected subscription for good, so only the application's own decision rejects. Until it is
-//! known the session goes on, and the server asks again by itself, later each time.
+//! A stock client gives up a rejected subscription for good, so only the application's own decision rejects. Until
+//! there is one the session goes on, and the server asks again on its own, with growing pauses.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,25 +21,26 @@ use crate::{
     shard::Shard,
 };
 
-/// The pause before the first repetition; it doubles up to [`MAX_PAUSE`], and each is shortened by up to half at
-/// random, so that clients whose calls failed together do not come back together.
+/// The pause before the first repetition. It doubles up to [`MAX_PAUSE`]. Each pause is shortened by up to half at
+/// random, so that clients whose calls failed together do not retry together.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// The server finds an application that is back within this time. While it is away, 10,000 sessions make 2,700 attempts a
-/// second.
+/// The longest pause, and so the time in which the server finds an application that is back. While it is away, 10,000
+/// sessions make 2,700 attempts a second.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long a subscription may be pending. A client that repeats its command, as Rails' does, begins anew afterwards.
+/// How long a subscription may be pending. A client that repeats its command, as Rails' does, starts a new one
+/// afterwards.
 const MAX_TIME: Duration = Duration::from_secs(300);
 
-/// Repetitions in that time; the pauses alone allow about 90.
+/// The most repetitions in that time. The pauses alone allow about 90.
 const MAX_REPETITIONS: u32 = 100;
 
 /// The pending subscriptions of a session, at least one.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     by_identifier: BTreeMap<Rc<str>, Subscription>,
-    /// When each of them is looked at next.
+    /// The time at which each of them is due next.
     times: BTreeSet<(Instant, Rc<str>)>,
     calls: JoinSet<(Rc<str>, CommandReply)>,
 }
@@ -50,25 +50,25 @@ struct Subscription {
     asks_for_history: bool,
     n_repetitions: u32,
     gives_up_at: Instant,
-    /// The time that it has in `times`.
+    /// The subscription's time in `times`.
     next_at: Instant,
-    /// The call that is under way, or waits for its turn.
+    /// The call that is in progress or waits for its turn.
     call: Option<AbortHandle>,
     _counted: Counted,
 }
 
-/// What happens next.
+/// The next thing to do for a pending subscription.
 #[derive(Debug)]
 pub(crate) enum Due {
-    /// It is time to ask again.
+    /// Ask again.
     Call(Rc<str>),
-    /// The application has answered, or could not.
+    /// Apply the application's answer or failure.
     Reply(Rc<str>, CommandReply),
-    /// It is time to give up.
+    /// Give up.
     GiveUp(Rc<str>),
 }
 
-/// What a call needs of its session, which goes on meanwhile.
+/// The session data that a call needs. The session goes on meanwhile.
 pub(super) struct Caller {
     pub(super) sid: Rc<str>,
     pub(super) identifiers: Box<str>,
@@ -96,8 +96,8 @@ impl Pending {
         self.by_identifier.contains_key(identifier)
     }
 
-    /// Ends the wait for a subscription; a call that is under way for it is given up. Returns whether the client asks
-    /// for history, if the subscription was pending.
+    /// Removes a pending subscription and aborts its call. Returns whether the client asks for history, or `None` if
+    /// the subscription was not pending.
     pub(super) fn remove(&mut self, identifier: &str) -> Option<bool> {
         let (identifier, subscription) = self.by_identifier.remove_entry(identifier)?;
         self.times.remove(&(subscription.next_at, identifier));
@@ -119,13 +119,13 @@ impl Pending {
         self.by_identifier.keys().map(|identifier| identifier.len()).sum()
     }
 
-    /// Waits for what happens next. Dropping the future loses nothing.
+    /// Waits for the next thing to do. Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Due {
         loop {
             let Some((time, identifier)) = self.times.first().cloned() else {
                 return pending().await;
             };
-            // Calls of subscriptions that were removed end here, too; nothing waits for them.
+            // Calls of removed subscriptions end here, too. Their results are ignored.
             match timeout_at(time, joined(&mut self.calls)).await {
                 Ok(Some((identifier, reply))) if self.contains(&identifier) => {
                     return Due::Reply(identifier, reply);
@@ -137,7 +137,7 @@ impl Pending {
         }
     }
 
-    /// Asks again.
+    /// Asks the application again.
     pub(super) fn call(&mut self, shard: &Rc<Shard>, identifier: &Rc<str>, caller: Caller) {
         let call = caller.subscribe(Rc::clone(shard), Rc::clone(identifier));
         let call = self.calls.spawn_local(call);
@@ -147,7 +147,8 @@ impl Pending {
         });
     }
 
-    /// A call has failed again. Returns whether there is another one; if not, the subscription is still to be removed.
+    /// Records another failed call. Returns whether there will be another attempt; if not, the caller removes the
+    /// subscription.
     pub(super) fn failed(&mut self, identifier: &Rc<str>) -> bool {
         let mut is_repeated = false;
         self.change(identifier, |subscription| {
@@ -169,7 +170,7 @@ impl Pending {
     }
 }
 
-/// The next call that ends; `None` is one that was given up.
+/// The result of the next call that ends. `None` if it was aborted.
 async fn joined<T: 'static>(calls: &mut JoinSet<T>) -> Option<T> {
     match calls.join_next().await {
         Some(ended) => ended.ok(),
@@ -187,7 +188,7 @@ impl Caller {
             action: Action::Subscribe,
             is_repetition: true,
             environment: &self.environment,
-            // What was not granted has no state.
+            // A subscription that is not granted yet has no state.
             istate: &State::EMPTY,
         };
         let under_way = shard.calls.enter();

@@ -1,4 +1,4 @@
-//! What a session does for its pending subscriptions when their time comes.
+//! A session's work for its pending subscriptions when they are due.
 
 use std::{future::pending, rc::Rc};
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl CableSession {
-    /// Waits until something is to be done for a pending subscription; for ever when there is none. Giving it up loses
+    /// Waits until something is due for a pending subscription, or forever if there is none. Dropping the future loses
     /// nothing.
     pub(crate) async fn next_due(&mut self) -> Due {
         match self.pending_mut() {
@@ -24,7 +24,7 @@ impl CableSession {
         }
     }
 
-    /// Does what is to be done for a pending subscription.
+    /// Handles a pending subscription that is due.
     pub(crate) fn settle(&mut self, shard: &Rc<Shard>, id: SessionId, due: Due) {
         match due {
             Due::Call(identifier) => self.call_again(shard, &identifier),
@@ -57,14 +57,15 @@ impl CableSession {
         }
     }
 
-    /// The client gets no answer: its own timeout, or its next attempt, is as good as this server's.
+    /// Gives up a pending subscription. The client gets no answer: it has its own timeout and its own retries.
     fn give_up(&mut self, shard: &Shard, identifier: &str) {
         tracing::debug!(sid = &*self.sid, identifier = %LogForm(identifier), "A pending subscription is given up.");
         shard.shared.pending_subscriptions.abandoned();
         self.forget_pending(identifier);
     }
 
-    /// Returns whether the client asks for history, if the subscription was pending.
+    /// Removes a pending subscription. Returns whether the client asks for history, or `None` if the subscription was
+    /// not pending.
     pub(super) fn forget_pending(&mut self, identifier: &str) -> Option<bool> {
         let pending = &mut self.memory.as_mut()?.pending;
         let asks_for_history = pending.as_mut()?.remove(identifier);
@@ -82,12 +83,12 @@ impl CableSession {
         self.memory.as_mut()?.pending.as_deref_mut()
     }
 
-    /// Whether the application is still to decide about any subscription.
+    /// Whether any subscription is pending.
     pub(crate) fn has_pending(&self) -> bool {
         self.pending().is_some()
     }
 
-    /// Whether the application is still to decide about this subscription.
+    /// Whether this subscription is pending.
     pub(crate) fn is_pending(&self, identifier: &str) -> bool {
         self.pending().is_some_and(|pending| pending.contains(identifier))
     }

@@ -1,12 +1,12 @@
-//! How a request for an event stream is answered: with the head of a stream without end, or with a reason.
+//! Answers to a request for an event stream: the head of an endless stream, or a refusal.
 //!
-//! A stream has no length and no chunks: it ends with its connection. So its frames are the same for every client, of
-//! HTTP/1.0 too, and the hub can share them.
+//! A stream has neither length nor chunks and ends with its connection. So its frames are the same for every client,
+//! including HTTP/1.0 clients, and the hub can share them.
 
 use http::{HeaderMap, StatusCode};
 
-/// Neither caches nor proxies may keep any of it: events are private, and late ones are useless. `X-Accel-Buffering`
-/// says so to nginx.
+/// The headers forbid caches and proxies to keep events: they are private, and late ones are useless. nginx obeys
+/// `X-Accel-Buffering`.
 const STREAM_HEADERS: &str = "\
 Content-Type: text/event-stream; charset=utf-8\r\n\
 Cache-Control: private, no-cache, no-store, must-revalidate, max-age=0\r\n\
@@ -14,12 +14,12 @@ X-Accel-Buffering: no\r\n\
 X-Content-Type-Options: nosniff\r\n\
 Connection: close\r\n";
 
-/// Why there will be no events.
+/// Why an event stream is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The application refused the client.
     Unauthorized,
-    /// The application could not be asked who the client is, or did not decide about a subscription for minutes.
+    /// The application could not be reached to identify the client, or did not decide about a subscription for minutes.
     NotDecided,
     /// The application rejected this subscription.
     Rejected(Box<str>),
@@ -27,13 +27,13 @@ pub(super) enum Refusal {
     Draining,
 }
 
-/// The head of a stream; events follow.
+/// The head of a stream. Events follow.
 pub(super) fn head(cors: &HeaderMap) -> Vec<u8> {
     answer(StatusCode::OK, STREAM_HEADERS, cors, "")
 }
 
 impl Refusal {
-    /// The whole answer. A browser does not try again after any of them (HTML Standard §9.2.3).
+    /// The whole answer. A browser does not retry after any of them (HTML Standard §9.2.3).
     pub(super) fn answer(&self, cors: &HeaderMap) -> Vec<u8> {
         let (status, more, text) = match self {
             Self::Unauthorized => (

@@ -1,5 +1,5 @@
-//! What a request for an event stream asks for: in its query (`GET`, as browsers do), or in the commands of its body
-//! (`POST`).
+//! The subscriptions of a request for an event stream: from its query (`GET`, as browsers do), or from the commands in
+//! its body (`POST`).
 
 use plimsoll_cable::{
     command::{Command, CommandError},
@@ -8,7 +8,7 @@ use plimsoll_cable::{
 use plimsoll_websocket::handshake::server::Request;
 use serde_json::{Map, Value};
 
-/// What a client wants to hear, and how.
+/// The subscriptions that a client wants, and in which form.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) stream: EventStream,
@@ -19,11 +19,11 @@ pub(crate) struct Wanted {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Subscription {
     pub(crate) identifier: Box<str>,
-    /// Whether the client asks for what it missed.
+    /// Whether the client asks for missed messages.
     pub(crate) asks_for_history: bool,
 }
 
-/// Why a request asks for nothing that could be served.
+/// Why a request cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WantedError {
     #[error(
@@ -43,12 +43,12 @@ pub(crate) enum WantedError {
 
 const EXAMPLE_LINE: &str = r#"write one command a line, for example {"command":"subscribe","identifier":"{\"channel\":\"ChatChannel\"}"}"#;
 
-/// AnyCable's channel for streams that need no application.
+/// AnyCable's channel for streams without an application.
 const PUBSUB: &str = "$pubsub";
 /// The channel of Hotwire's `<turbo-cable-stream-source>`.
 const TURBO: &str = "Turbo::StreamsChannel";
 
-/// Parameters of the query that name a stream: the channel that it belongs to, and its key in the identifier.
+/// Query parameters that name a stream, each with its channel and the stream's key in the identifier.
 const STREAM_PARAMETERS: [(&str, &str, &str); 3] = [
     ("stream", PUBSUB, "stream_name"),
     ("signed_stream", PUBSUB, "signed_stream_name"),
@@ -56,10 +56,9 @@ const STREAM_PARAMETERS: [(&str, &str, &str); 3] = [
 ];
 
 impl Wanted {
-    /// Reads the query of a `GET`.
+    /// Parses the query of a `GET`.
     ///
-    /// # Errors
-    /// When it names no channel, or something is not as it must be.
+    /// # Errors The query names no channel, or is invalid.
     pub(crate) fn from_query(request: &Request<'_>) -> Result<Self, WantedError> {
         let query = Query::of(request);
         let identifier = query.identifier().ok_or(WantedError::NoChannel)?;
@@ -83,11 +82,10 @@ impl Wanted {
         })
     }
 
-    /// Reads the body of a `POST`: commands as a WebSocket would carry them, one a line. None at all is a session
-    /// without subscriptions.
+    /// Parses the body of a `POST`: commands as on a WebSocket, one a line. An empty body opens a session without
+    /// subscriptions.
     ///
-    /// # Errors
-    /// When a line is anything but a `subscribe`.
+    /// # Errors A line is not a `subscribe`.
     pub(crate) fn from_body(request: &Request<'_>, body: &[u8]) -> Result<Self, WantedError> {
         let lines = body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         let subscriptions = (1..)
@@ -119,7 +117,8 @@ fn subscription(line: usize, command: &[u8]) -> Result<Subscription, WantedError
     }
 }
 
-/// Keys in alphabetical order, as AnyCable writes them: the identifiers of both are the same bytes.
+/// Writes an identifier with its keys in alphabetical order, as AnyCable does, so that the identifiers of both are the
+/// same bytes.
 fn identifier<const N: usize>(fields: [(&str, &str); N]) -> String {
     let fields = fields.map(|(key, value)| (key.to_owned(), Value::from(value)));
     Value::Object(Map::from_iter(fields)).to_string()
@@ -140,7 +139,8 @@ impl Query {
         Some(value.clone()).filter(|value| !value.is_empty())
     }
 
-    /// The channel that the query names. The first parameter that is there decides, in AnyCable's order.
+    /// The identifier of the channel that the query names. The first parameter that is present decides, in AnyCable's
+    /// order.
     fn identifier(&self) -> Option<String> {
         if let Some(identifier) = self.get("identifier") {
             return Some(identifier);

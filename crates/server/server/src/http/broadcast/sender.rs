@@ -1,8 +1,8 @@
-//! Who may broadcast without a key.
+//! Decides who may broadcast without a key.
 //!
-//! A port that only this machine reaches is also reached by its browsers, and so by every page that they show: with a form
-//! or `fetch` that asks nobody, or under a name that was pointed to this machine (DNS rebinding). Backends send none of what
-//! gives browsers away.
+//! A port that only this machine reaches is also reached by its browsers, and so by every page that they show: with a
+//! form or a `fetch` that needs no permission, or under a name that was pointed to this machine (DNS rebinding).
+//! Backends send none of the headers that identify browsers.
 
 use http::HeaderMap;
 use plimsoll_loopback::Origin;
@@ -14,8 +14,8 @@ const FOREIGN_HOST: &str = "Without a key, broadcasts are taken under a name of 
 const FOREIGN_PAGE: &str = "Without a key, web pages of other sites may not broadcast. Set --broadcast_key, or let pages in \
     with --http_broadcast_cors and --allowed_origins.";
 
-/// Checks the head of a request without a key. With `own_host` the listener is for this machine only, whose name that is,
-/// too. `allowed_pages` may broadcast, if there are any.
+/// Checks the head of a request without a key. `own_host` is given if the listener is for this machine only; it counts
+/// as a name of this machine. `allowed_pages` may broadcast, if there are any.
 pub(super) fn check(
     headers: &HeaderMap,
     own_host: Option<&str>,
@@ -35,7 +35,7 @@ pub(super) fn check(
     }
 }
 
-/// No browser leaves `Host` out.
+/// Whether `Host` is a name of this machine. A missing `Host` passes, because no browser omits it.
 fn is_local(origin: &Origin<'_>, own_host: &str) -> bool {
     origin.host.is_none_or(|host| {
         let name = host.rsplit_once(':').map_or(host, |(name, _port)| name);
@@ -126,7 +126,7 @@ mod tests {
         ];
         check_request(Some("localhost"), Some("app.example"), &page, Ok(()));
         check_request(Some("localhost"), Some("other.example"), &page, Err(FOREIGN_PAGE));
-        // A list that is not there allows no page, unlike for those who have a key.
+        // Without a list no page may broadcast, unlike pages with a key.
         check_request(Some("localhost"), Some(""), &page, Err(FOREIGN_PAGE));
     }
 

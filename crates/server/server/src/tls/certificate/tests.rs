@@ -1,4 +1,4 @@
-//! Certificates in files that change, in good ways and bad.
+//! Certificates in files that change correctly or incorrectly.
 
 use rustls::crypto::ring;
 
