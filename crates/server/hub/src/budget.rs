@@ -1,11 +1,11 @@
-//! The memory that waiting data of one shard occupies, and the most that it may occupy.
+//! The memory for unsent data of one shard, and its limit.
 
 use std::{cell::Cell, rc::Rc};
 
-/// Bytes of frames, of the queues that they stand in, and of whatever else is reserved for sessions.
+/// Counts bytes of frames, of outbox queues, and of anything else that is reserved for sessions.
 ///
 /// A frame counts once, with its first outbox, however many outboxes share it; each outbox counts the slots of its
-/// queue. The hub counts and refuses new frames at the limit; making room is the caller's business, who starts at
+/// queue. The hub counts, and refuses new frames at the limit. The caller makes room, starting at
 /// [`tight_at`](Self::tight_at).
 #[derive(Debug)]
 pub struct Budget {
@@ -27,22 +27,22 @@ impl Budget {
         self.used.get()
     }
 
-    /// Bytes that may be used.
+    /// The limit in bytes.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Beyond so many bytes it is time to make room: seven eighths of the limit.
+    /// The number of bytes beyond which the caller should make room: seven eighths of the limit.
     pub fn tight_at(&self) -> usize {
         self.limit - self.limit / 8
     }
 
-    /// Whether nothing more may be added.
+    /// Whether the limit is reached.
     pub fn is_exhausted(&self) -> bool {
         self.used.get() >= self.limit
     }
 
-    /// Bytes that must go so that three quarters remain in use; 0 while less is used.
+    /// Bytes that must be freed to get down to three quarters of the limit; 0 if fewer are used.
     pub fn excess(&self) -> usize {
         self.used.get().saturating_sub(self.limit / 4 * 3)
     }

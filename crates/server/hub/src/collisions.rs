@@ -1,4 +1,4 @@
-//! Names that share a bucket of a hash table without a key, for tests of tables that must not care.
+//! Names that share a bucket of a hash table without a key, for tests of tables that such names must not slow down.
 
 use std::{
     collections::HashSet,
@@ -7,14 +7,14 @@ use std::{
 
 use rustc_hash::FxHasher;
 
-/// What the tables used for names that clients choose.
+/// The hasher that the tables used for names chosen by clients.
 type WithoutKey = BuildHasherDefault<FxHasher>;
 
-/// A table has this many buckets when it holds [`N_NAMES`].
+/// The number of buckets of a table that holds [`N_NAMES`].
 const N_BUCKETS: u64 = 1_024;
 const N_NAMES: usize = 500;
 
-/// The names that begin so, go on with a number, and belong into the first bucket.
+/// Names that consist of `beginning` and a number and belong in the first bucket.
 pub(crate) fn names(beginning: &str) -> Vec<String> {
     let all = (0_u32..).map(|number| format!("{beginning}{number}"));
     all.filter(|name| bucket(&WithoutKey::default(), name) == 0)
@@ -22,10 +22,11 @@ pub(crate) fn names(beginning: &str) -> Vec<String> {
         .collect()
 }
 
-/// These names are all in one bucket of a table without a key, and spread over one with this hasher as ordinary ones do.
+/// Checks that these names share one bucket of a table without a key, and that this hasher spreads them like other
+/// names.
 pub(crate) fn check(names: &[String], hasher: &impl BuildHasher) {
     assert_eq!(n_buckets(&WithoutKey::default(), names), 1);
-    // By chance they are in 396 of the buckets, give or take 9, whatever the key is.
+    // Random names would be in 396 of the buckets on average, with a standard deviation of 9, for any key.
     let n_buckets = n_buckets(hasher, names);
     assert!((330..450).contains(&n_buckets), "{n_buckets} buckets");
 }
@@ -35,7 +36,7 @@ fn n_buckets(hasher: &impl BuildHasher, names: &[String]) -> usize {
     buckets.len()
 }
 
-/// As hash tables do it: the low bits decide.
+/// The bucket of a name: as in hash tables, the low bits of its hash.
 fn bucket(hasher: &impl BuildHasher, name: &str) -> u64 {
     hasher.hash_one(name) % N_BUCKETS
 }

@@ -1,12 +1,13 @@
-//! Frames of one publication, encoded once for all listeners that want them alike.
+//! Frames of one publication, encoded once for all listeners with the same identifier and format.
 
 use rustc_hash::FxHashMap;
 
 use crate::{Format, Frame, identifiers::IdentifierId};
 
-/// Frames of one publication, one per identifier and format. `encode` says `None` when there is no room for another.
+/// Frames of one publication, one per identifier and format. `encode` returns `None` when there is no room for another
+/// frame.
 ///
-/// Most streams have one identifier, so the last answer is tried before the map.
+/// Most streams have one identifier, so the last result is tried before the map.
 #[derive(Default)]
 pub(crate) struct EncodedFrames {
     last: Option<(Key, Frame)>,

@@ -1,9 +1,9 @@
-//! Publications under way: which sessions are still to be flushed for them.
+//! Publications in progress, and the sessions still to be flushed for them.
 //!
-//! Every stream with publications under way has one *sweep*: a queue of sessions. A publication appends those of
-//! its listeners that do not wait in that sweep already, so one visit flushes all that was published to the
-//! stream since the last one: eight publications in flight cost little more than one. Sweeps take turns, so a
-//! stream with many listeners does not hold up one with few.
+//! Every stream with publications in progress has one *sweep*: a queue of sessions. A publication appends those of its
+//! listeners that are not in the queue already, so one visit flushes everything published to the stream since the last
+//! one: eight publications in flight cost little more than one. Sweeps take turns, so a stream with many listeners does
+//! not hold up one with few.
 
 use std::collections::VecDeque;
 
@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 
 use crate::{SessionId, shrink, streams::StreamId};
 
-/// All sweeps of a hub. `T` is the ticket that a publication leaves until all its listeners were visited. The
-/// number of tickets is bounded by the caller, which takes no new publications while too many are under way.
+/// All sweeps of a hub. `T` is the ticket that a publication leaves until all its listeners were visited. The caller
+/// bounds the number of tickets: it takes no new publications while too many are in progress.
 pub(crate) struct Fanouts<T> {
     sweeps: FxHashMap<StreamId, Sweep<T>>,
     turns: VecDeque<StreamId>,
@@ -22,16 +22,16 @@ pub(crate) struct Fanouts<T> {
 struct Sweep<T> {
     waiting: VecDeque<SessionId>,
     n_visited: u64,
-    /// In order: the number of visits after which a publication is complete.
+    /// Tickets with the number of visits that completes each, in ascending order.
     tickets: VecDeque<(u64, T)>,
 }
 
-/// Sessions to flush now, and the publications that are complete once that is done.
+/// Sessions to flush now, and the publications that this completes.
 #[derive(Debug)]
 pub struct Portion<T> {
-    /// The sessions; some may be gone or have nothing left to flush.
+    /// The sessions to flush. Some may be gone or have no pending frames.
     pub sessions: Vec<SessionId>,
-    /// Tickets of publications that no other session waits for.
+    /// Tickets of publications that wait for no other session.
     pub completed: Vec<T>,
 }
 
@@ -55,7 +55,7 @@ impl<T> Default for Fanouts<T> {
 }
 
 impl<T> Fanouts<T> {
-    /// Appends sessions to a stream's sweep, and leaves a ticket if anybody has to be visited for it.
+    /// Appends sessions to a stream's sweep, and leaves a ticket if any of them has to be visited.
     pub(crate) fn extend(
         &mut self,
         stream: StreamId,
@@ -87,7 +87,7 @@ impl<T> Fanouts<T> {
         self.sweeps.capacity().max(self.turns.capacity())
     }
 
-    /// Gives back what a flood of streams took.
+    /// Releases the memory that a flood of streams took.
     pub(crate) fn shrink(&mut self) {
         shrink::map(&mut self.sweeps);
         if self.turns.is_empty() {
@@ -133,7 +133,7 @@ mod tests {
         serials.map(|serial| SessionId::new(0, serial))
     }
 
-    /// Sizes of the portions and the tickets that they complete, until nothing waits.
+    /// The sizes of all portions and the tickets that they complete, until no session is queued.
     fn portions(fanouts: &mut Fanouts<&'static str>) -> Vec<(usize, Vec<&'static str>)> {
         let mut portion = Portion::default();
         let mut all = Vec::new();
@@ -170,7 +170,7 @@ mod tests {
         fanouts.extend(StreamId::new(0), sessions(0..300), "first");
         let mut portion = Portion::default();
         fanouts.next_portion(256, &mut portion);
-        // The 44 that wait get both messages in one visit; only the others are visited again.
+        // The 44 queued sessions get both messages in one visit. Only the others are visited again.
         fanouts.extend(StreamId::new(0), sessions(0..256), "second");
         fanouts.extend(StreamId::new(0), [], "third");
         assert_eq!(

@@ -1,14 +1,14 @@
-//! Encoded frames, which outboxes share, and what they cost.
+//! Encoded frames, shared by outboxes, and their cost.
 
 use std::{fmt, ops::Deref, rc::Rc};
 
 use crate::Budget;
 
-/// One encoded frame, shared by every outbox of the shard that it waits in. It counts in the shard's [`Budget`] from
-/// its making until the last outbox has let go of it.
+/// One encoded frame, shared by every outbox of the shard that holds it. It counts in the shard's [`Budget`] from its
+/// creation until the last outbox drops it.
 ///
-/// `Rc`, not `Arc`: a shard encodes its own copy, because a reference count that two cores change costs more
-/// than the encoding. One pointer wide, because each outbox that it waits in has a slot for it.
+/// `Rc`, not `Arc`: a shard encodes its own copy, because a reference count that two cores change costs more than the
+/// encoding. One pointer wide, because each of its outboxes has a slot for it.
 #[derive(Clone)]
 pub struct Frame(Rc<Counted>);
 
@@ -17,11 +17,11 @@ struct Counted {
     budget: Rc<Budget>,
 }
 
-/// Unused bytes at the end of a frame that are kept: giving them back costs more than they do.
+/// Unused bytes at the end of a frame that are not released. Releasing them costs more than they do.
 const KEPT_SLACK: usize = 16;
 
 impl Frame {
-    /// What a frame costs beside its bytes: the shared part, and what the allocator rounds up.
+    /// The memory for a frame beside its bytes: the shared part, and the allocator's rounding.
     pub const OVERHEAD: usize = size_of::<Counted>() + 24;
 
     pub(crate) fn new(mut bytes: Vec<u8>, budget: &Rc<Budget>) -> Self {

@@ -9,11 +9,12 @@ use crate::shrink;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct IdentifierId(u32);
 
-/// Counts its users and forgets an identifier with its last one, so that clients cannot make it grow.
+/// Interns identifiers and counts their users. The last user's end removes an identifier, so clients cannot make the
+/// table grow without limit.
 #[derive(Default)]
 pub(crate) struct Identifiers {
     entries: Slab<Entry>,
-    /// Clients choose texts, so this map's hashes have a random key (ARCHITECTURE, "Hash tables").
+    /// Clients choose the texts, so this map's hashes have a random key (ARCHITECTURE, "Hash tables").
     by_text: HashMap<Rc<str>, IdentifierId>,
 }
 
@@ -56,7 +57,7 @@ impl Identifiers {
         self.entries.capacity().max(self.by_text.capacity())
     }
 
-    /// Gives back what a flood of identifiers took.
+    /// Releases the memory that a flood of identifiers took.
     pub(crate) fn shrink(&mut self) {
         shrink::slab(&mut self.entries);
         shrink::map(&mut self.by_text);

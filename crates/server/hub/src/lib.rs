@@ -1,12 +1,12 @@
 //! Streams → subscribers: the pure core of a server shard.
 //!
-//! A [`Hub`] belongs to one shard (one thread) and knows three things: which session listens to which stream
-//! under which identifier, which frames still wait in each session's [`Outbox`], and which sessions a running
-//! fan-out has yet to visit. It encodes a publication once per identifier and format, shares the bytes, and
-//! hands out the sessions to flush in small portions, round robin over the publications in flight, so that a
-//! stream with 100,000 listeners cannot hold up one with a single listener.
+//! A [`Hub`] belongs to one shard (one thread) and knows three things: which session listens to which stream under
+//! which identifier, which frames still wait in each session's [`Outbox`], and which sessions a running fan-out has yet
+//! to visit. It encodes a publication once per identifier and format, shares the bytes, and returns the sessions to
+//! flush in small portions, round robin over the publications in flight. So a stream with 100,000 listeners cannot hold
+//! up a stream with one.
 //!
-//! It does no I/O and reads no clock: what a "connection" is, is the caller's business (the type parameter).
+//! It does no I/O and reads no clock. The type of a connection is a type parameter.
 
 mod budget;
 #[cfg(test)]
@@ -40,8 +40,8 @@ use crate::{
 
 /// The sessions of one shard, their subscriptions and their outgoing frames.
 ///
-/// `C` is a session's connection. `T` is a publication's ticket: the hub keeps it until every listener was
-/// handed out to be flushed, so its drop tells that the publication is complete.
+/// `C` is a session's connection. `T` is a publication's ticket: the hub keeps it until every listener was returned to
+/// be flushed, so its drop means that the publication is complete.
 pub struct Hub<C, T = ()> {
     sessions: Slab<Session<C>>,
     streams: Streams,
@@ -52,19 +52,19 @@ pub struct Hub<C, T = ()> {
     budget: Rc<Budget>,
 }
 
-/// What one publication led to.
+/// The result of one publication.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Published {
     /// Frames put into outboxes: one per session and identifier.
     pub n_deliveries: usize,
-    /// Sessions that would have passed the cap, or for which the budget had no room; they got nothing, and the caller
-    /// must end them.
+    /// Sessions that would have exceeded the cap, or for which the budget had no room. They got no frame, and the
+    /// caller must end them.
     pub overflowed: Vec<SessionId>,
 }
 
 impl<C, T> Hub<C, T> {
-    /// An empty hub. `max_held_bytes` caps what one session occupies while its connection takes no bytes, see
-    /// [`Outbox::push`] for the exact rule; `budget` is what all sessions may occupy together.
+    /// An empty hub. `max_held_bytes` caps the memory of one session while its connection is full; see [`Outbox::push`]
+    /// for the exact rule. `budget` caps the memory of all sessions together.
     pub fn new(max_held_bytes: usize, budget: Rc<Budget>) -> Self {
         Self {
             sessions: Slab::new(),
@@ -77,7 +77,7 @@ impl<C, T> Hub<C, T> {
         }
     }
 
-    /// Adds a session without subscriptions; `format` is how its broadcasts are encoded.
+    /// Adds a session without subscriptions. Its broadcasts are encoded in `format`.
     pub fn insert(&mut self, connection: C, format: Format) -> SessionId {
         self.next_serial = self.next_serial.wrapping_add(1);
         let serial = self.next_serial;
@@ -94,19 +94,19 @@ impl<C, T> Hub<C, T> {
         Some(self.sessions.remove(id.index()).into_connection())
     }
 
-    /// What the sessions may occupy together.
+    /// The budget of all sessions together.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Makes a frame of encoded bytes, which counts in the budget while it waits anywhere.
+    /// Makes a frame of encoded bytes. It counts in the budget until its last outbox drops it.
     pub fn frame(&self, bytes: Vec<u8>) -> Frame {
         Frame::new(bytes, &self.budget)
     }
 
-    /// Sessions whose end would free memory, with the bytes that each occupies, in no particular order: their connection
-    /// takes no more, or something is reserved for them. Those that are about to end anyway or occupy less than
-    /// `min_bytes` are left out.
+    /// Sessions whose end would free memory, with the bytes that each occupies, in no particular order: their
+    /// connection is full, or memory is reserved for them. Sessions that are about to end or occupy less than
+    /// `min_bytes` are omitted.
     pub fn holders(&self, min_bytes: usize) -> Vec<(usize, SessionId)> {
         self.sessions
             .iter()
@@ -120,8 +120,8 @@ impl<C, T> Hub<C, T> {
             .collect()
     }
 
-    /// Gives back the memory of tables that were much fuller once. Quick when there is nothing to give back; to be
-    /// called every now and then.
+    /// Releases the memory of tables that were much fuller once. Quick when there is none to release. Call it
+    /// periodically.
     pub fn shrink(&mut self) {
         shrink::slab(&mut self.sessions);
         self.streams.shrink();
@@ -129,7 +129,7 @@ impl<C, T> Hub<C, T> {
         self.fanouts.shrink();
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub fn len(&self) -> usize {
         self.sessions.len()
     }
@@ -139,14 +139,14 @@ impl<C, T> Hub<C, T> {
         self.sessions.is_empty()
     }
 
-    /// How many streams have at least one subscriber.
+    /// The number of streams with at least one subscriber.
     pub fn n_streams(&self) -> usize {
         self.streams.len()
     }
 
-    /// Calls `visit` with the names of streams that have subscribers, for up to `max` places from number `start` on.
-    /// Returns where to go on, or `None` at the end. For walks that take turns with other work: what comes or goes
-    /// meanwhile may be missed.
+    /// Calls `visit` with the names of streams that have subscribers, for up to `max` slots from number `start` on.
+    /// Returns the number at which to continue, or `None` at the end. For walks that take turns with other work:
+    /// streams that come or go meanwhile may be missed.
     pub fn visit_streams(&self, start: usize, max: usize, visit: impl FnMut(&str)) -> Option<usize> {
         self.streams.visit(start, max, visit)
     }
@@ -158,19 +158,19 @@ impl<C, T> Hub<C, T> {
             .map(|(index, session)| SessionId::new(index, session.serial()))
     }
 
-    /// How the broadcasts of a session that still exists are encoded.
+    /// The format of a session's broadcasts, if the session still exists.
     pub fn format(&self, id: SessionId) -> Option<Format> {
         self.get(id).map(Session::format)
     }
 
-    /// The connection and the outbox of a session that still exists.
+    /// The connection and the outbox of a session, if it still exists.
     pub fn get_mut(&mut self, id: SessionId) -> Option<(&C, &mut Outbox)> {
         let session = self.sessions.get_mut(id.index())?;
         (session.serial() == id.serial()).then(|| session.parts_mut())
     }
 
-    /// Lets a session hear `stream`. With an `identifier`, messages come in an envelope that names it;
-    /// without one they come bare. Returns `false` when it heard the stream so already.
+    /// Subscribes a session to `stream`. With an `identifier`, messages come in an envelope with the identifier;
+    /// without one they come bare. Returns `false` if the session had this subscription already.
     pub fn subscribe(&mut self, id: SessionId, identifier: Option<&str>, stream: &str) -> bool {
         if self.get(id).is_none() || self.is_subscribed(id, identifier, stream) {
             return false;
@@ -189,7 +189,7 @@ impl<C, T> Hub<C, T> {
         true
     }
 
-    /// Stops one stream of one identifier. Returns whether it was heard.
+    /// Removes one stream from one identifier. Returns whether the session had subscribed to it.
     pub fn unsubscribe(&mut self, id: SessionId, identifier: Option<&str>, stream: &str) -> bool {
         let Some(identifier) = self.known_identifier(identifier) else {
             return false;
@@ -200,7 +200,7 @@ impl<C, T> Hub<C, T> {
         self.leave_where(id, |m| m.identifier == identifier && m.stream == stream) > 0
     }
 
-    /// Stops every stream of one identifier; returns how many there were.
+    /// Removes every stream from one identifier. Returns their number.
     pub fn unsubscribe_all(&mut self, id: SessionId, identifier: Option<&str>) -> usize {
         let Some(identifier) = self.known_identifier(identifier) else {
             return 0;
@@ -208,7 +208,7 @@ impl<C, T> Hub<C, T> {
         self.leave_where(id, |m| m.identifier == identifier)
     }
 
-    /// The listener of `stream` whose connection is the one that is looked for, if it is there.
+    /// The listener of `stream` whose connection satisfies `is_wanted`, if there is one.
     pub fn find_listener(&self, stream: &str, is_wanted: impl Fn(&C) -> bool) -> Option<SessionId> {
         let members = self.streams.members(self.streams.find(stream)?);
         members
@@ -217,10 +217,10 @@ impl<C, T> Hub<C, T> {
             .find(|id| is_wanted(self.sessions[id.index()].connection()))
     }
 
-    /// Puts a frame for every subscriber of `stream` but the `excluded` one into its outbox and queues those
+    /// Puts a frame into the outbox of every subscriber of `stream`, except the `excluded` one, and queues those
     /// sessions to be flushed.
     ///
-    /// `encode` is called once per distinct identifier (`None`: bare) and format among the subscribers, as long as the
+    /// `encode` is called once per distinct identifier (`None`: bare) and format of the subscribers, as long as the
     /// budget has room for another frame.
     pub fn publish(
         &mut self,
@@ -266,8 +266,7 @@ impl<C, T> Hub<C, T> {
 
     /// Puts a frame into one session's outbox; the caller flushes it.
     ///
-    /// # Errors
-    /// As [`Outbox::push`]; a session that is gone counts as sealed.
+    /// # Errors See [`Outbox::push`]. A session that no longer exists counts as sealed.
     pub fn push(&mut self, id: SessionId, frame: Frame) -> Result<(), PushError> {
         match self.sessions.get_mut(id.index()) {
             Some(session) if session.serial() == id.serial() => session.push(frame, self.max_held_bytes),
@@ -275,13 +274,13 @@ impl<C, T> Hub<C, T> {
         }
     }
 
-    /// How many publications are not complete.
+    /// The number of incomplete publications.
     pub fn n_under_way(&self) -> usize {
         self.fanouts.n_tickets()
     }
 
-    /// Takes up to `max` sessions that wait to be flushed, all for one stream; the next call serves the next
-    /// stream in turn. Empties and refills `portion`.
+    /// Takes up to `max` sessions to flush, all of one stream. The next call serves the next stream in turn. Clears and
+    /// refills `portion`.
     pub fn next_portion(&mut self, max: usize, portion: &mut Portion<T>) {
         self.fanouts.next_portion(max, portion);
         for id in &portion.sessions {
@@ -310,7 +309,7 @@ impl<C, T> Hub<C, T> {
         })
     }
 
-    /// The interned form; the outer `None` says that nobody uses this identifier.
+    /// The interned identifier. The outer `None` means that no session uses it.
     fn known_identifier(&self, identifier: Option<&str>) -> Option<Option<identifiers::IdentifierId>> {
         match identifier {
             None => Some(None),
@@ -323,7 +322,7 @@ impl<C, T> Hub<C, T> {
             return 0;
         }
         let mut n_left = 0;
-        // Backwards: what moves into a freed slot has been looked at already.
+        // Backwards, because the slot that moves into a freed one has been visited already.
         for slot in (0..self.sessions[id.index()].memberships.len()).rev() {
             if leaves(&self.sessions[id.index()].memberships[slot]) {
                 self.leave(id, slot);

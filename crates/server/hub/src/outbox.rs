@@ -6,30 +6,30 @@ use smallvec::SmallVec;
 
 use crate::{Budget, Frame};
 
-/// Slices handed to one vectored write. Linux takes up to 1,024; beyond a few dozen the copy dominates.
+/// The most slices in one vectored write. Linux takes up to 1,024; beyond a few dozen the copy dominates.
 const MAX_SLICES: usize = 64;
 
-/// Room that an empty outbox keeps (in slots of 8 bytes): enough for steady traffic, too little to matter
-/// for an idle connection.
+/// The capacity that an empty outbox keeps, in slots of 8 bytes: enough for steady traffic, too little to matter for an
+/// idle connection.
 const KEPT_CAPACITY: usize = 16;
 
-/// What one place in the queue costs.
+/// The size of one slot in the queue.
 const SLOT: usize = size_of::<Frame>();
 
-/// The most that may wait for one session in any case, so that its counters fit: one gigabyte.
+/// The most pending bytes of one session in any case, so that its counters fit: one gigabyte.
 const MAX_PENDING_BYTES: usize = 1 << 30;
 
 /// Bytes on their way to one connection, in order.
 ///
-/// Capacity: while the connection takes bytes there is no limit but what the shard stages between two
-/// flushes (the frames are shared, so that is small). Once a write found it full ([`Outbox::is_blocked`]),
-/// [`Outbox::held_bytes`] is capped; the overflow rule is that the push fails, and the session must end.
+/// Capacity: while the connection takes bytes the only limit is what the shard queues between two flushes (the frames
+/// are shared, so that is little). After a write has found it full ([`Outbox::is_blocked`]), [`Outbox::held_bytes`] is
+/// capped. Overflow rule: the push fails, and the session must end.
 #[derive(Debug)]
 pub struct Outbox {
     frames: VecDeque<Frame>,
     budget: Rc<Budget>,
     pending_bytes: u32,
-    /// How much of the first frame went out already.
+    /// Bytes of the first frame that are already written.
     n_written_of_first: u32,
     /// Bytes that the session occupies elsewhere.
     n_reserved: u32,
@@ -37,21 +37,21 @@ pub struct Outbox {
     is_sealed: bool,
 }
 
-/// Why a frame was not taken.
+/// Why a frame was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PushError {
-    /// The connection does not keep up: its pending bytes would pass the cap.
+    /// The client reads too slowly: the pending bytes would exceed the cap.
     Full,
-    /// The session is about to end; nothing may follow its last frame.
+    /// The session is about to end, and its last frame is already queued.
     Sealed,
 }
 
-/// How a flush ended.
+/// The result of a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flush {
-    /// Everything went out.
+    /// Everything was written.
     Complete,
-    /// The connection takes no more for now.
+    /// The connection is full.
     Blocked,
 }
 
@@ -70,10 +70,9 @@ impl Outbox {
 
     /// Appends a frame.
     ///
-    /// # Errors
-    /// [`PushError::Sealed`] after [`Outbox::seal`]; [`PushError::Full`] when the connection is known to be
-    /// blocked and the session would occupy more than `max_held_bytes` (a single frame is always taken into an
-    /// empty outbox), or more than a gigabyte would wait.
+    /// # Errors [`PushError::Sealed`] after [`Outbox::seal`]. [`PushError::Full`] if the connection is known to be full
+    /// and the session would occupy more than `max_held_bytes` (an empty outbox always takes a single frame), or if
+    /// more than a gigabyte would be pending.
     pub fn push(&mut self, frame: Frame, max_held_bytes: usize) -> Result<(), PushError> {
         if self.is_sealed {
             return Err(PushError::Sealed);
@@ -95,7 +94,7 @@ impl Outbox {
             && self.held_bytes() + frame.len() + Frame::OVERHEAD + self.growth() > max_held_bytes
     }
 
-    /// Bytes by which another frame would enlarge the queue: a full one doubles.
+    /// Bytes by which another frame would enlarge the queue. A full queue doubles.
     fn growth(&self) -> usize {
         match self.frames.capacity() {
             full if full == self.frames.len() => full * SLOT,
@@ -103,8 +102,8 @@ impl Outbox {
         }
     }
 
-    /// The memory that the session occupies: what waits with the queue that it stands in, as if no frame were shared,
-    /// and what is [reserved](Self::reserve) for it.
+    /// The memory that the session occupies: pending frames, counted as if none were shared, their queue, and
+    /// [reserved](Self::reserve) memory.
     pub fn held_bytes(&self) -> usize {
         self.pending_bytes()
             + self.n_written_of_first as usize
@@ -113,20 +112,20 @@ impl Outbox {
             + self.n_reserved as usize
     }
 
-    /// Counts memory that the session occupies elsewhere: a message that has not arrived completely, say.
+    /// Counts memory that the session occupies elsewhere, for example for an incomplete message.
     pub fn reserve(&mut self, n_bytes: usize) {
         self.n_reserved += small(n_bytes);
         self.budget.add(n_bytes);
     }
 
-    /// Takes back [`reserve`](Self::reserve), as far as [`abandon`](Self::abandon) has not done it.
+    /// Reverts [`reserve`](Self::reserve), unless [`abandon`](Self::abandon) has done so.
     pub fn unreserve(&mut self, n_bytes: usize) {
         let n_bytes = small(n_bytes).min(self.n_reserved);
         self.n_reserved -= n_bytes;
         self.budget.sub(n_bytes as usize);
     }
 
-    /// The queue's capacity has changed: counts the difference.
+    /// Counts the difference after a change of the queue's capacity.
     fn count_slots_since(&self, capacity: usize) {
         if self.frames.capacity() != capacity {
             self.budget.sub(counted_slots(capacity) * SLOT);
@@ -134,17 +133,17 @@ impl Outbox {
         }
     }
 
-    /// Appends a session's last frame, whatever the cap, and seals. Without bytes it only seals.
+    /// Appends a session's last frame, regardless of the cap, and seals the outbox. Without bytes it only seals.
     pub fn seal_with(&mut self, last_words: Vec<u8>) {
         if !last_words.is_empty() {
             let frame = Frame::new(last_words, &self.budget);
-            // An outbox in which a gigabyte waits does not take it: that client reads nothing anyway.
+            // An outbox with a gigabyte of pending bytes refuses it. Its client reads nothing anyway.
             let _fits = self.push(frame, usize::MAX);
         }
         self.seal();
     }
 
-    /// Nothing may follow what is in the outbox now.
+    /// Seals the outbox: no frame may follow those that it holds.
     pub fn seal(&mut self) {
         self.is_sealed = true;
     }
@@ -154,8 +153,8 @@ impl Outbox {
         self.is_sealed
     }
 
-    /// Drops every frame that has not begun to go out, so that a last word can be added without tearing a
-    /// frame apart.
+    /// Drops every frame of which no byte was written, so that a last frame can follow without tearing another one
+    /// apart.
     pub fn drop_unsent(&mut self) {
         let kept = usize::from(self.n_written_of_first > 0);
         self.frames.truncate(kept);
@@ -168,13 +167,12 @@ impl Outbox {
         self.count_slots_since(capacity);
     }
 
-    /// Whether ending the session would free memory for others: its connection takes no more, or something is
-    /// reserved for it.
+    /// Whether ending the session would free memory for others: its connection is full, or memory is reserved for it.
     pub(crate) fn is_holding(&self) -> bool {
         !self.is_sealed && (self.is_blocked || self.n_reserved > 0)
     }
 
-    /// Drops everything at once, gives back what is reserved, and seals: for a connection that is about to be cut.
+    /// Drops all frames at once, releases reserved memory, and seals. For a connection that is about to be cut.
     pub fn abandon(&mut self) {
         self.n_written_of_first = 0;
         self.drop_unsent();
@@ -182,14 +180,14 @@ impl Outbox {
         self.seal();
     }
 
-    /// Lets everything that is pushed wait until [`Outbox::release`], capped as behind a full connection. For an
-    /// outbox from which nothing was written yet.
+    /// Holds all frames until [`Outbox::release`], with the cap of a full connection. For an outbox from which no byte
+    /// was written yet.
     pub fn hold(&mut self) {
         self.is_blocked = true;
     }
 
-    /// Ends a [`hold`](Self::hold): `first` goes out before everything that was held, and even when the outbox was
-    /// sealed meanwhile. The caller flushes.
+    /// Ends a [`hold`](Self::hold): `first` goes out before all held frames, even if the outbox was sealed meanwhile.
+    /// The caller flushes.
     pub fn release(&mut self, first: Frame) {
         self.pending_bytes += small(first.len());
         let capacity = self.frames.capacity();
@@ -198,33 +196,31 @@ impl Outbox {
         self.is_blocked = false;
     }
 
-    /// Bytes not yet taken by the connection.
+    /// Bytes that the connection has not taken yet.
     pub fn pending_bytes(&self) -> usize {
         self.pending_bytes as usize
     }
 
-    /// Frames not yet taken by the connection, one of which may be partly.
+    /// Frames that the connection has not taken completely.
     pub fn n_frames(&self) -> usize {
         self.frames.len()
     }
 
-    /// Whether nothing waits.
+    /// Whether no frame is pending.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Whether the last write found the connection full and nobody has seen it drain since, or frames are held.
+    /// Whether the last write found the connection full and no later one has drained the outbox, or frames are held.
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }
 
-    /// Writes as much as `write` takes. `write` gets non-empty slices, returns the number of bytes taken, and
-    /// says [`WouldBlock`](std::io::ErrorKind::WouldBlock) when the connection is full. At the end it gets no
-    /// slices: a connection that has taken more than it could pass on (TLS) passes on the rest, or says
-    /// `WouldBlock`.
+    /// Writes as much as `write` takes. `write` gets non-empty slices and returns the number of bytes taken, or
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if the connection is full. At the end it is called without
+    /// slices: a connection that buffers bytes itself (TLS) flushes them then, or returns `WouldBlock`.
     ///
-    /// # Errors
-    /// Any other error of `write`; the connection is then lost.
+    /// # Errors Any other error of `write`. The connection is then lost.
     pub fn flush(
         &mut self,
         mut write: impl FnMut(&[IoSlice<'_>]) -> std::io::Result<usize>,
@@ -292,12 +288,13 @@ impl Drop for Outbox {
     }
 }
 
-/// Slots that count in the budget: what an empty outbox keeps is the idle session's, not waiting data.
+/// Slots that count in the budget. The capacity that an empty outbox keeps belongs to the idle session and does not
+/// count.
 fn counted_slots(capacity: usize) -> usize {
     capacity.saturating_sub(KEPT_CAPACITY)
 }
 
-/// Counters are narrow, because every idle session has them.
+/// Narrows a counter. Counters are narrow because every idle session has them.
 fn small(n_bytes: usize) -> u32 {
     u32::try_from(n_bytes).expect("no more waits than MAX_PENDING_BYTES and one frame")
 }

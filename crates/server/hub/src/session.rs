@@ -1,4 +1,4 @@
-//! One session as the hub sees it.
+//! The hub's record of one session.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ pub(crate) struct Membership {
 pub(crate) struct Session<C> {
     connection: C,
     outbox: Outbox,
-    /// Two inline: a typical channel streams from one or two streams.
+    /// Two entries are stored inline, because a typical channel streams from one or two streams.
     pub(crate) memberships: SmallVec<[Membership; 2]>,
     serial: u32,
     format: Format,
@@ -49,8 +49,8 @@ impl<C> Session<C> {
         self.outbox.push(frame, max_pending_bytes)
     }
 
-    /// Whether the session must be queued in the sweep of `stream`: not when it waits there already, nor when
-    /// its connection is full (then it is flushed when there is room again).
+    /// Whether the session must be queued in the sweep of `stream`. Not if it is queued there already, and not if its
+    /// connection is full (then it is flushed when there is room again).
     pub(crate) fn joins_sweep(&mut self, stream: StreamId) -> bool {
         if self.outbox.is_blocked() || self.sweep == Some(stream) {
             return false;
@@ -59,7 +59,7 @@ impl<C> Session<C> {
         true
     }
 
-    /// The session is visited, and everything in its outbox goes out, whatever sweep it came from.
+    /// Records a visit. It flushes the whole outbox, whichever sweep it belonged to.
     pub(crate) fn leaves_sweep(&mut self) {
         self.sweep = None;
     }

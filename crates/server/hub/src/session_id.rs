@@ -1,6 +1,6 @@
-//! How callers name sessions, and streams their members.
+//! Session ids: callers use them for sessions, streams for their members.
 
-/// Names a session of one hub. A number that was used by an earlier session does not match a later one.
+/// The id of a session of one hub. The id of an earlier session with the same number does not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId {
     index: u32,

@@ -1,6 +1,6 @@
-//! Tables that were large once: when, and how, their memory goes back.
+//! Shrinks tables that were large once.
 //!
-//! A table that is less than a quarter full is cut down to what it holds. It has to double twice before that can happen
+//! A table that is less than a quarter full is cut down to its contents. It has to double twice before that can happen
 //! again, so the work is a constant share of the work that filled it.
 
 use std::{
@@ -11,15 +11,15 @@ use std::{
 use slab::Slab;
 use smallvec::{Array, SmallVec};
 
-/// Entries that a table keeps room for in any case: some ten kilobytes.
+/// The capacity that a table keeps in any case: some ten kilobytes.
 const KEPT: usize = 256;
 
 fn is_due(len: usize, capacity: usize) -> bool {
     capacity > KEPT && len < capacity / 4
 }
 
-/// Cuts a slab behind its last entry. Numbers stay, so an old entry with a high number keeps the room below it; from then
-/// on the lowest numbers are taken first.
+/// Cuts a slab after its last entry. Numbers do not change, so an old entry with a high number keeps the capacity below
+/// it. New entries take the lowest numbers first.
 pub(crate) fn slab<T>(slab: &mut Slab<T>) {
     if is_due(slab.len(), slab.capacity()) {
         slab.shrink_to_fit();
@@ -32,7 +32,7 @@ pub(crate) fn map<K: Eq + Hash, V, S: BuildHasher>(map: &mut HashMap<K, V, S>) {
     }
 }
 
-/// The same for a list of a single session, which is small in itself.
+/// Shrinks a list of a single session. It is small in itself.
 pub(crate) fn list<A: Array>(list: &mut SmallVec<A>) {
     if list.spilled() && list.len() < list.capacity() / 4 {
         list.shrink_to_fit();

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::{SessionId, identifiers::IdentifierId, shrink};
 
-/// How a session wants its broadcasts encoded; the number's meaning is the caller's.
+/// The encoding that a session wants for its broadcasts. The caller defines the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Format(pub u8);
 
@@ -21,13 +21,13 @@ impl StreamId {
     }
 }
 
-/// One listener. Everything that a fan-out needs lies here, so that it touches one line of memory per
-/// listener besides the outbox.
+/// One listener. It holds everything that a fan-out needs, so that a fan-out touches one cache line per listener
+/// besides the outbox.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Member {
     pub(crate) session: SessionId,
     pub(crate) identifier: Option<IdentifierId>,
-    /// Where the session keeps the matching [`crate::session::Membership`].
+    /// The index of the matching [`crate::session::Membership`] in the session.
     pub(crate) slot: u32,
     pub(crate) format: Format,
 }
@@ -35,13 +35,13 @@ pub(crate) struct Member {
 #[derive(Default)]
 pub(crate) struct Streams {
     entries: Slab<Stream>,
-    /// Clients choose names, so this map's hashes have a random key (ARCHITECTURE, "Hash tables").
+    /// Clients choose the names, so this map's hashes have a random key (ARCHITECTURE, "Hash tables").
     by_name: HashMap<Rc<str>, StreamId>,
 }
 
 struct Stream {
     name: Rc<str>,
-    /// One inline: streams of a single session (a user's own) are the most common ones.
+    /// One member is stored inline, because streams of a single session (a user's own) are the most common ones.
     members: SmallVec<[Member; 1]>,
 }
 
@@ -85,8 +85,8 @@ impl Streams {
         (id, number(members.len() - 1))
     }
 
-    /// Removes the listener at `position`, and the stream with its last one. Returns the listener that took
-    /// the freed position, if another one did.
+    /// Removes the listener at `position`, and the stream with its last listener. Returns the listener that moved to
+    /// the freed position, if any.
     pub(crate) fn remove(&mut self, id: StreamId, position: u32) -> Option<Member> {
         let stream = &mut self.entries[id.0 as usize];
         stream.members.swap_remove(position as usize);
@@ -95,7 +95,7 @@ impl Streams {
             self.by_name.remove(&stream.name);
             return None;
         }
-        // A busy hour must not pin its memory for ever.
+        // The memory of a busy hour must not be kept forever.
         if stream.members.len() * 4 < stream.members.capacity() {
             stream.members.shrink_to_fit();
         }
@@ -111,7 +111,7 @@ impl Streams {
         self.entries.capacity().max(self.by_name.capacity())
     }
 
-    /// Gives back what a flood of streams took.
+    /// Releases the memory that a flood of streams took.
     pub(crate) fn shrink(&mut self) {
         shrink::slab(&mut self.entries);
         shrink::map(&mut self.by_name);

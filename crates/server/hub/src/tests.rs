@@ -1,4 +1,4 @@
-//! The hub as its shard uses it, and against a plain model.
+//! The hub as its shard uses it, and compared with a plain model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ fn publish_except(
     })
 }
 
-/// Everything that waits for a session.
+/// Everything that is pending for a session.
 fn drain(hub: &mut Hub<&'static str>, id: SessionId) -> String {
     let mut text = String::new();
     let (_, outbox) = hub.get_mut(id).expect("session exists");
@@ -222,7 +222,7 @@ fn a_session_is_visited_once_for_what_one_stream_published_meanwhile() {
         visits,
         [
             (ids[0], "-:1;-:2;".to_owned(), 0),
-            // The small stream has its turn early, and takes along what waits.
+            // The small stream has its turn early and flushes the pending frames, too.
             (ids[2], "-:1;-:2;-:3;".to_owned(), 1),
             (ids[1], "-:1;-:2;".to_owned(), 0),
             (ids[2], String::new(), 2),
@@ -230,7 +230,8 @@ fn a_session_is_visited_once_for_what_one_stream_published_meanwhile() {
     );
 }
 
-/// The hub and its budget, with sessions that all hear `all`, under an identifier of their own or under a common one.
+/// A hub and its budget, with sessions that all listen to `all`, under an identifier of their own or under a common
+/// one.
 fn listeners(n_sessions: usize, limit: usize, have_own: bool) -> (Hub<&'static str>, Vec<SessionId>) {
     let mut hub = Hub::new(CAP, Budget::new(limit));
     let ids: Vec<_> = (0..n_sessions).map(|_| hub.insert("c", Format(0))).collect();
@@ -410,7 +411,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// The hub against the simplest model: a set of (stream, session, identifier).
+    /// Compares the hub with the simplest model: a set of (stream, session, identifier).
     #[test]
     fn agrees_with_a_plain_set(steps in prop::collection::vec(step(), 0..200)) {
         let mut hub = Hub::new(CAP, unlimited());

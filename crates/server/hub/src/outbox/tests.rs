@@ -12,7 +12,7 @@ fn outbox() -> Outbox {
     Outbox::new(&Budget::new(usize::MAX))
 }
 
-/// What one frame of so many bytes costs in a queue with room for four.
+/// The memory for one frame of `n_bytes` bytes in a queue with four slots.
 fn cost(n_bytes: usize) -> usize {
     n_bytes + Frame::OVERHEAD + 4 * SLOT
 }
@@ -157,7 +157,7 @@ fn a_queue_that_has_to_grow_counts_its_growth() {
 fn a_gigabyte_is_the_most_that_waits_in_any_case() {
     let budget = Budget::new(usize::MAX);
     let mut outbox = Outbox::new(&budget);
-    // Zeros that are never looked at take no memory.
+    // Zeroed pages that are never touched take no memory.
     let quarter = Frame::new(vec![0; MAX_PENDING_BYTES / 4], &budget);
     for _ in 0..4 {
         assert_eq!(outbox.push(quarter.clone(), 10), Ok(()));
@@ -167,7 +167,7 @@ fn a_gigabyte_is_the_most_that_waits_in_any_case() {
     assert_eq!((outbox.n_frames(), outbox.is_sealed()), (4, true));
 }
 
-/// Whatever the size of the messages, the memory behind them is capped, not their bytes alone.
+/// The cap applies to the memory of messages, not only to their bytes.
 #[test]
 fn small_frames_cost_more_than_their_bytes() {
     const CAP: usize = 1 << 20;

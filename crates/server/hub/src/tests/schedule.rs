@@ -1,4 +1,5 @@
-//! Any schedule of publications, portions and full connections: every listener gets every message, in order and in time.
+//! Any schedule of publications, portions and full connections: every listener gets every message, in order and in
+//! time.
 
 use std::{collections::BTreeSet, rc::Rc};
 
@@ -26,11 +27,11 @@ enum Step {
     Publish {
         stream: usize,
     },
-    /// The fan-out loop takes a portion of at most so many sessions.
+    /// The fan-out loop takes a portion of at most `max` sessions.
     Portion {
         max: usize,
     },
-    /// From now on the connection takes no bytes.
+    /// From now on the connection is full.
     Fill {
         session: usize,
     },
@@ -57,24 +58,24 @@ fn step() -> impl Strategy<Value = Step> {
 struct Client {
     id: SessionId,
     is_full: bool,
-    /// Numbers of the messages that were published to the session.
+    /// Numbers of the messages published to the session.
     published: Vec<usize>,
     /// Numbers of the messages that the connection took.
     received: Vec<usize>,
 }
 
-/// A publication that the hub may not have completed.
+/// A publication that the hub may not have completed yet.
 struct UnderWay {
     message: usize,
     ticket: Rc<()>,
     listeners: Vec<SessionId>,
 }
 
-/// The hub with its clients, and what they must have received by now.
+/// The hub with its clients, and the messages that they must have received by now.
 struct World {
     hub: Hub<(), Rc<()>>,
     clients: Vec<Client>,
-    /// Streams with the sessions that hear them.
+    /// Streams with the sessions that listen to them.
     listeners: BTreeSet<(usize, usize)>,
     under_way: Vec<UnderWay>,
     portion: Portion<Rc<()>>,
@@ -128,7 +129,7 @@ impl World {
             Step::Empty { session } => {
                 self.clients[session].is_full = false;
                 let (_, outbox) = self.hub.get_mut(self.clients[session].id).expect("exists");
-                // A connection that was never found full waits for its visit.
+                // A connection that was never full waits for its visit.
                 if outbox.is_blocked() {
                     self.flush(session);
                 }
@@ -197,7 +198,7 @@ impl World {
         flushed.expect("a full connection is no error");
     }
 
-    /// A completed publication is in the hands of all its listeners, but of those that are gone or take no bytes.
+    /// Checks that a completed publication was received by all its listeners, except those that are gone or full.
     fn check_completed(&mut self) -> Result<(), TestCaseError> {
         let is_complete = |publication: &mut UnderWay| Rc::strong_count(&publication.ticket) == 1;
         for UnderWay {
@@ -221,7 +222,7 @@ proptest! {
         for (n, step) in steps.iter().enumerate() {
             world.take(n, step)?;
         }
-        // Each publication has at most all sessions to visit, one in each portion.
+        // Each publication visits at most all sessions, one per portion.
         for _ in 0..steps.len() * N_SESSIONS {
             if world.hub.n_under_way() == 0 {
                 break;
