@@ -22,8 +22,7 @@ pub(crate) struct Calls {
 impl Calls {
     /// Makes one call for a session, with an encoded request, and translates the reply.
     ///
-    /// # Errors
-    /// Why it failed, for people; it is in the journal already.
+    /// # Errors The reason for people. It is in the journal already.
     pub(crate) async fn call<R: Reply, T>(
         &self,
         origin: Origin<'_>,
@@ -56,7 +55,7 @@ impl Calls {
     }
 }
 
-/// The application has answered that it failed.
+/// The application answered with a failure.
 fn application_error(text: String) -> Status {
     if text.is_empty() {
         Status::internal("the application answered ERROR without an error_msg")

@@ -1,4 +1,4 @@
-//! Why a call failed, in words that help to set it right.
+//! Why a call failed, in words that help to fix it.
 
 use std::{error::Error, io, iter::successors};
 
@@ -6,13 +6,13 @@ use crate::status::{Code, Status};
 
 type Cause<'a> = &'a (dyn Error + 'static);
 
-/// What is wrong, and what could be done about it where that is known.
+/// The fault, with advice where the cause is known.
 pub(crate) fn text(status: &Status) -> String {
     let causes: Vec<_> = status.source().map(chain).into_iter().flatten().collect();
     let mut text = status.message().to_owned();
     for cause in &causes {
         let part = cause.to_string();
-        // Libraries often repeat what their cause says.
+        // Libraries often repeat the text of their cause.
         if !text.contains(&part) {
             text = if text.is_empty() {
                 part
@@ -37,12 +37,12 @@ pub(crate) fn text(status: &Status) -> String {
     }
 }
 
-/// An error of a library and all that led to it.
+/// The chain of an error's causes, beginning with the error itself.
 pub(crate) fn chain(error: Cause<'_>) -> impl Iterator<Item = Cause<'_>> {
     successors(Some(error), |error| {
         let error: Cause<'_> = *error;
         match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            // The source of the wrapper is that of the error inside, which would be passed over.
+            // The wrapper's source is the source of the error inside, which would be skipped.
             Some(inside) => Some(inside as Cause<'_>),
             None => error.source(),
         }
@@ -61,7 +61,7 @@ fn hint(cause: Cause<'_>) -> Option<&'static str> {
         );
     }
     let error = cause.downcast_ref::<hyper::Error>()?;
-    // The other side has talked before it was asked, which hyper has no predicate for.
+    // The other side sent data before it got a request. hyper has no predicate for this.
     let is_unexpected = error.source().is_none()
         && !(error.is_incomplete_message() || error.is_canceled() || error.is_closed() || error.is_timeout());
     (error.is_parse() || is_unexpected).then_some(

@@ -1,4 +1,4 @@
-//! The queue of sessions that have ended and of which the application has yet to hear.
+//! The queue of ended sessions that the application has not been told about yet.
 
 use std::{
     num::NonZeroU32,
@@ -18,10 +18,9 @@ use tokio::{
 
 use crate::{calls::Calls, retry::Patience, translation, transport::Origin};
 
-/// The end of the queue where sessions are put. Overflow rule: what finds the queue full is dropped, with a
-/// warning: a mass disconnect must not keep the application from serving those who connect again. When the server
-/// stops, all sessions end at once and nobody connects again, so nothing is dropped then; the sessions' own number
-/// is the bound.
+/// The sending end of the queue. Overflow rule: a session that finds the queue full is dropped, with a warning, because
+/// a mass disconnect must not keep the application from serving clients that reconnect. When the server stops, all
+/// sessions end at once and no client reconnects, so nothing is dropped then; the number of sessions is the bound.
 pub(crate) struct Farewells {
     queue: mpsc::UnboundedSender<DisconnectRequest>,
     n_queued: Arc<AtomicUsize>,
@@ -30,29 +29,29 @@ pub(crate) struct Farewells {
     pace: watch::Sender<Pace>,
 }
 
-/// How fast sessions are told.
+/// How fast the application is told about ended sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Pace {
-    /// So many per second.
+    /// At the configured rate.
     Rated,
-    /// As fast as the application takes them.
+    /// As fast as the application answers.
     Hurried,
-    /// The same, and no more come.
+    /// As fast as the application answers, and no more sessions are added.
     Closing,
 }
 
-/// The other end, which makes the calls.
+/// The receiving end, which makes the calls.
 pub(crate) struct Caller {
     queue: mpsc::UnboundedReceiver<DisconnectRequest>,
     n_queued: Arc<AtomicUsize>,
     pace: watch::Receiver<Pace>,
-    /// At most one call starts in this time.
+    /// The least time between the starts of two calls.
     interval: Duration,
-    /// Calls under way or waiting for their turn at the same time.
+    /// The most calls that are in progress or wait for their turn at the same time.
     concurrency: usize,
 }
 
-/// A queue for `capacity` sessions of which at most `rate_per_sec` are told per second.
+/// A queue for `capacity` sessions. The application is told about at most `rate_per_sec` sessions per second.
 pub(crate) fn queue(capacity: usize, rate_per_sec: NonZeroU32, concurrency: usize) -> (Farewells, Caller) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let n_queued = Arc::new(AtomicUsize::new(0));
@@ -68,7 +67,7 @@ pub(crate) fn queue(capacity: usize, rate_per_sec: NonZeroU32, concurrency: usiz
         queue: receiver,
         n_queued,
         pace: told,
-        // Timers take no interval of nothing.
+        // Timers do not accept an interval of zero.
         interval: (Duration::from_secs(1) / rate_per_sec.get()).max(Duration::from_nanos(1)),
         concurrency,
     };
@@ -95,19 +94,18 @@ impl Farewells {
         }
     }
 
-    /// A copy of the number of sessions that wait, as it is whenever it is asked.
+    /// A function that returns the current number of queued sessions.
     pub(crate) fn n_queued(&self) -> impl Fn() -> usize + Send + Sync + use<> {
         let n_queued = Arc::clone(&self.n_queued);
         move || n_queued.load(Ordering::Relaxed)
     }
 
-    /// Gives up rate and capacity, because the server stops: sessions are told as fast as the application takes
-    /// them.
+    /// Drops the limits on rate and capacity, because the server stops. The application is told as fast as it answers.
     pub(crate) fn hurry(&self) {
         self.pace.send_replace(Pace::Hurried);
     }
 
-    /// Completes when all that is queued is told; nothing can be added any more.
+    /// Completes when the queue is empty. No more sessions can be added.
     pub(crate) async fn finish(&self) {
         self.pace.send_replace(Pace::Closing);
         self.pace.closed().await;
@@ -136,7 +134,7 @@ impl Caller {
         while under_way.join_next().await.is_some() {}
     }
 
-    /// `None`: it is closing time and the queue is empty.
+    /// The next session. `None`: the queue is closing and empty.
     async fn next(&mut self) -> Option<DisconnectRequest> {
         tokio::select! {
             biased;
@@ -149,7 +147,7 @@ impl Caller {
 }
 
 async fn reached(told: &mut watch::Receiver<Pace>, wanted: Pace) {
-    // An error says that the other end is gone, which means the same.
+    // An error means that the other end is gone, which has the same effect.
     let _told_or_gone = told.wait_for(|pace| *pace >= wanted).await;
 }
 
@@ -187,7 +185,7 @@ mod tests {
     #[tokio::test]
     async fn any_rate_leaves_some_time_between_two_calls() {
         let (_farewells, caller) = queue(1, NonZeroU32::MAX, 1);
-        // Which would panic without any.
+        // The interval would panic without a runtime.
         interval(caller.interval).tick().await;
     }
 

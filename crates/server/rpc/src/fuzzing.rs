@@ -1,4 +1,4 @@
-//! Replies of applications for the fuzz targets. Not in the product: it takes the feature `fuzzing`.
+//! Replies of applications, for the fuzz targets. Only with the feature `fuzzing`, so not in the product.
 
 use std::fmt::Debug;
 
@@ -13,7 +13,7 @@ use crate::{
     transport::{grpc_message, grpc_outcome},
 };
 
-/// A body that came back over gRPC, with the prefix of its message; and the same as the text of a status.
+/// Parses a gRPC body with its message prefix, and the same bytes as the text of a status.
 pub fn grpc_reply(body: &[u8]) {
     if let Ok(message) = grpc_message(Bytes::copy_from_slice(body)) {
         protobuf_reply(&message);
@@ -26,14 +26,14 @@ pub fn grpc_reply(body: &[u8]) {
     assert!(grpc_outcome(&fields).is_some_and(|outcome| outcome.is_err()));
 }
 
-/// A message without its prefix, as each of the replies.
+/// Parses a message without its prefix, as each kind of reply.
 pub fn protobuf_reply(message: &[u8]) {
     take(ConnectionResponse::decode(message).ok(), connect_reply);
     take(CommandResponse::decode(message).ok(), command_reply);
     take(DisconnectResponse::decode(message).ok(), disconnect_reply);
 }
 
-/// A body that came back over HTTP, as each of the replies.
+/// Parses an HTTP body, as each kind of reply.
 pub fn http_reply(body: &[u8]) {
     take(
         serde_json::from_slice::<ConnectionResponse>(body).ok(),
@@ -49,7 +49,7 @@ pub fn http_reply(body: &[u8]) {
     );
 }
 
-/// Whatever was understood is translated, and is the same after protobuf.
+/// Translates a parsed reply, and checks that it survives encoding as protobuf.
 fn take<R: Reply + Clone + PartialEq + Debug, T>(reply: Option<R>, translate: fn(R) -> Result<T, String>) {
     let Some(reply) = reply else { return };
     let again = R::decode(reply.encode_to_vec().as_slice());

@@ -1,4 +1,4 @@
-//! Where a gRPC application listens.
+//! The addresses of a gRPC application.
 
 use std::{fmt, str::FromStr};
 
@@ -10,22 +10,22 @@ use http::uri::Authority;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hosts(Vec<Authority>);
 
-/// Why a text names no application.
+/// Why a text does not name an application.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum HostsError {
-    /// A scheme that is none of ours.
+    /// An unknown scheme.
     #[error(
         "unknown scheme {scheme:?}; valid are host:port, dns:///host:port and grpc-list://host:port,host:port \
          for gRPC, and http://host/path and https://host/path for HTTP"
     )]
     Scheme {
-        /// What stands before `://`.
+        /// The text before `://`.
         scheme: String,
     },
-    /// No host, no port, or neither.
+    /// The host, the port, or both are missing.
     #[error("{text:?} is no host and port; an example is localhost:50051")]
     Address {
-        /// The part that is wrong, without a user and a password.
+        /// The wrong part, without user and password.
         text: String,
     },
 }
@@ -43,7 +43,7 @@ impl FromStr for Hosts {
     fn from_str(text: &str) -> Result<Self, HostsError> {
         let addresses = match text.split_once("://") {
             None => vec![text],
-            // Between the slashes a name server could stand, which AnyCable does not take either.
+            // A name server could stand between the slashes. AnyCable does not accept one, either.
             Some(("dns", rest)) => vec![rest.strip_prefix('/').unwrap_or(rest)],
             Some(("grpc-list", rest)) => rest.split(',').map(str::trim).collect(),
             Some((scheme, _)) => {
@@ -59,7 +59,7 @@ impl FromStr for Hosts {
     }
 }
 
-/// With commas between the addresses.
+/// Writes the addresses with commas between them.
 impl fmt::Display for Hosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts: Vec<_> = self.0.iter().map(Authority::as_str).collect();

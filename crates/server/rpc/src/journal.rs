@@ -1,4 +1,4 @@
-//! What the log says about calls: each failure once, floods in numbers, and when the application goes and comes back.
+//! Log lines about calls: single failures, counts of repeated ones, and when the application goes away and comes back.
 
 use std::{
     collections::HashMap,
@@ -15,26 +15,26 @@ use crate::{
     status::{Code, Status},
 };
 
-/// At most one line in this time says the same.
+/// The least time between two equal lines.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The application is away when it has not answered anything for so long: single attempts fail for other reasons.
+/// The application is away if it has not answered anything for this long. Single attempts fail for other reasons.
 const AWAY_AFTER: Duration = Duration::from_secs(1);
 
-/// The application is down when it takes calls and has answered none of them for so long. Of that there is this number of
-/// calls at the least: a single one may be slow for a reason of its own.
+/// The application is down if it accepts calls and has answered none of them for this long. It takes at least this
+/// number of calls, because a single one may be slow for a reason of its own.
 const SILENT_AFTER: Duration = Duration::from_secs(5);
 const MIN_SILENT_CALLS: u32 = 2;
 
-/// Without a call for so long, a connection is enough again: a server that gets no clients because it is not ready makes no
-/// calls that could be answered.
+/// After this long without a call, a connection is enough again. A server that gets no clients because it is not ready
+/// makes no calls that could be answered.
 const SILENCE_COUNTS: Duration = Duration::from_secs(30);
 
-/// Known causes have their own advice; this is for a peer that only closes connections.
+/// Advice for a peer that only closes connections. Known causes have their own advice.
 const NEVER_ANSWERED: &str = ". Hint: nothing was ever answered there; if the application expects TLS, --rpc_enable_tls \
     is needed for gRPC, and https:// for HTTP";
 
-/// Cheap to clone; all clones are the same journal.
+/// The journal. Cheap to clone; all clones are the same journal.
 #[derive(Clone)]
 pub(crate) struct Journal {
     application: Arc<str>,
@@ -46,24 +46,24 @@ struct State {
     /// Failures that were not logged since the last line of their kind. Bounded: three methods, seventeen codes.
     unsaid: HashMap<(Method, Code), Unsaid>,
     last_contact: Option<Instant>,
-    /// When an attempt last showed whether the application is there.
+    /// When an attempt last showed whether the application is reachable.
     last_shown: Option<Instant>,
     away_since: Option<Instant>,
-    /// Since the last answer.
+    /// The silence since the last answer.
     silence: Option<Silence>,
 }
 
-/// Calls whose time was over, with no answer to any call meanwhile.
+/// Calls that timed out while no call was answered.
 struct Silence {
     /// When the first of them began.
     since: Instant,
-    /// When the last of them was over.
+    /// When the last of them timed out.
     last: Instant,
     n_calls: u32,
 }
 
 impl Silence {
-    /// Whether that is more than one slow call.
+    /// Whether more than one slow call timed out.
     fn is_down(&self) -> bool {
         self.n_calls >= MIN_SILENT_CALLS && self.last - self.since >= SILENT_AFTER
     }
@@ -76,7 +76,7 @@ struct Unsaid {
 }
 
 impl Journal {
-    /// `application` is what the lines call it, for example its address.
+    /// `application` is the application's name in log lines, for example its address.
     pub(crate) fn new(application: &str) -> Self {
         Self {
             application: application.into(),
@@ -84,8 +84,8 @@ impl Journal {
         }
     }
 
-    /// Learns from an attempt whether the application is there: any answer of it shows that, also an error. That the time
-    /// is over is none, whoever says it: [`call_unanswered`](Self::call_unanswered) is for that.
+    /// Records whether an attempt reached the application. Any answer, also an error, shows that it is reachable. A
+    /// timeout shows neither, whichever side reports it; use [`call_unanswered`](Self::call_unanswered) for it.
     pub(crate) fn attempt_ended(&self, failure: Option<&Status>, dependency: &Dependency) {
         let now = Instant::now();
         let mut state = self.lock();
@@ -120,8 +120,8 @@ impl Journal {
         }
     }
 
-    /// Learns that a call, begun at `start`, got no answer in its time. When others get none either, the application hangs,
-    /// and is down until its next answer.
+    /// Records that a call, begun at `start`, timed out. If other calls time out, too, the application hangs, and is
+    /// down until its next answer.
     pub(crate) fn call_unanswered(&self, start: Instant, dependency: &Dependency) {
         let now = Instant::now();
         let mut state = self.lock();
@@ -150,7 +150,7 @@ impl Journal {
         }
     }
 
-    /// Learns that a connection to the application can be made. That does not count while it answers no calls.
+    /// Records that a connection to the application can be made. That does not count while it answers no calls.
     pub(crate) fn connected(&self, dependency: &Dependency) {
         let mut state = self.lock();
         let is_silent = |silence: &Silence| silence.is_down() && silence.last.elapsed() < SILENCE_COUNTS;
@@ -160,13 +160,13 @@ impl Journal {
         }
     }
 
-    /// Whether an attempt in this time has shown that the application is there, or that it is not.
+    /// Whether an attempt in the last `time` has shown that the application is reachable, or that it is not.
     pub(crate) fn knows_since(&self, time: Duration) -> bool {
         let last_shown = self.lock().last_shown;
         last_shown.is_some_and(|last| last.elapsed() < time)
     }
 
-    /// Logs a failed call, now or with others like it.
+    /// Logs a failed call, at once or together with others of its kind.
     pub(crate) fn call_failed(&self, method: Method, sid: &str, failure: &Status) {
         let kind = (method, failure.code());
         if let Some(unsaid) = self.lock().unsaid.get_mut(&kind) {
@@ -184,7 +184,7 @@ impl Journal {
         tokio::spawn(self.clone().sum_up(kind));
     }
 
-    /// One line per second for as long as there are failures of a kind.
+    /// Writes one line per second for as long as there are failures of a kind.
     async fn sum_up(self, kind: (Method, Code)) {
         let (method, code) = kind;
         loop {
@@ -208,17 +208,17 @@ impl Journal {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What is inside is valid after each of its changes.
+        // Each change leaves the state valid, so a poisoned lock is harmless.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether a connection was there, and broke. The statuses that an application sends have no source.
+/// Whether an existing connection broke. The statuses that an application sends have no source.
 fn is_broken_connection(failure: &Status) -> bool {
     failure.source().is_some() && failure.code() != Code::Unavailable
 }
 
-/// Whether the time for an answer was over.
+/// Whether the call timed out.
 pub(crate) fn is_overdue(failure: &Status) -> bool {
     failure.code() == Code::DeadlineExceeded
 }
@@ -234,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// The lines of the log without levels, times and fields.
+    /// Log lines without levels, times and fields.
     #[derive(Clone, Default)]
     struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -306,7 +306,7 @@ mod tests {
         let down = Status::unavailable("connection refused");
         attempt_ended(None);
         for _ in 0..1000 {
-            // It answers others.
+            // The application answers other calls.
             attempt_ended(Some(&down));
             attempt_ended(Some(&Status::internal("no such table")));
         }
@@ -315,7 +315,7 @@ mod tests {
         (0..1000).for_each(|_| attempt_ended(Some(&down)));
         let is_up = || registry.dependencies()[0].is_up();
         assert!(!is_up());
-        // A connection can be made, and calls go on to fail.
+        // A connection can be made, and calls still fail.
         dependency.up();
         attempt_ended(Some(&down));
         assert!(!is_up());
@@ -333,7 +333,8 @@ mod tests {
         );
     }
 
-    /// A call every `seconds`, each without an answer after three. Says after which of them the application was down.
+    /// Makes a call every `seconds`, each unanswered for three seconds. Returns after which calls the application was
+    /// down.
     async fn down_after(
         journal: &Journal,
         dependency: &Dependency,
@@ -367,7 +368,7 @@ mod tests {
                 n_calls
             );
             assert_eq!(reason(), Some(format!("no call was answered for {expected}")));
-            // A connection shows nothing, and an answer all.
+            // A connection shows nothing; an answer shows that the application is up.
             journal.connected(&dependency);
             assert!(reason().is_some());
             journal.attempt_ended(Some(&Status::internal("no such table")), &dependency);

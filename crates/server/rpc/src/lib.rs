@@ -1,9 +1,9 @@
 //! The remote application: AnyCable's RPC contract over gRPC or HTTP (docs/protocols/rpc.md), so that a Rails
 //! application, or any other with an AnyCable RPC server, decides about the sessions.
 //!
-//! [`Remote`] takes the server's [`Application`](plimsoll_server::application::Application) seam. Behind it are the
-//! translation between the seam and the contract's messages, the calls (concurrency, deadline, retries) over one of
-//! two transports, and the queue of sessions that have ended.
+//! [`Remote`] implements the server's [`Application`](plimsoll_server::application::Application) seam. Behind it are
+//! the translation between the seam and the contract's messages, the calls (concurrency, deadline, retries) over one of
+//! two transports, and the queue of ended sessions.
 //!
 //! The crate must not know sessions, sockets of clients, or the process.
 

@@ -1,4 +1,4 @@
-//! How many calls may be under way at the same time, and who gets the next free turn.
+//! Limits how many calls are in progress at the same time, and decides which call gets the next free turn.
 
 mod concurrency;
 mod gradient;
@@ -25,18 +25,18 @@ pub(crate) use self::line::Rank;
 use self::{gradient::Gradient, line::Line};
 use crate::proto::Method;
 
-/// Hands out turns, in the order of [`Line`].
+/// Grants turns, in the order of [`Line`].
 pub(crate) struct Limiter(Arc<Shared>);
 
 struct Shared {
-    /// Calls that wait and have not given up.
+    /// Waiting calls that have not given up.
     n_waiting: AtomicUsize,
     state: Mutex<State>,
 }
 
 struct State {
     limit: Limit,
-    /// Turns that are out. More than the limit, for a while after it was lowered.
+    /// Granted turns. For a while after the limit was lowered there are more than the limit.
     n_under_way: usize,
     line: Line<oneshot::Sender<Turn>>,
 }
@@ -46,33 +46,33 @@ enum Limit {
     Adaptive(Gradient),
 }
 
-/// The right to one attempt. Dropping it gives it back, and says nothing about the application.
+/// The right to one attempt. Its drop returns it, and says nothing about the application.
 pub(crate) struct Turn {
     shared: Arc<Shared>,
     started: Instant,
-    /// No other call could have had a turn at that time.
+    /// Whether it was the last free turn.
     was_last: bool,
-    /// What it taught.
+    /// The attempt's result, for the limit.
     lesson: Option<(Method, Load)>,
 }
 
-/// Turns on their way to those who wait for them; there is one at a time, unless the limit has grown.
+/// Turns on their way to waiting calls. There is one at a time, unless the limit has grown.
 type Granted = SmallVec<[(oneshot::Sender<Turn>, Turn); 1]>;
 
-/// What an attempt said about the application.
+/// What an attempt showed about the application's load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Load {
-    /// It answered: how long that took counts.
+    /// The application answered. The time it took counts.
     Answered,
-    /// It said that it has no free worker.
+    /// The application had no free worker.
     Refused,
-    /// It had not answered when time was up.
+    /// The application did not answer in time.
     Overdue,
-    /// Nothing: it could not be reached, or failed.
+    /// Nothing: the application could not be reached, or failed.
     Unknown,
 }
 
-/// No turn came up in time.
+/// No turn became free in time.
 #[derive(Debug)]
 pub(crate) struct NoTurn;
 
@@ -92,12 +92,12 @@ impl Limiter {
         }))
     }
 
-    /// Waits for a turn, for `patience` at the most; `None`: for ever.
+    /// Waits for a turn, for at most `patience`. `None`: without a limit.
     pub(crate) async fn turn(&self, rank: Rank, patience: Option<Duration>) -> Result<Turn, NoTurn> {
         let Self(shared) = self;
         let (waiting, granted) = {
             let mut state = shared.lock();
-            // The line is empty then: free turns are handed out at once.
+            // The line is empty in this case, because free turns are granted at once.
             if state.has_room() {
                 return Ok(state.grant(shared));
             }
@@ -117,12 +117,12 @@ impl Limiter {
         Ok(turn)
     }
 
-    /// Calls that may be under way now.
+    /// The current limit of calls in progress.
     pub(crate) fn limit(&self) -> usize {
         self.0.lock().limit.get()
     }
 
-    /// Calls that wait for their turn now.
+    /// The number of calls that wait for a turn.
     pub(crate) fn n_waiting(&self) -> usize {
         self.0.n_waiting.load(Ordering::Relaxed)
     }
@@ -130,7 +130,7 @@ impl Limiter {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What is inside is valid after each of its methods.
+        // Each method leaves the state valid, so a poisoned lock is harmless.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -150,8 +150,8 @@ impl State {
         }
     }
 
-    /// Hands the free turns to those who are first in line. They are sent when the lock is open again: one that finds
-    /// its receiver gone comes back at once.
+    /// Grants the free turns to the first calls in line. The turns are sent after the lock is released, because a turn
+    /// whose receiver is gone comes back at once.
     fn hand_out(&mut self, shared: &Arc<Shared>) -> Granted {
         let mut granted = Granted::new();
         while self.has_room()
@@ -165,8 +165,8 @@ impl State {
         granted
     }
 
-    /// Those who gave up stay in line until it is their turn, which may be never; so the line is cleared when most of it
-    /// is theirs.
+    /// Clears the line when most of its calls have given up. They would otherwise stay until their turn, which may
+    /// never come.
     fn forget_those_who_gave_up(&mut self, n_waiting: usize) {
         const MANY: usize = 64;
         if self.line.len() > 2 * n_waiting + MANY {
@@ -198,7 +198,7 @@ impl Limit {
 }
 
 impl Turn {
-    /// Gives the turn back with what it taught.
+    /// Returns the turn with the attempt's result.
     pub(crate) fn end(mut self, method: Method, load: Load) {
         self.lesson = Some((method, load));
     }
@@ -215,13 +215,13 @@ impl Drop for Turn {
             state.hand_out(&self.shared)
         };
         for (waiting, turn) in granted {
-            // Given back if it was given up in this moment.
+            // Returned if the call gave up at this moment.
             drop(waiting.send(turn));
         }
     }
 }
 
-/// A call that waits; counts itself while it lives.
+/// A waiting call. It counts while it lives.
 struct Waiting<'a> {
     shared: &'a Shared,
     n_before: usize,

@@ -1,4 +1,4 @@
-//! What is counted about calls. Names are AnyCable's where AnyCable has the metric.
+//! Metrics of calls. Names are AnyCable's where AnyCable has the metric.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Meter {
         }
     }
 
-    /// An attempt begins; `n_failures` went before it.
+    /// Counts the beginning of an attempt after `n_failures` failed ones.
     pub(crate) fn attempt(&self, n_failures: u32) {
         self.calls.increment();
         if n_failures > 0 {
@@ -59,7 +59,7 @@ impl Meter {
         }
     }
 
-    /// A call is over, with or without its reply.
+    /// Counts the end of a call, with or without a reply.
     pub(crate) fn call_ended(&self, method: Method, took: Duration, failure: Option<&Status>) {
         let durations = &self.durations[method as usize];
         let Some(failure) = failure else {

@@ -1,7 +1,7 @@
 //! The messages of `proto/rpc.proto`, and the names of the calls.
 //!
-//! Replies are used as prost makes them. Requests are written by [`crate::request`], for which those here are the measure
-//! in tests.
+//! Replies are prost's types. Requests are written by [`crate::request`]; prost's types for them are the reference in
+//! tests.
 
 mod json;
 #[cfg(test)]
@@ -15,7 +15,7 @@ mod messages {
     include!("../proto/anycable.inc");
 }
 
-/// What is asked of an application; also the name of the call in gRPC's service `anycable.RPC`.
+/// A call to an application. Its name is also the name in gRPC's service `anycable.RPC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Method {
     Connect,
@@ -28,7 +28,7 @@ impl Method {
 
     pub(crate) const ALL: [Self; 3] = [Self::Connect, Self::Command, Self::Disconnect];
 
-    /// Where gRPC calls go.
+    /// The path of gRPC calls.
     pub(crate) fn grpc_path(self) -> &'static str {
         match self {
             Self::Connect => "/anycable.RPC/Connect",
@@ -37,7 +37,7 @@ impl Method {
         }
     }
 
-    /// Where HTTP calls go below the application's URL.
+    /// The path segment of HTTP calls, below the application's URL.
     pub(crate) fn http_segment(self) -> &'static str {
         match self {
             Self::Connect => "connect",

@@ -1,5 +1,5 @@
-//! Whether the application can be reached, also while nobody calls it: a server that is told to be ready only when its
-//! application is there would otherwise wait for a first call for ever.
+//! Checks whether the application can be reached, also while there are no calls. Otherwise a server that becomes ready
+//! only with its application would wait for a first call forever.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,15 +7,15 @@ use tokio::time::{sleep, timeout};
 
 use crate::calls::Calls;
 
-/// A call in this time has shown it already. What calls show counts for more than a connection: something may take
-/// connections for an application that is away.
+/// No check is made if a call has shown the state within this time. Calls count for more than a connection, because a
+/// proxy may accept connections for an application that is away.
 const FRESH: Duration = Duration::from_secs(5);
-/// How often it is tried while the application is away.
+/// The time between checks while the application is away.
 const RETRY: Duration = Duration::from_secs(1);
-/// How long a connection may take, with TLS.
+/// How long a connection may take, including TLS.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Makes a connection whenever there was no call for a while; ends with the runtime.
+/// Makes a connection whenever there was no call for a while. Ends with the runtime.
 pub(crate) async fn watch(calls: Arc<Calls>) {
     loop {
         let mut pause = FRESH;

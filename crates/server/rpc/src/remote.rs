@@ -30,60 +30,60 @@ use crate::{
     transport::{Origin, Place, Transport, TransportOptions},
 };
 
-/// How a remote application is called.
+/// The settings of calls to a remote application.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where it is.
+    /// The application's address.
     pub target: Target,
-    /// How connections to it are made.
+    /// The settings of connections to it.
     pub transport: TransportOptions,
-    /// Calls that may be under way at the same time.
+    /// The limit of calls in progress at the same time.
     pub concurrency: Concurrency,
-    /// Time for one call with all its retries, from its turn on. For its turn it waits no longer than that, too.
+    /// Time for one call with all its retries, from its turn on. A call waits for its turn no longer than this, either.
     pub command_timeout: Duration,
-    /// Time for one attempt; `None`: what is left of the call's.
+    /// Time for one attempt. `None`: the rest of the call's time.
     pub request_timeout: Option<Duration>,
-    /// Whether the application hears of ended sessions.
+    /// Whether the application is told about ended sessions.
     pub disconnect_mode: DisconnectMode,
-    /// The most ended sessions that it hears of in a second.
+    /// The most ended sessions per second that it is told about.
     pub disconnect_rate_per_sec: NonZeroU32,
-    /// Ended sessions that may wait for that; more are dropped with a warning.
+    /// The most ended sessions that wait for that. Further ones are dropped with a warning.
     pub disconnect_backlog: NonZeroUsize,
-    /// Shards of the server.
+    /// The number of shards of the server.
     pub n_shards: usize,
 }
 
-/// Whether the application hears of ended sessions.
+/// Whether the application is told about ended sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisconnectMode {
-    /// Of those that it has dealt with: it was asked about their connection or about one of their commands.
+    /// About sessions that it has handled: it was asked about their connection or one of their commands.
     Auto,
-    /// Of all.
+    /// About all sessions.
     Always,
-    /// Of none.
+    /// About no session.
     Never,
 }
 
 /// A remote application.
 ///
-/// Over gRPC every shard makes its calls itself, on connections of its own, because to wake another thread twice for
-/// each call costs more than the call. A background thread looks after what belongs to no shard: the addresses of the
-/// application, whether it can be reached, and the sessions that have ended. Over HTTP it makes all calls: a connection
-/// carries one of them, and a pool for every thread would need too many.
+/// Over gRPC every shard makes its calls itself, on connections of its own, because waking another thread twice per
+/// call costs more than the call. A background thread does the work that belongs to no shard: it resolves the
+/// application's addresses, checks whether it can be reached, and tells it about ended sessions. Over HTTP the
+/// background thread makes all calls: a connection carries one call at a time, and a pool per thread would need too
+/// many connections.
 pub struct Remote {
     calls: Arc<Calls>,
     background: Handle,
     farewells: Option<Farewells>,
     hears_of_every_end: bool,
-    /// The thread ends when this is dropped.
+    /// Its drop ends the thread.
     _alive: oneshot::Sender<()>,
 }
 
 impl Remote {
-    /// Starts the thread. Nothing is connected before the first call: the application may start later.
+    /// Starts the thread. It connects at the first call, because the application may start later.
     ///
-    /// # Errors
-    /// When the thread or its runtime cannot be started, or what the options name cannot be used.
+    /// # Errors The thread or its runtime cannot be started, or the options cannot be used.
     pub fn start(options: &Options, registry: &Registry) -> Result<Self, StartError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -123,8 +123,7 @@ impl Remote {
 
     /// Makes a call for a session of the shard with this number.
     ///
-    /// # Errors
-    /// Why it failed; it is logged already.
+    /// # Errors The reason. It is logged already.
     async fn call<R: Reply, T: Send + 'static>(
         &self,
         shard: usize,

@@ -1,5 +1,4 @@
-//! The requests of `proto/rpc.proto`, borrowed from the session that asks: nothing of it is copied but into the bytes
-//! that are sent.
+//! The requests of `proto/rpc.proto`, borrowed from the session: their only copy is the encoded bytes.
 
 mod protobuf;
 
@@ -10,21 +9,21 @@ use serde::{Serialize, de::DeserializeOwned};
 use self::protobuf::{map, map_len, nested, nested_len, string, string_len, strings, strings_len};
 use crate::proto::{self, Method};
 
-/// Something to ask an application; serialises to the JSON of RPC over HTTP.
+/// A request to an application. Serialises to the JSON of RPC over HTTP.
 pub(crate) trait Request: Serialize {
-    /// What the application answers.
+    /// The application's reply.
     type Reply: Reply;
 
     /// Length in protocol buffers.
     fn len(&self) -> usize;
 
-    /// Appends itself in protocol buffers: as many bytes as [`Request::len`] says.
+    /// Appends the request in protocol buffers: exactly [`Request::len`] bytes.
     fn write(&self, out: &mut Vec<u8>);
 }
 
-/// What an application answers.
+/// An application's reply.
 pub(crate) trait Reply: prost::Message + Default + DeserializeOwned + 'static {
-    /// To what.
+    /// The method that it answers.
     const METHOD: Method;
 }
 

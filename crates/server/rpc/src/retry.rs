@@ -12,17 +12,20 @@ use crate::{
     status::{Code, Status},
 };
 
-/// The first pause when the application has no free worker: one will be free in a moment (docs/protocols/rpc.md, Retries).
+/// The first pause when the application has no free worker. One will be free in a moment (docs/protocols/rpc.md,
+/// Retries).
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(10);
-/// Longer pauses are of no use: the limiter takes turns away instead, and a worker may idle meanwhile.
+/// The longest such pause. Longer ones do not help: the limiter lowers the limit instead, and a worker may idle
+/// meanwhile.
 const MAX_EXHAUSTED_PAUSE: Duration = Duration::from_millis(160);
-/// The first pause when the application is away: it needs longer to come back (docs/protocols/rpc.md, Retries).
+/// The first pause when the application is away. It takes longer to come back (docs/protocols/rpc.md, Retries).
 const UNAVAILABLE_PAUSE: Duration = Duration::from_millis(100);
-/// The application has closed the connection, as gRPC servers do from time to time; the next one is made at once.
+/// The pause after the application closed the connection, as gRPC servers do from time to time. The next connection is
+/// made at once.
 const RENEWAL_PAUSE: Duration = Duration::from_millis(10);
 
-/// How long to wait after the failure number `n_failures` (from 0) before the next attempt; `None` when another
-/// attempt is of no use, or could do twice what the application has done once.
+/// How long to wait after failure number `n_failures` (from 0) before the next attempt. `None` if another attempt would
+/// not help, or could repeat work that the application has already done.
 fn pause(status: &Status, n_failures: u32) -> Option<Duration> {
     let (first, longest) = match status.code() {
         Code::ResourceExhausted => (EXHAUSTED_PAUSE, MAX_EXHAUSTED_PAUSE),
@@ -34,32 +37,32 @@ fn pause(status: &Status, n_failures: u32) -> Option<Duration> {
     Some(doubled.min(longest))
 }
 
-/// The rules that all calls follow.
+/// The rules of all calls.
 pub(crate) struct Rules {
-    /// How many attempts may be under way.
+    /// Limits the attempts in progress.
     pub(crate) limiter: Limiter,
-    /// Time for a call from its first turn on, with all its retries.
+    /// Time for a call with all its retries, from its first turn on.
     pub(crate) timeout: Duration,
-    /// Time for one attempt; `None`: what is left of the call's.
+    /// Time for one attempt. `None`: the rest of the call's time.
     pub(crate) attempt_timeout: Option<Duration>,
     pub(crate) meter: Meter,
 }
 
 /// How long a call waits for its first turn.
 ///
-/// That time does not count as the call's own. If it did, an application that cannot keep up would get every call
-/// just before its time is over, and all of its work would be for nothing.
+/// That time is not part of the call's own. If it were, an application that cannot keep up would get every call just
+/// before its deadline, and all of its work would be wasted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
-    /// As long as the call itself may take: a client waits for it.
+    /// As long as the call itself may take, because a client waits for it.
     Limited,
-    /// For ever: the call must not get lost, or its session gives it up.
+    /// Without a limit: the call must not get lost, or its session cancels it.
     Unlimited,
 }
 
 impl Rules {
-    /// Waits for its turn, then attempts until there is a result or the time is over; `attempt` gets the time that
-    /// is left. A pause holds no turn: it is not the application's work.
+    /// Waits for a turn, then makes attempts until there is a result or the time is up. `attempt` gets the remaining
+    /// time. A pause holds no turn, because it is not work of the application.
     pub(crate) async fn call<R, F>(
         &self,
         method: Method,
@@ -105,7 +108,7 @@ impl Rules {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
-            // Whoever repeats a command makes longer pauses, and the next attempt, too.
+            // The caller that repeats a command makes longer pauses itself, and the next attempt, too.
             let is_final = rank == Rank::Repeat && failure.code() != Code::ResourceExhausted;
             let pause = pause(&failure, n_failures).filter(|_| !is_final);
             let Some(pause) = pause else {
@@ -131,7 +134,7 @@ impl Rules {
     }
 }
 
-/// Only sessions that have ended and repeated commands wait for ever.
+/// The rank of a call. Only calls for ended sessions and repeated commands wait without a limit.
 fn rank(method: Method, patience: Patience) -> Rank {
     match (method, patience) {
         (Method::Connect, _) => Rank::Connect,
@@ -140,7 +143,7 @@ fn rank(method: Method, patience: Patience) -> Rank {
     }
 }
 
-/// What the result of an attempt says about the application's load.
+/// The load that an attempt's result shows.
 fn load<R>(result: &Result<R, Status>) -> Load {
     match result.as_ref().map_err(Status::code) {
         Ok(_) => Load::Answered,
@@ -189,7 +192,7 @@ mod tests {
         rules.call(Method::Command, Patience::Limited, attempt).await
     }
 
-    /// Fails with `status` every time and returns when the attempts were made, in milliseconds from the first.
+    /// Fails with `status` every time. Returns the times of the attempts, in milliseconds from the first.
     async fn attempts(status: Status) -> (Vec<u128>, Status) {
         let start = Instant::now();
         let times = RefCell::new(Vec::new());
@@ -327,7 +330,7 @@ mod tests {
             }
         })
         .await;
-        // Two at a time for three seconds, and those that begin in the last moment are answered as well.
+        // Two at a time for three seconds, and the calls that begin just before the end are answered, too.
         assert!((12..=14).contains(&n_answered), "{n_answered}");
     }
 }

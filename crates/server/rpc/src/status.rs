@@ -1,4 +1,4 @@
-//! How a call failed: gRPC's status codes, which stand for failures over HTTP as well.
+//! Call failures: gRPC's status codes, which are used for failures over HTTP as well.
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -24,7 +24,7 @@ pub(crate) enum Code {
     Unauthenticated = 16,
 }
 
-/// A call, or one attempt of it, that failed.
+/// A failed call, or a failed attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct Status {
     code: Code,
@@ -34,7 +34,7 @@ pub(crate) struct Status {
 }
 
 impl Code {
-    /// By number.
+    /// All codes by number.
     const ALL: [Self; 17] = [
         Self::Ok,
         Self::Cancelled,
@@ -55,7 +55,7 @@ impl Code {
         Self::Unauthenticated,
     ];
 
-    /// The code that a `grpc-status` field names; what is none counts as unknown.
+    /// Parses the value of a `grpc-status` field. An invalid one counts as unknown.
     pub(crate) fn parse(number: &[u8]) -> Self {
         let number = str::from_utf8(number).ok().and_then(|text| text.parse().ok());
         let code = number.and_then(|number: usize| Self::ALL.get(number));
@@ -63,7 +63,7 @@ impl Code {
     }
 }
 
-/// As words.
+/// Writes the code in words.
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -118,13 +118,13 @@ impl Status {
         Self::new(Code::Unknown, message)
     }
 
-    /// Failures on the way have a source; those that the application answers have none.
+    /// Adds the cause of a transport failure. Failures that the application reports have none.
     pub(crate) fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into().into());
         self
     }
 
-    /// The application has certainly not begun to work on the request.
+    /// Marks that the application has certainly not begun to work on the request.
     pub(crate) fn untouched(mut self) -> Self {
         self.is_untouched = true;
         self

@@ -1,4 +1,4 @@
-//! Where the application is, as `--rpc_host` says it, and with that the kind of RPC.
+//! The application's address from `--rpc_host`, which also decides the kind of RPC.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use http::Uri;
 
 use crate::hosts::{Hosts, HostsError};
 
-/// An application and the kind of RPC that it takes.
+/// An application's address and kind of RPC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// gRPC: `host:port`, `dns:///host:port`, or `grpc-list://a:1,b:2`.
@@ -15,11 +15,11 @@ pub enum Target {
     Http(BaseUrl),
 }
 
-/// The URL under which an application over HTTP has `connect`, `command` and `disconnect`.
+/// The URL under which an HTTP application serves `connect`, `command` and `disconnect`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(String);
 
-/// Why a text names no application.
+/// Why a text does not name an application.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TargetError {
     /// Not an address for gRPC.
@@ -30,18 +30,18 @@ pub enum TargetError {
     Url {
         /// The URL without its user and password.
         text: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
 }
 
 impl BaseUrl {
-    /// Whether it is called over TLS.
+    /// Whether calls use TLS.
     pub(crate) fn is_secure(&self) -> bool {
         self.0.starts_with("https:")
     }
 
-    /// Where the call of this name goes; names are path segments.
+    /// The URL of the call with this name. Names are path segments.
     pub(crate) fn join(&self, name: &str) -> Uri {
         let url = format!("{}/{name}", self.0);
         url.parse().expect("a checked URL and a path segment make a URL")

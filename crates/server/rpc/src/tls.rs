@@ -1,4 +1,4 @@
-//! TLS to the application: whom to believe.
+//! TLS to the application: which certificates to trust.
 
 use std::{fs, io, path::PathBuf};
 
@@ -7,38 +7,38 @@ use plimsoll_trust::{
 };
 use rustls::{ClientConfig, RootCertStore};
 
-/// Which certificates of an application are believed.
+/// The certificate authorities that may sign the application's certificate.
 #[derive(Debug, Clone, Default)]
 pub enum Trust {
-    /// Those of the system's certificate authorities.
+    /// The system's certificate authorities.
     #[default]
     System,
-    /// Those of these authorities only: a file in PEM, or its text.
+    /// These authorities only: a file in PEM, or its text.
     RootCa(String),
-    /// Any, whoever made it and for whatever name: for development.
+    /// Any certificate, for any name. For development.
     Anything,
 }
 
-/// Why nobody can be believed.
+/// Why no certificate can be trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// The file of authorities.
+    /// The file of authorities cannot be read.
     #[error("--rpc_tls_root_ca: cannot read {path:?}: {error}; it is a file in PEM, or the PEM text itself")]
     Read {
         /// Its path.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
-    /// Not PEM, not a certificate, or none.
+    /// The text is not PEM, or has no valid certificate.
     #[error("--rpc_tls_root_ca: {0}; expected is PEM that begins with -----BEGIN CERTIFICATE-----")]
     Pem(#[from] NoCertificate),
-    /// A system without authorities.
+    /// The system has no list of authorities.
     #[error("{0} or name a file with --rpc_tls_root_ca")]
     NoSystemRoots(#[from] NoAuthorities),
 }
 
-/// The client's side of TLS. Which protocols are offered inside of it is the connector's business.
+/// The TLS settings of the client. The connector chooses the protocols to offer.
 pub(crate) fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
     let builder = match trust {
         Trust::System => believing(system_authorities()?),
@@ -48,7 +48,7 @@ pub(crate) fn client_config(trust: &Trust) -> Result<ClientConfig, TrustError> {
     Ok(builder.with_no_client_auth())
 }
 
-/// For connectors that want a configuration although no connection will use it.
+/// A TLS configuration for connectors that require one although no connection uses it.
 pub(crate) fn unused_config() -> ClientConfig {
     believing(RootCertStore::empty()).with_no_client_auth()
 }

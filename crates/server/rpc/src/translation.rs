@@ -1,4 +1,4 @@
-//! Between the server's words and the contract's.
+//! Translates between the server's types and the contract's messages.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(crate) fn connection_request(request: &ConnectRequest) -> ConnectionRequest<
     }
 }
 
-/// `Err` is the application's text about its own failure.
+/// Translates a reply to `connect`. `Err` is the application's text about its own failure.
 pub(crate) fn connect_reply(response: proto::ConnectionResponse) -> Result<ConnectReply, String> {
     match response.status() {
         proto::Status::Success => Ok(ConnectReply::Accepted {
@@ -49,7 +49,7 @@ pub(crate) fn command_message<'a>(request: &'a CommandRequest<'a>) -> CommandMes
     }
 }
 
-/// `Err` as in [`connect_reply`].
+/// Translates a reply to `command`. `Err` as in [`connect_reply`].
 pub(crate) fn command_reply(response: proto::CommandResponse) -> Result<CommandReply, String> {
     let status = match response.status() {
         proto::Status::Success => Status::Accepted,
@@ -71,7 +71,7 @@ pub(crate) fn command_reply(response: proto::CommandResponse) -> Result<CommandR
     })
 }
 
-/// `Err` as in [`connect_reply`]. There is nothing else to learn from it.
+/// Translates a reply to `disconnect`, which holds only a status. `Err` as in [`connect_reply`].
 pub(crate) fn disconnect_reply(response: proto::DisconnectResponse) -> Result<(), String> {
     match response.status() {
         proto::Status::Success | proto::Status::Failure => Ok(()),
@@ -79,7 +79,8 @@ pub(crate) fn disconnect_reply(response: proto::DisconnectResponse) -> Result<()
     }
 }
 
-/// A Disconnect call carries the states of all subscriptions, each as a string of JSON (docs/protocols/rpc.md, Calls).
+/// Translates a Disconnect call. It carries the states of all subscriptions, each as a string of JSON
+/// (docs/protocols/rpc.md, Calls).
 pub(crate) fn disconnect_request(request: &DisconnectRequest) -> request::DisconnectRequest<'_> {
     let as_json =
         |state: &State| serde_json::to_string(state.entries()).expect("a map of strings always serialises");

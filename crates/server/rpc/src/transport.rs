@@ -1,4 +1,4 @@
-//! How one attempt of a call reaches the application.
+//! One attempt of a call over either transport.
 
 mod connector;
 mod grpc;
@@ -23,14 +23,14 @@ pub use self::options::TransportOptions;
 use self::{grpc::Grpc, http::Http};
 pub(crate) use self::{options::Place, origin::Origin};
 
-/// One of the two ways; the larger one in a box.
+/// One of the two transports. The larger one is boxed.
 pub(crate) enum Transport {
     Grpc(Grpc),
     Http(Box<Http>),
 }
 
 impl Transport {
-    /// Connects when the first call is made. What belongs to no call runs on the runtime that this is called in.
+    /// Creates a transport. It connects at the first call. Background tasks run on the current runtime.
     pub(crate) fn new(
         target: &Target,
         options: &TransportOptions,
@@ -42,7 +42,7 @@ impl Transport {
         })
     }
 
-    /// Makes a connection, with TLS where that is wanted, and closes it. `Err` says why there is none.
+    /// Makes a connection, with TLS if configured, and closes it. `Err` is the reason of a failure.
     pub(crate) async fn probe(&self) -> Result<(), String> {
         match self {
             Self::Grpc(grpc) => grpc.probe().await,
@@ -50,12 +50,12 @@ impl Transport {
         }
     }
 
-    /// Whether connections are made for whatever thread, by the background thread, which then has to make the calls.
+    /// Whether the background thread makes all connections, and so has to make all calls.
     pub(crate) fn shares_connections(&self) -> bool {
         matches!(self, Self::Http(_))
     }
 
-    /// What is sent for a request, by each attempt.
+    /// Encodes a request. Each attempt sends these bytes.
     pub(crate) fn encode(&self, request: &impl Request) -> Bytes {
         match self {
             Self::Grpc(_) => grpc::encode(request),
@@ -63,7 +63,7 @@ impl Transport {
         }
     }
 
-    /// Sends an encoded request and reads the reply; dropping it gives it up.
+    /// Sends an encoded request and reads the reply. Dropping the future cancels the attempt.
     pub(crate) async fn attempt<R: Reply>(
         &self,
         origin: Origin<'_>,

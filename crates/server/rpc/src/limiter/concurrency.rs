@@ -1,29 +1,29 @@
-//! How many calls an application gets, as options say it.
+//! The limit of calls in progress, as given by options.
 
 use std::num::NonZeroUsize;
 
-/// How many calls an application gets at the same time.
+/// The limit of calls that an application gets at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concurrency {
     /// Always this many.
     Fixed(NonZeroUsize),
-    /// As many as the application turns out to work on.
+    /// An adaptive limit: as many as the application turns out to work on.
     Adaptive(Bounds),
 }
 
-/// Where a limit that adapts begins and how far it goes; `min <= initial <= max`.
+/// The first value and the bounds of an adaptive limit; `min <= initial <= max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// The first limit.
     pub initial: NonZeroUsize,
-    /// The least.
+    /// The lowest limit.
     pub min: NonZeroUsize,
-    /// The most.
+    /// The highest limit.
     pub max: NonZeroUsize,
 }
 
 impl Concurrency {
-    /// The most calls that can ever be under way.
+    /// The most calls that can ever be in progress.
     pub(crate) fn max(self) -> usize {
         match self {
             Self::Fixed(limit) => limit.get(),

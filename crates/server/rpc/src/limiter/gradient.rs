@@ -1,21 +1,21 @@
-//! A limit that adapts: does the application answer faster when it has fewer calls at the same time?
+//! An adaptive limit: does the application answer faster when it has fewer calls at the same time?
 //!
-//! An application with N workers answers as fast with N calls as with one; with more, they queue inside of it and
-//! every call takes longer, in proportion. So from time to time, while calls wait for their turn, one period is run
-//! with half of the limit. The ratio of the two latencies is the gradient: 1 means that all calls were worked on,
-//! and the limit may grow; 2 means that at least half of them were queueing. The rule
-//! `limit × HEADROOM / gradient` settles at `HEADROOM × N`.
+//! An application with N workers answers N calls as fast as one. More calls queue inside it, and every call takes
+//! longer, in proportion. So from time to time, while calls wait for their turn, one period is run with half of the
+//! limit. The ratio of the two latencies is the gradient: 1 means that all calls were worked on, and the limit may
+//! grow; 2 means that at least half of them were queueing. The rule `limit × HEADROOM / gradient` settles at `HEADROOM
+//! × N`.
 //!
-//! Only two periods that follow each other are compared, never today's latency with a better one of yesterday: an
-//! application that is merely slow, or has become slower, keeps its limit. Means are geometric, so that single slow
-//! calls do not speak for all, and each kind of call is compared with itself.
+//! Only consecutive periods are compared, never today's latency with a better one of yesterday: an application that is
+//! merely slow, or has become slower, keeps its limit. Means are geometric, so that single slow calls do not dominate,
+//! and each kind of call is compared with itself.
 //!
 //! A refusal says more: an application that answers "no free worker" has about as many workers as it has calls at that
-//! moment. So each refusal takes one off the limit, and some answers in a row add one: the limit stays near N. No
-//! period with half of the limit is needed then, because nothing queues inside of such an application.
+//! moment. So each refusal lowers the limit by one, and a few answers in a row raise it by one: the limit stays near N.
+//! No period with half of the limit is needed then, because calls do not queue inside such an application.
 //!
-//! A call that was not answered in time lowers the limit by a whole step. Decision 5 has the reasons and what else was
-//! looked at.
+//! A call that was not answered in time lowers the limit by a whole step. Decision 5 has the reasons and the
+//! alternatives.
 
 use std::time::Duration;
 
@@ -24,77 +24,79 @@ use tokio::time::Instant;
 use super::Bounds;
 use crate::proto::Method;
 
-/// How much more than an application can work on it gets: enough that its workers find the next call waiting, and
-/// that the latency shows it.
+/// The ratio of the limit to the number of workers: high enough that a worker finds the next call waiting, and that
+/// queueing shows in the latency.
 const HEADROOM: f64 = 1.5;
 
-/// The most that one comparison changes, up or down: symmetric, so that noise cancels out.
+/// The largest change by one comparison, up or down. Symmetric, so that noise cancels out.
 const MAX_STEP: f64 = 1.3;
 
-/// Answers per unit of the lowered limit that a period with half of the limit lasts for.
+/// The length of a period with half of the limit, in answers per unit of the lowered limit.
 const HALF_ANSWERS: usize = 4;
 
-/// Below this, a mean says little: its error would be more than a seventh where times vary as much as their mean.
+/// The fewest answers for a mean. With fewer, its error would be more than a seventh if latencies vary as much as their
+/// mean.
 const MIN_ANSWERS: usize = 50;
 
-/// Answers of a full period for each one of the half period that follows: the price of the latter stays below a
-/// twentieth of what the application can do.
+/// Answers of a full period for each answer of the half period that follows. So the half periods cost less than a
+/// twentieth of the application's throughput.
 const FULL_PER_HALF: usize = 20;
 
-/// A full period lasts at least so long, however fast the application is.
+/// The shortest full period, however fast the application is.
 const FULL_PERIOD: Duration = Duration::from_secs(1);
 
-/// Answers without a refusal between them that raise the limit by one where calls beyond the workers are refused. Each
-/// refusal takes one off. With N calls for N workers one in five was refused, with N - 1 one in thirty, with N + 1 two in
-/// three: so the limit changes between N - 1 and N, and few calls are refused.
+/// Consecutive answers that raise the limit by one, for an application that refuses calls beyond its workers. Each
+/// refusal lowers it by one. With N calls for N workers one in five was refused, with N - 1 one in thirty, with N + 1
+/// two in three: so the limit changes between N - 1 and N, and few calls are refused.
 const ANSWERS_PER_STEP: usize = 6;
 
-/// Answers at the limit without any refusal after which the application may have become one that queues: what refuses does
+/// Consecutive answers at the limit after which the application may have become one that queues. One that refuses does
 /// so after a dozen.
 const ANSWERS_TO_FORGET: usize = 1000;
 
-/// The first comparison takes seconds. Until then the limit grows by one for each time that all of it was answered, up to
-/// this many times its first value: an application with more workers than that value would idle meanwhile.
+/// The largest growth before the first comparison, as a multiple of the first limit. The comparison takes seconds.
+/// Until then the limit grows by one each time that as many calls as the limit were answered, because an application
+/// with more workers would idle meanwhile.
 const MAX_EARLY_GROWTH: usize = 2;
 
 /// See the module's text.
 #[derive(Debug)]
 pub(super) struct Gradient {
     bounds: Bounds,
-    /// Between the bounds; its whole part is what counts.
+    /// Within the bounds. Only its whole part is used.
     limit: f64,
     workers: Workers,
     /// Answers since the limit last changed by one.
     n_answers: usize,
-    /// When a refusal last counted: calls that had started by then say the same.
+    /// When a refusal last counted. Refusals of calls that started before do not count again.
     refused: Instant,
-    /// Calls that started before this say nothing about the limit of now.
+    /// Calls that started before this say nothing about the current limit.
     since: Instant,
     period: Period,
     latencies: Latencies,
 }
 
-/// What is known of the application's workers.
+/// What is known about the application's workers.
 #[derive(Debug, Clone, Copy)]
 enum Workers {
     /// Nothing: no comparison was made, and no call was refused.
     Unknown,
-    /// Calls beyond them wait inside of the application.
+    /// Calls beyond the workers queue inside the application.
     Queueing,
-    /// Calls beyond them are refused; the answers since the last refusal.
+    /// Calls beyond the workers are refused. Counts the answers since the last refusal.
     Refusing { n_answers: usize },
 }
 
 #[derive(Debug)]
 enum Period {
     Full,
-    /// Half of the limit, with what the full one before had.
+    /// A period with half of the limit, with the latencies of the full period before it.
     Half {
         full: Latencies,
     },
 }
 
-/// The logarithms of latencies, per method.
+/// Sums of the logarithms of latencies, per method.
 #[derive(Debug, Default, Clone, Copy)]
 struct Latencies([Sum; Method::COUNT]);
 
@@ -118,7 +120,7 @@ impl Gradient {
         }
     }
 
-    /// Calls that may be under way now, at least one.
+    /// The current limit of calls in progress, at least one.
     pub(super) fn limit(&self) -> usize {
         let limit = whole(self.limit);
         match self.period {
@@ -127,7 +129,7 @@ impl Gradient {
         }
     }
 
-    /// The application answered a call that started at `started`, when the limit was reached.
+    /// Records an answer to a call that started at `started`, while the limit was reached.
     pub(super) fn answered(&mut self, method: Method, started: Instant, now: Instant) {
         match self.workers {
             Workers::Refusing { n_answers } if n_answers < ANSWERS_TO_FORGET => {
@@ -174,8 +176,8 @@ impl Gradient {
         }
     }
 
-    /// The application had no worker for a call that started at `started`. Of calls that started together only the first
-    /// one counts: fewer turns are tried before the next one.
+    /// Records that the application had no worker for a call that started at `started`. Of calls that started together
+    /// only the first one counts: the lower limit is tried before the next one counts.
     pub(super) fn refused(&mut self, started: Instant, now: Instant) {
         if started <= self.refused {
             return;
@@ -187,8 +189,8 @@ impl Gradient {
         self.begin(Period::Full, now);
     }
 
-    /// The application did not answer a call that started at `started` in time. Counts once for all the calls that were
-    /// under way together.
+    /// Records that a call that started at `started` was not answered in time. Counts once for all calls that were in
+    /// progress together.
     pub(super) fn overdue(&mut self, started: Instant, now: Instant) {
         if started > self.since {
             self.limit = self.bounded(self.limit / MAX_STEP);
@@ -226,8 +228,8 @@ impl Latencies {
         self.0.iter().map(|sum| sum.n).sum()
     }
 
-    /// How many times longer these are than `others`: the geometric mean over the methods that both have, weighted
-    /// with the number of others.
+    /// How many times longer these latencies are than `others`: the geometric mean over the methods that both have,
+    /// weighted with the number of others.
     fn relative_to(&self, others: &Self) -> f64 {
         let both = || self.0.iter().zip(&others.0).filter(|(a, b)| a.n > 0 && b.n > 0);
         let weight: usize = both().map(|(_, other)| other.n).sum();

@@ -2,20 +2,20 @@
 
 use std::collections::VecDeque;
 
-/// Connections that may go ahead of a waiting command in a row. Without a bound, clients that connect again and again
-/// could keep everyone else's commands from the application.
+/// Connect calls that may overtake a waiting command in a row. Without a bound, clients that reconnect again and again
+/// could keep all commands from the application.
 const CONNECTS_PER_COMMAND: usize = 8;
 
-/// The place of a call in the line.
+/// The rank of a call in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rank {
-    /// The next attempt of a call that had its turn already, and was refused or found no connection.
+    /// The next attempt of a call that had a turn, and was refused or found no connection.
     Again,
-    /// A client waits for its welcome, and gives up the connection without it.
+    /// A connect call. Its client waits for the welcome, and gives up without it.
     Connect,
-    /// Everything else that was not tried yet.
+    /// Any other first attempt.
     Command,
-    /// A command that failed before, and that the server repeats by itself.
+    /// A command that failed before, and that the server repeats on its own.
     Repeat,
 }
 
@@ -42,7 +42,7 @@ impl<T> Line<T> {
         self.by_rank[rank as usize].push_back(call);
     }
 
-    /// Takes the call whose turn it is.
+    /// Removes the call that is next.
     pub(super) fn pop(&mut self) -> Option<T> {
         let rank = self.next_rank()?;
         match rank {
@@ -57,7 +57,7 @@ impl<T> Line<T> {
         self.by_rank.iter().map(VecDeque::len).sum()
     }
 
-    /// Drops the calls of which `keeps` says no.
+    /// Drops the calls for which `keeps` returns false.
     pub(super) fn retain(&mut self, keeps: impl Fn(&T) -> bool) {
         for calls in &mut self.by_rank {
             calls.retain(&keeps);

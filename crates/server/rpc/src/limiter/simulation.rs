@@ -1,4 +1,4 @@
-//! The limit that adapts, against simulated applications in virtual time.
+//! The adaptive limit, with simulated applications in virtual time.
 
 use std::{cell::Cell, ops::RangeInclusive, rc::Rc, sync::Arc, time::Duration};
 
@@ -14,11 +14,11 @@ use crate::proto::Method;
 const DEADLINE: Duration = Duration::from_secs(3);
 const MS: Duration = Duration::from_millis(1);
 
-/// An application with workers, and what it does with calls that find none free.
+/// An application with workers.
 struct App {
     workers: Arc<Semaphore>,
     n_workers: usize,
-    /// Calls that find no free worker are refused, and a worker in four is free a moment after its answer only.
+    /// Whether calls that find no free worker are refused. A worker in four is free only a moment after its answer.
     refuses: bool,
     work: Box<dyn Fn() -> Duration>,
     /// Nothing is answered before this.
@@ -63,14 +63,14 @@ impl App {
     }
 }
 
-/// What was seen of a simulation.
+/// A running simulation.
 struct Run {
     app: Rc<App>,
     limiter: Rc<Limiter>,
 }
 
 impl Run {
-    /// `n_clients` of which each makes one call after the other, with the default bounds.
+    /// Starts `n_clients` clients, each of which makes one call after the other, with the default bounds.
     fn start(app: App, n_clients: usize) -> Self {
         let bound = |n| std::num::NonZeroUsize::new(n).expect("positive");
         let bounds = Bounds {
@@ -99,7 +99,7 @@ impl Run {
         run
     }
 
-    /// Mean of the full limit over ten seconds, and the part of what the application could have answered that it did.
+    /// The mean of the full limit over ten seconds, and the share of the application's capacity that was used.
     async fn watch(&self) -> (f64, f64) {
         const N_LOOKS: u32 = 1000;
         let before = self.app.n_answers.get();
@@ -115,13 +115,13 @@ impl Run {
     }
 }
 
-/// Times that vary as much as their mean, the same in every run.
+/// Latencies that vary as much as their mean, the same in every run.
 fn exponential(mean: Duration) -> impl Fn() -> Duration {
     let random = std::cell::RefCell::new(fastrand::Rng::with_seed(7));
     move || mean.mul_f64(-(1.0 - random.borrow_mut().f64()).ln())
 }
 
-/// Runs 150 clients for `seconds`, then checks where the limit is in the next ten.
+/// Runs 150 clients for `seconds`, then checks the limit of the next ten.
 async fn check(app: App, seconds: u64, expected: RangeInclusive<f64>) {
     LocalSet::new()
         .run_until(async {
@@ -143,7 +143,7 @@ async fn settles_between_the_workers_and_twice_as_many() {
     for n_workers in [8, 30, 48] {
         let n = n_workers as f64;
         check(App::new(n_workers, || 50 * MS), 120, n..=2.0 * n).await;
-        // Some workers are idle by chance, so a little less is seen as enough.
+        // Some workers are idle by chance, so a little less is enough.
         check(App::new(n_workers, exponential(50 * MS)), 120, 0.85 * n..=2.0 * n).await;
     }
 }
@@ -164,7 +164,7 @@ async fn an_application_that_is_merely_slow_or_erratic_is_given_more() {
     check(App::new(1000, work), 200, 80.0..=100.0).await;
 }
 
-/// Ruby's gRPC server, with subscriptions that take about 0.15 s: from the second second on.
+/// Ruby's gRPC server, with subscriptions that take about 0.15 s. Checked from the second second on.
 #[tokio::test(start_paused = true)]
 async fn an_application_that_refuses_calls_beyond_its_workers_is_kept_busy() {
     let random = Rc::new(std::cell::RefCell::new(fastrand::Rng::with_seed(5)));
@@ -200,7 +200,7 @@ async fn check_refusing(app: App, min_use: f64) {
         .await;
 }
 
-/// After a deployment with another number of threads.
+/// As after a deployment with another number of threads.
 #[tokio::test(start_paused = true)]
 async fn an_application_that_refuses_may_get_more_or_fewer_workers() {
     LocalSet::new()
@@ -247,7 +247,7 @@ async fn a_stall_lowers_the_limit_for_a_while() {
 
 #[tokio::test(start_paused = true)]
 async fn an_application_that_overruns_the_deadline_gets_fewer_calls() {
-    // 25 calls of half a second on three workers take longer than a call may.
+    // 25 calls of half a second on three workers take longer than a call's time limit.
     check(App::new(3, || 500 * MS), 60, 5.0..=18.0).await;
 }
 

@@ -1,17 +1,17 @@
-//! What JSON from applications may look like beside the plain form of the messages.
+//! Variants of JSON that applications may send instead of the plain form of the messages.
 
 use serde::{Deserialize, Deserializer, de::Error};
 
 use super::Status;
 
-/// `null` says the same as leaving a field out.
+/// Reads `null` like a missing field.
 pub(super) fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// A number, as in the contract, or a name.
+/// Reads a number, as in the contract, or a name.
 pub(super) fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

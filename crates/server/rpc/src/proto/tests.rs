@@ -6,14 +6,14 @@
 
 use expect_test::expect_file;
 
-/// Must be there in a reply: without it, whatever was sent is no reply.
+/// Required in a reply: without it, the text is not a reply.
 const STATUSES: [&str; 3] = [
     "ConnectionResponse.status",
     "CommandResponse.status",
     "DisconnectResponse.status",
 ];
 
-/// May be left out of a reply, or be `null`, which says the same.
+/// Optional in a reply. `null` means the same as a missing field.
 const OPTIONAL: [&str; 19] = [
     "ConnectionResponse.identifiers",
     "ConnectionResponse.transmissions",
@@ -36,7 +36,7 @@ const OPTIONAL: [&str; 19] = [
     "PresenceResponse.ttl",
 ];
 
-/// What is sent is written without prost ([`request.rs`](src/request.rs)), which is compared with these in tests.
+/// Requests are written without prost ([`request.rs`](src/request.rs)). Tests compare them with these.
 const ONLY_IN_TESTS: [&str; 4] = ["ConnectionRequest", "CommandMessage", "DisconnectRequest", "Env"];
 
 #[test]

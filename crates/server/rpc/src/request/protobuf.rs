@@ -1,26 +1,26 @@
-//! As much of protocol buffers' encoding as requests need: strings, lists and maps of them, and messages inside of
-//! messages. The messages that prost generates own what is in them, so everything would have to be copied twice.
+//! The part of protocol buffers' encoding that requests need: strings, lists and maps of them, and nested messages.
+//! prost's message types own their contents, so everything would have to be copied twice.
 
 use std::collections::BTreeMap;
 
 use prost::encoding::{WireType, encode_varint, encoded_len_varint};
 
-/// Field numbers below 16 make keys of one byte; the contract has no others.
+/// The size of a key. Field numbers below 16 make keys of one byte; the contract has no others.
 const KEY_BYTES: usize = 1;
 
-/// Length of a field whose content has `len` bytes.
+/// Length of a field with `len` bytes of content.
 pub(super) fn nested_len(len: usize) -> usize {
     KEY_BYTES + encoded_len_varint(len as u64) + len
 }
 
-/// The key of a field whose content is written next, with `len` bytes.
+/// Appends the key of a field. Its `len` bytes of content are written next.
 pub(super) fn nested(tag: u8, len: usize, out: &mut Vec<u8>) {
     debug_assert!(tag < 16, "the key would have two bytes");
     out.push(tag << 3 | WireType::LengthDelimited as u8);
     encode_varint(len as u64, out);
 }
 
-/// Length of a string; the empty one is left out.
+/// Length of a string. The empty string is omitted.
 pub(super) fn string_len(text: &str) -> usize {
     if text.is_empty() {
         0
@@ -29,7 +29,7 @@ pub(super) fn string_len(text: &str) -> usize {
     }
 }
 
-/// Appends a string; the empty one is left out.
+/// Appends a string. The empty string is omitted.
 pub(super) fn string(tag: u8, text: &str, out: &mut Vec<u8>) {
     if !text.is_empty() {
         nested(tag, text.len(), out);
@@ -42,7 +42,7 @@ pub(super) fn strings_len(texts: &[Box<str>]) -> usize {
     texts.iter().map(|text| nested_len(text.len())).sum()
 }
 
-/// Appends a list, in which empty strings stay.
+/// Appends a list, including its empty strings.
 pub(super) fn strings(tag: u8, texts: &[Box<str>], out: &mut Vec<u8>) {
     for text in texts {
         nested(tag, text.len(), out);

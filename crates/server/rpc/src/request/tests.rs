@@ -1,4 +1,4 @@
-//! What prost makes of the contract is the measure of what is written by hand.
+//! prost's encoding of the contract is the reference for the encoding written by hand.
 
 use proptest::{
     collection::{btree_map, vec},
@@ -8,7 +8,7 @@ use prost::Message;
 
 use super::*;
 
-/// Long enough for lengths of two bytes, and empty now and then.
+/// Texts that are long enough for lengths of two bytes, and empty now and then.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), ".{0,20}", "[a-z]{120,200}"]
 }

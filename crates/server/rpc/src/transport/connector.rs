@@ -1,4 +1,4 @@
-//! Connections of TCP, and TLS where the URL says so.
+//! TCP connections, with TLS if the URL asks for it.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tower_service::Service;
 
 use crate::{cause, status::Status};
 
-/// One connection to this URL.
+/// Makes one connection to this URL.
 pub(super) async fn connect(connector: &HttpsConnector<HttpConnector>, url: Uri) -> Result<(), String> {
     let connected = connector.clone().call(url).await;
     connected
@@ -18,13 +18,13 @@ pub(super) async fn connect(connector: &HttpsConnector<HttpConnector>, url: Uri)
         .map_err(|error| cause::text(&Status::unavailable("no connection").with_source(error)))
 }
 
-/// The HTTP that a connection is made for.
+/// The HTTP version of a connection.
 pub(super) enum Version {
     Http1,
     Http2,
 }
 
-/// TCP, and TLS where the URL says so.
+/// A connector for TCP, and for TLS if the URL asks for it.
 pub(super) fn connector<R>(
     mut tcp: HttpConnector<R>,
     config: ClientConfig,

@@ -1,5 +1,5 @@
-//! Calls over gRPC, directly on HTTP/2: of gRPC's many features unary calls need few, and each layer between would cost
-//! as much as the call.
+//! Calls over gRPC, directly on HTTP/2. Unary calls need few of gRPC's many features, and each layer in between would
+//! cost as much as the call.
 
 mod balancer;
 mod call;
@@ -38,10 +38,10 @@ use crate::{
     tls::TrustError,
 };
 
-/// The longest that one address may take to connect: with several, the next one is tried.
+/// The longest time to connect to one address. If there are several, the next one is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// For each thread one connection per address; each carries any number of calls and comes back by itself.
+/// One connection per thread and address. Each carries any number of calls and reconnects on its own.
 pub(crate) struct Grpc {
     balancer: Balancer,
     urls: Vec<Uri>,
@@ -158,7 +158,7 @@ impl Grpc {
     }
 }
 
-/// Whether there was no connection to call on, so that another address can be tried: an application's own statuses
+/// Whether there was no connection for the call, so that another address can be tried. An application's own statuses
 /// have no source.
 fn is_unconnected(status: &Status) -> bool {
     status.code() == Code::Unavailable && status.source().is_some()

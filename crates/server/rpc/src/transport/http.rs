@@ -28,14 +28,15 @@ use crate::{
     tls,
 };
 
-/// A connection that nobody has used for this long is closed. Servers close them, too, and a request that meets that
-/// would be lost without anybody knowing whether it was worked on. The shortest common patience is gunicorn's 2 s.
+/// How long a connection may stay idle before it is closed. Servers close idle connections, too, and a request that
+/// meets such a close would be lost, without a way to know whether it was worked on. The shortest common timeout is
+/// gunicorn's 2 s.
 const POOL_IDLE: Duration = Duration::from_millis(1500);
 
-/// How much of an unexpected answer the log shows, in characters.
+/// The length of an unexpected answer's excerpt in the log, in characters.
 const EXCERPT: usize = 120;
 
-/// A pool of connections, each with one call at a time, on the thread that makes the calls.
+/// A pool of connections with one call each at a time, on the thread that makes the calls.
 pub(crate) struct Http {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     connector: HttpsConnector<HttpConnector>,
@@ -118,7 +119,7 @@ pub(super) fn encode(request: &impl request::Request) -> Bytes {
     body.into()
 }
 
-/// What came back, whatever it is.
+/// An HTTP answer of any status.
 struct Answer {
     body: Bytes,
     content_type: String,
@@ -178,7 +179,7 @@ impl Answer {
         ))
     }
 
-    /// The beginning, on one line.
+    /// The beginning of the body, on one line.
     fn excerpt(&self) -> String {
         if self.body.is_empty() {
             return "an empty body".to_owned();
@@ -196,8 +197,8 @@ fn bearer(secret: &str) -> Result<HeaderValue, StartError> {
     Ok(value)
 }
 
-/// A connection that could not be made can be tried again. One that broke may have had the application at work
-/// already: the call is not repeated, as over gRPC.
+/// The status of a call without an answer. If no connection could be made, the call can be repeated. If a connection
+/// broke, the application may already have worked on the call, so it is not repeated, as over gRPC.
 fn unanswered(error: hyper_util::client::legacy::Error) -> Status {
     let status = if error.is_connect() {
         Status::unavailable("no connection to the application")

@@ -1,4 +1,4 @@
-//! What both ways of calling an application need to know, and the limits that they share.
+//! Settings of both transports, and their common limits.
 
 use std::time::Duration;
 
@@ -6,34 +6,34 @@ use plimsoll_telemetry::Registry;
 
 use crate::{status::Status, tls::Trust};
 
-/// The version of the contract, which applications check (docs/protocols/rpc.md, Over gRPC).
+/// The version of the contract. Applications check it (docs/protocols/rpc.md, Over gRPC).
 pub(super) const PROTOCOL_VERSION: &str = "v1";
 
-/// The largest reply when nothing is said about it: gRPC's own default.
+/// The default limit of a reply: gRPC's own default.
 const DEFAULT_MAX_REPLY_BYTES: usize = 4 << 20;
 
-/// What both ways need to know.
+/// The settings of both transports.
 #[derive(Debug, Clone)]
 pub struct TransportOptions {
-    /// TLS for gRPC; over HTTP the URL says it.
+    /// Whether gRPC uses TLS. Over HTTP the URL decides that.
     pub enables_tls: bool,
-    /// Whose certificates are believed.
+    /// The certificates to trust.
     pub trust: Trust,
     /// The largest reply in bytes; `None`: 4 MiB.
     pub max_reply_bytes: Option<usize>,
-    /// The largest request in bytes; `None`: no limit of its own, because what clients send is limited already.
+    /// The largest request in bytes. `None`: no limit of its own, because messages of clients are limited already.
     pub max_request_bytes: Option<usize>,
-    /// What authenticates the server to an application over HTTP.
+    /// The secret that authenticates the server to an HTTP application.
     pub http_secret: Option<String>,
 }
 
-/// The surroundings of a transport.
+/// The environment of a transport.
 pub(crate) struct Place<'a> {
     /// Threads that make calls, besides the background thread.
     pub(crate) n_shards: usize,
-    /// The longest that a connection may take to be made.
+    /// The longest time to make a connection.
     pub(crate) connect_timeout: Duration,
-    /// Calls that may be under way; more connections are not kept.
+    /// The most calls in progress. More connections are not kept.
     pub(crate) concurrency: usize,
     pub(crate) registry: &'a Registry,
 }
@@ -53,7 +53,7 @@ impl TransportOptions {
     }
 }
 
-/// A reply that is longer than it may be.
+/// The status for a reply that exceeds the limit.
 pub(super) fn too_long(max_bytes: usize) -> Status {
     Status::out_of_range(format!(
         "the reply has more than {max_bytes} bytes; a larger limit is set with --rpc_max_call_recv_size"

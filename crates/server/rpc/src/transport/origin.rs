@@ -1,23 +1,23 @@
-//! Who makes a call, and what each thread that makes calls has of its own.
+//! The origin of a call, and the state that each calling thread has of its own.
 
-/// Who makes a call.
+/// The origin of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
-    /// The id of the session that it is made for.
+    /// The id of the session.
     pub(crate) sid: &'a str,
-    /// `None`: the background thread.
+    /// The shard's number. `None`: the background thread.
     shard: Option<usize>,
 }
 
-/// One for every thread that makes calls. Connections are driven by the thread that made them, so that a call wakes no
-/// other one.
+/// One value per thread that makes calls. A connection is driven by the thread that made it, so that a call wakes no
+/// other thread.
 pub(super) struct PerThread<T> {
     background: T,
     shards: Box<[T]>,
 }
 
 impl<'a> Origin<'a> {
-    /// The shard with this number, on its own thread.
+    /// A call from the shard with this number, on its own thread.
     pub(crate) fn new(shard: usize, sid: &'a str) -> Self {
         Self {
             sid,
@@ -25,7 +25,7 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// The background thread, for a session that has ended.
+    /// A call from the background thread, for an ended session.
     pub(crate) fn background(sid: &'a str) -> Self {
         Self { sid, shard: None }
     }
@@ -39,7 +39,7 @@ impl<T> PerThread<T> {
         }
     }
 
-    /// The one of the thread that makes this call.
+    /// The value for the thread that makes this call.
     pub(super) fn of(&self, origin: Origin<'_>) -> &T {
         match origin.shard {
             Some(number) => &self.shards[number],

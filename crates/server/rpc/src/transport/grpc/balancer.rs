@@ -1,7 +1,7 @@
 //! Round robin over the addresses of the application's hosts.
 //!
-//! Names are resolved again every half a minute, and as soon as a connection fails. Each address has connections of
-//! its own, one per thread. One that fails is left out, as long as another one works, until it takes connections again.
+//! Names are resolved again every half a minute, and as soon as a connection fails. Each address has connections of its
+//! own, one per thread. A failing address is skipped, as long as another one works, until it accepts connections again.
 
 use std::{
     net::SocketAddr,
@@ -24,9 +24,9 @@ use crate::{status::Status, transport::origin::PerThread};
 
 /// How often names are resolved when all is well: the life of a record in most clusters.
 const RESOLVE_INTERVAL: Duration = Duration::from_secs(30);
-/// The least time between two looks, whatever fails.
+/// The least time between two resolutions, even after failures.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// The longest that one address may take to show that it takes connections again.
+/// The longest time for a failing address to accept a connection again.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One address of the application.
@@ -37,10 +37,10 @@ pub(super) struct Member {
     is_failing: AtomicBool,
 }
 
-/// What is known of the addresses.
+/// The current members, or the reason why there are none.
 type Members = Result<Vec<Arc<Member>>, String>;
 
-/// Chooses members.
+/// Chooses the members for a call.
 pub(super) struct Balancer {
     members: watch::Receiver<Option<Members>>,
     n_chosen: AtomicUsize,
@@ -48,7 +48,7 @@ pub(super) struct Balancer {
 }
 
 impl Balancer {
-    /// Begins to resolve, on the runtime that this is called in. `connect` makes the channels to an address.
+    /// Begins to resolve names, on the current runtime. `connect` makes the channels to an address.
     pub(super) fn start(
         hosts: &[Authority],
         connect: impl Fn(&Authority, SocketAddr) -> PerThread<Channel> + Send + Sync + 'static,
@@ -68,7 +68,7 @@ impl Balancer {
         }
     }
 
-    /// The members in the order in which a call tries them: the next one whose turn it is, and those that fail last.
+    /// The members in the order in which a call tries them: the next one in turn first, failing ones last.
     pub(super) async fn order(&self) -> Result<Vec<Arc<Member>>, Status> {
         loop {
             match &*self.members.borrow() {
@@ -85,7 +85,7 @@ impl Balancer {
         }
     }
 
-    /// No connection could be made to this one.
+    /// Records that no connection could be made to this member.
     pub(super) fn failed(&self, member: &Member) {
         member.is_failing.store(true, Ordering::Relaxed);
         self.has_failed.notify_one();
@@ -97,13 +97,13 @@ impl Member {
         self.is_failing.load(Ordering::Relaxed)
     }
 
-    /// It has answered.
+    /// Records that a member answered.
     pub(super) fn works(&self) {
         self.is_failing.store(false, Ordering::Relaxed);
     }
 }
 
-/// Those that work in turn, beginning with number `n`, then the others.
+/// The working items in turn, beginning with number `n`, then the failing ones.
 fn order<T: Clone>(members: &[T], n: usize, is_failing: impl Fn(&T) -> bool) -> Vec<T> {
     let (failing, mut order): (Vec<T>, Vec<T>) = members.iter().cloned().partition(is_failing);
     if !order.is_empty() {
@@ -126,7 +126,7 @@ async fn keep_resolving(
         for host in &hosts {
             match lookup_host(host.as_str()).await {
                 Ok(addresses) => update(&mut members, host, addresses, &connect),
-                // What was known is still the best guess.
+                // The last known addresses are still the best guess.
                 Err(error) => failure = Some(format!("cannot resolve {host}: {error}")),
             }
         }
@@ -142,13 +142,13 @@ async fn keep_resolving(
         }));
         sleep(MIN_INTERVAL).await;
         if is_well {
-            // Whether it is over or something has failed: it is time to look.
+            // The time is up or a connection failed: resolve again in either case.
             let _over_or_failed = timeout(RESOLVE_INTERVAL, has_failed.notified()).await;
         }
     }
 }
 
-/// Addresses that stay keep their connection; those that are gone lose it when their last call is over.
+/// Updates the members. Addresses that remain keep their connections; removed ones lose theirs after their last call.
 fn update(
     members: &mut Vec<Arc<Member>>,
     host: &Authority,

@@ -1,5 +1,5 @@
-//! One unary call on an HTTP/2 connection, as gRPC's PROTOCOL-HTTP2 describes it: a head, one message, and back a head,
-//! one message and trailers with the status.
+//! One unary call on an HTTP/2 connection, as in gRPC's PROTOCOL-HTTP2: it sends a head and one message, and receives a
+//! head, one message and trailers with the status.
 
 use std::time::Duration;
 
@@ -17,28 +17,28 @@ use crate::{
     transport::options::{PROTOCOL_VERSION, too_long},
 };
 
-/// A message is preceded by a byte that says whether it is compressed, and its length in four more.
+/// The length of a message's prefix: a byte that says whether the message is compressed, and four bytes for its length.
 const PREFIX_BYTES: usize = 5;
 const UNCOMPRESSED: u8 = 0;
 
-/// Fields of a request's head.
+/// The number of fields in a request's head.
 const N_FIELDS: usize = 6;
-/// The largest number that a timeout may have: eight digits.
+/// The largest value of a timeout: eight digits.
 const MAX_TIMEOUT_MS: u128 = 99_999_999;
 
-/// The message of a request with its prefix.
+/// The message of a request, with its prefix.
 pub(crate) fn encode(request: &impl request::Request) -> Bytes {
     let n_bytes = request.len();
     let mut framed = Vec::with_capacity(PREFIX_BYTES + n_bytes);
     framed.push(UNCOMPRESSED);
-    // What is longer than that cannot be said, and the application refuses it.
+    // A longer length cannot be encoded, and the application refuses such a message.
     let length = u32::try_from(n_bytes).unwrap_or(u32::MAX);
     framed.extend_from_slice(&length.to_be_bytes());
     request.write(&mut framed);
     framed.into()
 }
 
-/// The length of the message alone.
+/// The length of the message without its prefix.
 pub(super) fn message_len(framed: &Bytes) -> usize {
     framed.len() - PREFIX_BYTES
 }
@@ -55,7 +55,7 @@ pub(super) fn head(uri: Uri, sid: &str, time_left: Duration) -> Request<()> {
     headers.insert("protov", HeaderValue::from_static(PROTOCOL_VERSION));
     headers.insert("grpc-timeout", timeout_field(time_left));
     let mut sid: HeaderValue = sid.parse().expect("session ids are plain ASCII");
-    // It would displace the other fields from the connection's table of fields that come again.
+    // It would displace other fields from the connection's table of recurring fields.
     sid.set_sensitive(true);
     headers.insert("sid", sid);
     let mut request = Request::new(());
@@ -66,13 +66,13 @@ pub(super) fn head(uri: Uri, sid: &str, time_left: Duration) -> Request<()> {
     request
 }
 
-/// In whole milliseconds, rounded up: a value that comes again takes one byte.
+/// A timeout in whole milliseconds, rounded up. A recurring value takes one byte.
 fn timeout_field(time: Duration) -> HeaderValue {
     let time_ms = time.as_micros().div_ceil(1000).min(MAX_TIMEOUT_MS);
     HeaderValue::try_from(format!("{time_ms}m")).expect("digits and a letter")
 }
 
-/// Sends a request and returns the message of the reply. Dropping it cancels the call.
+/// Sends a request and returns the message of the reply. Dropping the future cancels the call.
 pub(super) async fn exchange(
     mut sender: Sender,
     head: Request<()>,
@@ -102,7 +102,7 @@ pub(super) async fn exchange(
     }
 }
 
-/// The body and the trailers.
+/// Reads the body and the trailers.
 async fn read(mut stream: RecvStream, max_message_bytes: usize) -> Result<(Bytes, HeaderMap), Status> {
     let max_bytes = max_message_bytes.saturating_add(PREFIX_BYTES);
     let mut body = Bytes::new();
@@ -125,7 +125,7 @@ async fn read(mut stream: RecvStream, max_message_bytes: usize) -> Result<(Bytes
     Ok((body, trailers.unwrap_or_default()))
 }
 
-/// The one message of a body.
+/// The only message of a body.
 pub(crate) fn message(mut body: Bytes) -> Result<Bytes, Status> {
     let Some(prefix) = body.first_chunk::<PREFIX_BYTES>() else {
         return Err(without_message());
@@ -144,7 +144,7 @@ fn without_message() -> Status {
     Status::internal("the application answered OK without a message")
 }
 
-/// The meaning of HTTP/2's errors is gRPC's (PROTOCOL-HTTP2, "Errors"). With some the application says that it has not
+/// The status for an HTTP/2 error, as in gRPC's PROTOCOL-HTTP2, "Errors". Some errors say that the application has not
 /// begun to work on the request (RFC 9113 §6.8, §8.7).
 fn broken_off(error: h2::Error) -> Status {
     use h2::Reason;
@@ -191,7 +191,7 @@ mod tests {
             Bytes::from_static(b"\0\0\0\0\0"),
             0,
         );
-        // In this order, so that the end is there before the connection is driven.
+        // In this order, so that the connection has ended before it is driven.
         let ((), result, _) = tokio::join!(application(far), call, connection);
         result.expect_err("nothing was answered")
     }

@@ -21,44 +21,44 @@ use super::{
 };
 use crate::{proto::Method, status::Status};
 
-/// The time between pings that find a dead connection. AnyCable's gem accepts one ping every 10 s at most
+/// The time between pings that detect a dead connection. AnyCable's gem accepts at most one ping every 10 s
 /// (docs/protocols/rpc.md, Over gRPC).
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
-/// How long a ping may go without an answer.
+/// How long a ping may stay unanswered.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Bytes of a reply that may be on their way before the application hears that they were read: no reply that is not
-/// huge waits for that.
+/// Bytes of a reply that may be in flight before the application learns that they were read. Only a huge reply has to
+/// wait for that.
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;
-/// The same for all replies of a connection together.
+/// The limit for all replies of a connection together.
 const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 /// The most bytes of a reply's head or trailers.
 const MAX_HEADER_BYTES: u32 = 16 << 10;
-/// Calls on a connection before the application has said how many it takes: what HTTP/2 recommends to allow at the
-/// least (RFC 9113 §6.5.2).
+/// The most calls on a connection before the application has announced its limit: the least that HTTP/2 recommends (RFC
+/// 9113 §6.5.2).
 const FIRST_MAX_CALLS: usize = 100;
 
 type Stream = write_counter::Counted<TokioIo<MaybeHttpsStream<TokioIo<TcpStream>>>>;
 
-/// How connections to an address are made.
+/// The settings of connections to an address.
 #[derive(Clone)]
 pub(super) struct Endpoint {
     pub(super) connector: HttpsConnector<HttpConnector<FixedAddress>>,
-    /// Where each call goes, by [`Method`]; the host is also the name on the certificate.
+    /// The URLs of the calls, by [`Method`]. The host is also the name on the certificate.
     pub(super) urls: [Uri; Method::COUNT],
     /// Time for TCP and TLS together.
     pub(super) timeout: Duration,
-    /// Counts connections that live.
+    /// Counts open connections.
     pub(super) n_connections: Gauge,
 }
 
-/// Carries any number of calls.
+/// A connection for any number of calls.
 pub(super) struct Channel {
     endpoint: Endpoint,
     state: Mutex<State>,
 }
 
-/// A connection as calls have it.
+/// A handle of a connection, for calls.
 #[derive(Clone)]
 pub(super) struct Sender {
     pub(super) requests: SendRequest<Bytes>,
@@ -68,7 +68,7 @@ pub(super) struct Sender {
 #[derive(Default)]
 struct State {
     sender: Option<Sender>,
-    /// Why and when the last connection could not be made.
+    /// When and why the last connection attempt failed.
     failure: Option<(Instant, Status)>,
 }
 
@@ -80,13 +80,13 @@ impl Channel {
         }
     }
 
-    /// Where a call goes.
+    /// The URL of a call.
     pub(super) fn url(&self, method: Method) -> Uri {
         self.endpoint.url(method)
     }
 
-    /// Something to send requests with. Makes a connection if there is none; whoever else asks meanwhile shares it, or
-    /// the failure.
+    /// A handle to send requests with. Makes a connection if there is none. Concurrent callers share it, or its
+    /// failure.
     pub(super) async fn ready(&self) -> Result<Sender, Status> {
         if let Ok(state) = self.state.try_lock()
             && let Some(sender) = live(&state).await
@@ -151,7 +151,7 @@ fn unconnected() -> Status {
     Status::unavailable("no connection to the application")
 }
 
-/// Reads and writes until the connection ends; its calls learn from it why.
+/// Reads and writes until the connection ends. Its calls learn the reason.
 async fn drive(mut connection: Connection<Stream, Bytes>, _living: Living) {
     let pings = connection.ping_pong().expect("nobody has asked for it yet");
     tokio::select! {
@@ -161,7 +161,7 @@ async fn drive(mut connection: Connection<Stream, Bytes>, _living: Living) {
     }
 }
 
-/// Completes when a ping stays without an answer.
+/// Completes when a ping was not answered in time.
 async fn silence(mut pings: h2::PingPong) {
     loop {
         sleep(KEEPALIVE_INTERVAL).await;
@@ -172,7 +172,7 @@ async fn silence(mut pings: h2::PingPong) {
     }
 }
 
-/// Counts itself while it lives.
+/// Counts a connection while it lives.
 struct Living(Gauge);
 
 impl Living {

@@ -1,11 +1,11 @@
-//! A resolver that knows one address: the balancer has resolved the name, which still serves TLS and the request.
+//! A resolver that knows one address. The balancer has resolved the name; TLS and the request still use the name.
 
 use std::{convert::Infallible, future, iter, net::SocketAddr, task};
 
 use hyper_util::client::legacy::connect::dns::Name;
 use tower_service::Service;
 
-/// Answers every name with this address.
+/// Resolves every name to this address.
 #[derive(Debug, Clone)]
 pub(super) struct FixedAddress(pub(super) SocketAddr);
 

@@ -4,7 +4,7 @@ use http::{HeaderMap, StatusCode};
 
 use crate::status::{Code, Status};
 
-/// What the application says about the call, if it does.
+/// The status that the application gives to the call, if any.
 pub(crate) fn outcome(fields: &HeaderMap) -> Option<Result<(), Status>> {
     let code = Code::parse(fields.get("grpc-status")?.as_bytes());
     if code == Code::Ok {
@@ -14,8 +14,7 @@ pub(crate) fn outcome(fields: &HeaderMap) -> Option<Result<(), Status>> {
     Some(Err(Status::new(code, text.unwrap_or_default())))
 }
 
-/// An answer that says nothing about the call: whoever answered, it was no gRPC application
-/// (gRPC's http-grpc-status-mapping).
+/// The status for an answer without one. It does not come from a gRPC application (gRPC's http-grpc-status-mapping).
 pub(super) fn missing(answer: StatusCode) -> Status {
     let code = match answer {
         StatusCode::BAD_REQUEST => Code::Internal,
@@ -34,7 +33,7 @@ pub(super) fn missing(answer: StatusCode) -> Status {
     )
 }
 
-/// Percent-encoding is undone; what is not encoded properly stays as it is.
+/// Decodes percent-encoding. Invalid sequences stay unchanged.
 fn decode(text: &[u8]) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! Whether anything was written to a connection since a request was put in line: if not, and the connection is over,
-//! the application cannot know of the request.
+//! Whether anything was written to a connection since a request was queued. If not, and the connection has ended, the
+//! application cannot know the request.
 
 use std::{
     io::{self, IoSlice},
@@ -13,7 +13,7 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How many writes there were; clones count the same.
+/// The number of writes. All clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Writes(Arc<AtomicU64>);
 
