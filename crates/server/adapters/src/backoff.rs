@@ -1,15 +1,15 @@
-//! How long to wait before the next attempt to reach a server.
+//! The wait before the next attempt to reach a server.
 
 use std::time::Duration;
 
-/// The first wait, at most. A server that restarts is back within a second or so.
+/// The longest first wait. A server that restarts is back within a second or so.
 const FIRST: Duration = Duration::from_millis(250);
 
-/// The longest wait. A server that was gone for an hour is found again within this time.
+/// The longest wait, and so the longest time until a server that was gone for an hour is found again.
 const MAX: Duration = Duration::from_secs(8);
 
-/// Doubling waits: 250 ms, 500 ms, … 8 s, of which each is shortened by up to a half at random, so that the nodes
-/// of a cluster do not come back all at once. There is no last attempt.
+/// Doubling waits: 250 ms, 500 ms, … 8 s. Each is shortened by up to a half at random, so that the nodes of a cluster
+/// do not all reconnect at once. There is no last attempt.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     next: Duration,
@@ -29,7 +29,7 @@ impl Backoff {
         wait.mul_f64(1.0 - jitter / 2.0)
     }
 
-    /// The server was reached: the next wait is a short one.
+    /// Resets the wait to a short one, because the server was reached.
     pub(crate) fn reset(&mut self) {
         *self = Self::default();
     }

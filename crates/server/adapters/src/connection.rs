@@ -1,4 +1,4 @@
-//! One connection to Redis: commands out, replies in, nothing buffered beyond the reply that is being read.
+//! One connection to Redis: commands out, replies in. Only the reply that is being read is buffered.
 
 use std::{io, time::Duration};
 
@@ -14,11 +14,11 @@ use crate::{
     server::Server,
 };
 
-/// How long a server may take to accept a connection or to answer a command that does not wait for anything.
-/// Beyond it the server is taken for gone, as one that lost its power does not say so.
+/// How long a server may take to accept a connection or to answer a command that does not block. After that the server
+/// counts as gone, because a server that lost its power cannot close its connections.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why a connection is of no use any more.
+/// Why a connection cannot be used any more.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectionError {
     #[error("connect to Redis at {address}: {source}")]
@@ -46,10 +46,10 @@ pub(crate) struct Connection {
     pub(crate) writer: Writer,
 }
 
-/// Takes replies from a connection.
+/// Reads replies from a connection.
 pub(crate) struct Reader(ReplyReader<ReadHalf<Box<dyn ByteStream>>>);
 
-/// Puts commands on a connection.
+/// Writes commands to a connection.
 pub(crate) struct Writer(WriteHalf<Box<dyn ByteStream>>);
 
 impl Connection {
@@ -70,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// Sends one command and waits for its reply; an error reply is an error.
+    /// Sends one command and waits for its reply. An error reply is returned as an error.
     pub(crate) async fn request(
         &mut self,
         command: &Cmd,
@@ -85,7 +85,7 @@ impl Connection {
     /// Sends commands that take effect together or not at all.
     pub(crate) async fn transaction(&mut self, pipeline: &redis::Pipeline) -> Result<(), ConnectionError> {
         self.writer.send(&pipeline.get_packed_pipeline()).await?;
-        // MULTI and every command in it are answered on their own; EXEC comes last.
+        // MULTI and every command in it get a reply each; that of EXEC comes last.
         for _ in 0..pipeline.len() + 2 {
             timeout(PATIENCE, self.reader.receive())
                 .await
@@ -97,14 +97,14 @@ impl Connection {
 
 #[cfg(test)]
 impl Connection {
-    /// A connection whose other end is `peer`'s.
+    /// A connection over `stream`, for tests.
     pub(crate) fn over(stream: tokio::io::DuplexStream) -> Self {
         Self::new(Box::new(stream), 1 << 20)
     }
 }
 
 impl Reader {
-    /// The next thing that the server says; an error is an error.
+    /// The server's next reply. An error reply is returned as an error.
     pub(crate) async fn receive(&mut self) -> Result<Reply, ConnectionError> {
         let reply = self.0.read().await?;
         reply.into_result().map_err(ConnectionError::Refused)
@@ -116,7 +116,7 @@ impl Writer {
     pub(crate) async fn send(&mut self, commands: &[u8]) -> Result<(), ConnectionError> {
         let sent = async {
             self.0.write_all(commands).await?;
-            // An encrypted connection collects what it writes.
+            // An encrypted connection buffers its writes.
             self.0.flush().await
         };
         timeout(PATIENCE, sent)
@@ -149,7 +149,7 @@ async fn stream(server: &Server) -> Result<Box<dyn ByteStream>, ConnectionError>
     }
 }
 
-/// What has to be said before anything else.
+/// The first commands on a connection.
 fn greeting(server: &Server) -> Vec<Cmd> {
     let target = &server.target;
     let mut commands = Vec::new();

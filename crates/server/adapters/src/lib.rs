@@ -1,10 +1,10 @@
-//! How broadcasts reach the server other than over HTTP: from Redis, by publish/subscribe or from a stream.
+//! Broadcasts that reach the server other than over HTTP: from Redis, by publish/subscribe or from a stream.
 //!
-//! An adapter stays connected for as long as the process lives ([`supervisor`]), takes payloads from Redis and
-//! hands them to a [`Sink`], one at a time and in order. While the sink takes its time nothing is read, so what
-//! waits here is bounded: pressure reaches Redis, which has limits for it.
+//! An adapter stays connected for as long as the process lives ([`supervisor`]), takes payloads from Redis and hands
+//! them to a [`Sink`], one at a time and in order. It reads nothing while the sink is busy, so the memory for waiting
+//! payloads is bounded. They pile up in Redis, which has limits for them.
 //!
-//! This is the only crate that knows Redis. It must know neither sessions nor what a payload says.
+//! This is the only crate that knows Redis. It must know neither sessions nor the contents of a payload.
 
 mod backoff;
 mod connection;

@@ -1,4 +1,4 @@
-//! Publish/subscribe: every node hears every message, but only while it is connected (AnyCable's adapter `redis`).
+//! Publish/subscribe: every node receives every message, but only while it is connected (AnyCable's adapter `redis`).
 
 use std::{pin::pin, time::Duration};
 
@@ -21,15 +21,15 @@ pub struct Channel {
     pub server: Server,
     /// The channel's name.
     pub name: String,
-    /// Silence after which the server is asked whether it still lives. A channel may be quiet for hours, and a
-    /// connection whose other end lost its power looks just the same.
+    /// Silence after which the adapter pings the server. A channel may be quiet for hours, which looks the same as a
+    /// connection whose other end lost its power.
     pub keepalive: Duration,
 }
 
 impl Channel {
-    /// Subscribes and hands every message to `sink`, until `stop` becomes true; `status` is kept up to date.
-    /// Messages that are published while the connection is down are lost; that is how publish/subscribe works. Every
-    /// message that Redis has sent when it confirms the end of the subscription is handed over.
+    /// Subscribes and hands every message to `sink`, until `stop` becomes true. Keeps `status` up to date. Messages
+    /// that are published while the connection is down are lost; that is how publish/subscribe works. Every message
+    /// that Redis sends before it confirms the end of the subscription is handed over.
     pub async fn run(self, sink: impl Sink, status: Dependency, stop: watch::Receiver<bool>) {
         let session = Subscription { channel: self, sink };
         supervisor::keep(Link::new("Redis publish/subscribe", status), session, stop).await;
@@ -77,8 +77,8 @@ impl<S: Sink> Subscription<S> {
         }
     }
 
-    /// The next thing that the server says. After a long silence it is asked to say something. When the adapter has to
-    /// stop, the subscription is ended, and `is_leaving` becomes true.
+    /// The server's next message. After a long silence the server is pinged. When the adapter has to stop, it
+    /// unsubscribes and sets `is_leaving`.
     async fn next(
         &self,
         connection: &mut Connection,
@@ -104,14 +104,14 @@ impl<S: Sink> Subscription<S> {
     }
 }
 
-/// What the server says without being asked.
+/// A message that the server sends without a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Push {
     /// A message that was published on the channel.
     Message(Reply),
-    /// The subscription is over.
+    /// The subscription has ended.
     Unsubscribed,
-    /// Something else, such as the answer to a ping.
+    /// Any other message, such as the answer to a ping.
     Other,
 }
 

@@ -1,7 +1,8 @@
 //! Redis' replies (RESP2), read with limits.
 //!
-//! A string may have 512 MB, and a read of a hundred messages as many of those. What is longer than this server
-//! takes passes through a small buffer and leaves its length behind; parsers that return everything cannot do that.
+//! A string may have 512 MB, and the reply to a read of a hundred messages may have a hundred such strings. A string
+//! over this server's limit passes through a small buffer, and only its length is kept. Parsers that return complete
+//! strings cannot do that.
 
 use std::io;
 
@@ -10,23 +11,23 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, copy, sink}
 /// The longest line: a status, an error or a number. Redis' own errors have a few hundred bytes.
 const MAX_LINE_BYTES: usize = 64 << 10;
 
-/// Arrays within arrays. A reply to `XREADGROUP` has four levels.
+/// The deepest nesting of arrays. A reply to `XREADGROUP` has four levels.
 const MAX_DEPTH: usize = 16;
 
-/// How many of the longest strings a reply may hold, and as many bytes of anything else, before the rest of it is
-/// dropped. Replies to the commands of this crate hold at most a hundred payloads.
+/// The size limit of a reply, as a number of strings of the greatest length; it applies to the bytes of other elements,
+/// too. The rest of a larger reply is dropped. Replies to the commands of this crate hold at most a hundred payloads.
 const MAX_STRINGS: usize = 128;
 
-/// What a server says.
+/// A server's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
     Nil,
     Integer(i64),
     Text(Vec<u8>),
-    /// A string of so many bytes, which was not kept.
+    /// A string of this many bytes, which was not kept.
     TooLong(u64),
     Array(Vec<Reply>),
-    /// An error, with a code as its first word.
+    /// An error. Its first word is the code.
     Error(String),
 }
 
@@ -41,7 +42,7 @@ pub(crate) enum ReplyError {
     NotRedis(String),
 }
 
-/// Reads one reply after the other.
+/// Reads replies one after the other.
 pub(crate) struct ReplyReader<R> {
     stream: BufReader<R>,
     max_text_bytes: usize,
@@ -50,12 +51,12 @@ pub(crate) struct ReplyReader<R> {
 /// The beginning of a reply.
 enum Element {
     Whole(Reply),
-    /// An array of so many elements, which follow.
+    /// An array of this many elements, which follow.
     Array(usize),
 }
 
 impl<R: AsyncRead + Unpin> ReplyReader<R> {
-    /// Reads from `stream`; strings longer than `max_text_bytes` are not kept.
+    /// Reads from `stream`. Strings longer than `max_text_bytes` are not kept.
     pub(crate) fn new(stream: R, max_text_bytes: usize) -> Self {
         Self {
             stream: BufReader::new(stream),
@@ -63,7 +64,8 @@ impl<R: AsyncRead + Unpin> ReplyReader<R> {
         }
     }
 
-    /// The next reply. After an error, or when this is dropped before it is complete, the connection is of no use.
+    /// The next reply. After an error, or when this is dropped before it is complete, the connection cannot be used any
+    /// more.
     pub(crate) async fn read(&mut self) -> Result<Reply, ReplyError> {
         let mut budget = MAX_STRINGS * self.max_text_bytes;
         let mut open: Vec<(Vec<Reply>, usize)> = Vec::new();
@@ -137,7 +139,7 @@ impl<R: AsyncRead + Unpin> ReplyReader<R> {
         }
     }
 
-    /// A string and the line break behind it.
+    /// Reads a string and the line break after it.
     async fn text(&mut self, length: u64, budget: &mut usize) -> Result<Reply, ReplyError> {
         let limit = self.max_text_bytes.min(*budget);
         match usize::try_from(length) {
@@ -164,7 +166,7 @@ impl<R: AsyncRead + Unpin> ReplyReader<R> {
 }
 
 impl Reply {
-    /// The error that the reply is, or that it holds as an element.
+    /// Returns the error if the reply is one, or has one as an element.
     pub(crate) fn into_result(self) -> Result<Self, String> {
         match self {
             Self::Error(error) => Err(error),
@@ -176,7 +178,7 @@ impl Reply {
         }
     }
 
-    /// The elements of an array; nothing else has any.
+    /// The elements of an array. Other replies have none.
     pub(crate) fn into_elements(self) -> Vec<Self> {
         match self {
             Self::Array(elements) => elements,

@@ -1,4 +1,4 @@
-//! A Redis server, and on what terms it is talked to.
+//! A Redis server and the settings of connections to it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Server {
     pub(crate) max_payload_bytes: usize,
 }
 
-/// The terms of an encrypted connection.
+/// The settings of an encrypted connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Encryption {
     config: Arc<ClientConfig>,
@@ -27,10 +27,9 @@ pub(crate) struct Encryption {
 }
 
 impl Server {
-    /// The server of a URL. Longer payloads than `max_payload_bytes` are dropped, with a line in the log.
+    /// The server of a URL. Payloads longer than `max_payload_bytes` are dropped, with a line in the log.
     ///
-    /// # Errors
-    /// When the URL asks for encryption, and `tls` names files that cannot be used.
+    /// # Errors The URL asks for encryption, and `tls` names files that cannot be used.
     pub fn new(target: Target, tls: &TlsSettings, max_payload_bytes: usize) -> Result<Self, TlsError> {
         let encryption = match &target.tls_name {
             Some(name) => Some(Encryption {

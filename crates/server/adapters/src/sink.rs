@@ -1,8 +1,8 @@
-//! Where payloads go.
+//! The receiver of payloads.
 
-/// Takes payloads as they were published.
+/// Receives payloads as they were published.
 pub trait Sink: Send + Sync {
-    /// Takes one. When this returns it is done with, whether it was valid or not: an invalid one would be no
-    /// better the second time.
+    /// Receives one payload. When this returns, the payload is done, valid or not: an invalid one would not become
+    /// valid by a second attempt.
     fn accept(&self, payload: &[u8]) -> impl Future<Output = ()> + Send;
 }

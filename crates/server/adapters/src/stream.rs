@@ -1,4 +1,4 @@
-//! A Redis stream with a consumer group: each message goes to one node and is kept until that node has taken it
+//! A Redis stream with a consumer group: each message goes to one node and is kept until that node has processed it
 //! (AnyCable's adapter `redisx`). Needs Redis 6.2, for `XAUTOCLAIM`.
 
 use std::{pin::pin, time::Duration};
@@ -28,9 +28,9 @@ use member::Member;
 /// A consumer group of a stream.
 #[derive(Debug)]
 pub struct Group {
-    /// The group's name; all nodes that share the messages of the stream are in one group.
+    /// The group's name. All nodes that share the messages of the stream are in one group.
     pub name: String,
-    /// This node's name in the group, which no other process may use at any time.
+    /// This node's name in the group. No other process may use it at any time.
     pub consumer: String,
 }
 
@@ -41,22 +41,22 @@ pub struct Stream {
     pub server: Server,
     /// The stream's key.
     pub key: String,
-    /// In whose name it is read.
+    /// The consumer group and the name under which the stream is read.
     pub group: Group,
-    /// How long a read waits for something to come, and how long a message may be in the hands of a node that says
-    /// nothing before another node takes it over.
+    /// How long a read waits for messages, and how long a message may stay with a silent node before another node takes
+    /// it over.
     pub block: Duration,
-    /// How long no message is taken after the start. What is in the stream by then would otherwise be published, and
-    /// deleted, before the clients of a server that died are back.
+    /// How long no message is taken after the start. Messages already in the stream would otherwise be published, and
+    /// deleted, before the clients of a server that died have reconnected.
     pub hold: Duration,
 }
 
 impl Stream {
-    /// Reads as a member of the group and hands every payload to `sink`, until `stop` becomes true; `status` is
-    /// kept up to date. A message is acknowledged and deleted when the sink has taken it.
+    /// Reads as a member of the group and hands every payload to `sink`, until `stop` becomes true. Keeps `status` up
+    /// to date. A message is acknowledged and deleted when the sink has taken it.
     ///
-    /// Where there is no group yet it begins with what comes next, as with AnyCable. From then on every message
-    /// is taken at least once, in order as long as no node fails: what a node had when it died is taken over.
+    /// A new group begins with the messages that come next, as with AnyCable. From then on every message is taken at
+    /// least once, and in order as long as no node fails: the messages of a node that died are taken over.
     pub async fn run(self, sink: impl Sink, status: Dependency, stop: watch::Receiver<bool>) {
         let session = Consumer {
             held_until: Instant::now() + self.hold,
@@ -69,7 +69,7 @@ impl Stream {
 
 struct Consumer<S> {
     member: Member,
-    /// When the first message may be taken.
+    /// The time from which messages may be taken.
     held_until: Instant,
     sink: S,
 }
@@ -89,7 +89,7 @@ impl<S: Sink> Session for Consumer<S> {
         self.take_own(&mut connection).await?;
         self.take_over(&mut connection).await?;
         self.member.remove_the_gone(&mut connection).await?;
-        // Not before: a Redis that is too old, or does not permit one of these, is of no use.
+        // Not earlier: a Redis that is too old, or does not permit one of these commands, cannot be used.
         link.is_up();
         let between_takeovers = self.member.stream.block / 2;
         let mut next_takeover = Instant::now() + between_takeovers;
@@ -106,8 +106,8 @@ impl<S: Sink> Session for Consumer<S> {
 }
 
 impl<S: Sink> Consumer<S> {
-    /// Waits until messages may be taken; false when the adapter has to stop. The server counts as ready meanwhile, for it
-    /// is its clients that are waited for.
+    /// Waits until messages may be taken. Returns false if the adapter has to stop. The server counts as ready
+    /// meanwhile, because it waits for its clients.
     async fn hold(
         &self,
         connection: &mut Connection,
@@ -123,13 +123,13 @@ impl<S: Sink> Consumer<S> {
                 () = tokio::time::sleep(wait().min(PATIENCE)) => {}
                 () = stopped(stop) => return Ok(false),
             }
-            // A Redis that goes meanwhile is found out.
+            // Detects a Redis that goes away meanwhile.
             connection.request(&cmd("PING"), PATIENCE).await?;
         }
         Ok(true)
     }
 
-    /// Takes what Redis gave to this node when the connection broke.
+    /// Takes the messages that Redis had given to this node when the connection broke.
     async fn take_own(&mut self, connection: &mut Connection) -> Result<(), ConnectionError> {
         loop {
             let entries = self.member.own(connection).await?;
@@ -140,7 +140,7 @@ impl<S: Sink> Consumer<S> {
         }
     }
 
-    /// Takes what other nodes have had for too long.
+    /// Takes over messages that other nodes have held for too long.
     async fn take_over(&mut self, connection: &mut Connection) -> Result<(), ConnectionError> {
         let mut cursor = b"0-0".to_vec();
         loop {
@@ -159,8 +159,8 @@ impl<S: Sink> Consumer<S> {
         }
     }
 
-    /// Waits for new messages. A stop ends the wait, not the read: what Redis may have given to this node
-    /// meanwhile still arrives.
+    /// Waits for new messages. A stop ends the wait, not the read, because Redis may have given messages to this node
+    /// meanwhile, and they still arrive.
     async fn read(
         &self,
         connection: &mut Connection,
@@ -176,14 +176,14 @@ impl<S: Sink> Consumer<S> {
         }
         if let (Ok(mut second), Reply::Integer(client)) = (Connection::open(&stream.server).await, client) {
             let unblock = cmd("CLIENT").arg("UNBLOCK").arg(*client).to_owned();
-            // Should it fail, the read still ends when its time is up.
+            // If it fails, the read still ends at its timeout.
             let _unblocked = second.request(&unblock, PATIENCE).await;
         }
         reply.await
     }
 
-    /// Hands messages to the sink, and acknowledges them. When the sink takes its time, the other nodes are told
-    /// that the messages are being worked on, or they would take them over and publish them, too.
+    /// Hands messages to the sink, and acknowledges them. While the sink is busy, claims the messages anew. Otherwise
+    /// other nodes would take them over and publish them, too.
     async fn process(
         &mut self,
         connection: &mut Connection,
@@ -202,7 +202,7 @@ impl<S: Sink> Consumer<S> {
                     biased;
                     () = &mut taken => break,
                     _ = renewal.tick(), if renewed.is_ok() => {
-                        // A message is never left half published, so its end is waited for in any case.
+                        // Always waits for the end of a message, so that no message is left half published.
                         renewed = member.renew(connection, &entries[position..]).await;
                     }
                 }
@@ -214,7 +214,7 @@ impl<S: Sink> Consumer<S> {
     }
 }
 
-/// Hands one message to the sink, or says why not.
+/// Hands one message to the sink, or logs why it cannot.
 async fn take(sink: &impl Sink, entry: &Entry, max_payload_bytes: usize) {
     let id = String::from_utf8_lossy(&entry.id);
     match &entry.payload {

@@ -1,4 +1,4 @@
-//! Staying connected: one attempt after the other, for as long as the process lives.
+//! Keeps an adapter connected: one attempt after the other, for as long as the process lives.
 //!
 //! AnyCable gives up after five attempts and exits. A server with thousands of clients must outlive its Redis.
 
@@ -9,19 +9,18 @@ use tokio::{sync::watch, time::Instant};
 
 use crate::{backoff::Backoff, connection::ConnectionError};
 
-/// How long a connection has to last before the next wait is a short one again. A server that takes connections and
-/// drops them at once is asked, and written about, ever more rarely.
+/// How long a connection has to last before the next wait is a short one again. A server that accepts connections and
+/// drops them at once is retried, and logged, less and less often.
 const STABLE: Duration = Duration::from_secs(10);
 
 /// Becomes true, or loses its sender, when the adapter has to stop.
 pub(crate) type Stop = watch::Receiver<bool>;
 
-/// What is done with one connection.
+/// The work on one connection.
 pub(crate) trait Session: Send {
-    /// Connects, says so to `link`, and works until it is told to stop.
+    /// Connects, reports that to `link`, and works until it is told to stop.
     ///
-    /// # Errors
-    /// When the connection could not be made or was lost.
+    /// # Errors The connection could not be made or was lost.
     fn run(
         &mut self,
         link: &mut Link,
@@ -29,8 +28,8 @@ pub(crate) trait Session: Send {
     ) -> impl Future<Output = Result<(), ConnectionError>> + Send;
 }
 
-/// The state of the connection as far as people are told: one line when it goes, one when it is there (again), and
-/// its status at any time.
+/// The reported state of the connection: one log line when it is lost, one when it is up (again), and its status at any
+/// time.
 #[derive(Debug)]
 pub(crate) struct Link {
     name: &'static str,
@@ -51,7 +50,7 @@ impl Link {
         }
     }
 
-    /// The session works.
+    /// Reports that the session works.
     pub(crate) fn is_up(&mut self) {
         tracing::info!("Broadcasts are taken from {}.", self.name);
         self.status.up();
@@ -59,7 +58,7 @@ impl Link {
         self.up_since = Some(Instant::now());
     }
 
-    /// The session is connected and lets everything wait for this long.
+    /// Reports that the session is connected and takes no messages for this long.
     pub(crate) fn is_holding(&mut self, wait: Duration) {
         tracing::info!(
             "Messages of {} wait {:.0} s, so that clients can come back first.",
@@ -69,7 +68,7 @@ impl Link {
         self.status.up();
     }
 
-    /// The session ended; returns how long to wait.
+    /// Reports that the session ended. Returns how long to wait.
     fn is_down(&mut self, error: &ConnectionError, jitter: f64) -> Duration {
         self.status.down(error.to_string());
         if self.is_reported_down {
@@ -105,7 +104,7 @@ pub(crate) async fn keep(mut link: Link, mut session: impl Session, mut stop: St
 
 /// Completes when the adapter has to stop.
 pub(crate) async fn stopped(stop: &mut Stop) {
-    // Without a sender nobody is left to ask for anything else.
+    // If the sender is gone, the adapter stops, too.
     let _told_or_orphaned = stop.wait_for(|is_stopping| *is_stopping).await;
 }
 
@@ -119,7 +118,7 @@ mod tests {
         Link::new("a test", registry.dependency("redis"))
     }
 
-    /// Fails at once, `n_failures` times; then is up for a while and fails once more; then stays up.
+    /// Fails at once, `n_failures` times. Then is up for a while and fails once more. Then stays up.
     struct Flaky {
         n_failures: usize,
         uptime: Duration,
@@ -143,7 +142,7 @@ mod tests {
         }
     }
 
-    /// The waits between attempts when a server is away for 30 of them, then there for `uptime`.
+    /// The waits between attempts if a server is away for 30 of them and then up for `uptime`.
     async fn waits(uptime: Duration) -> Vec<Duration> {
         let (report, mut reports) = tokio::sync::mpsc::unbounded_channel();
         let (stop, stopped) = watch::channel(false);
@@ -163,7 +162,7 @@ mod tests {
     #[track_caller]
     fn check_wait(wait: Duration, whole_ms: u64) {
         let whole = Duration::from_millis(whole_ms);
-        // Timers of tokio have a resolution of a millisecond.
+        // tokio's timers have a resolution of a millisecond.
         let allowed = whole / 2..=whole + Duration::from_millis(2);
         assert!(allowed.contains(&wait), "{wait:?} is not in {allowed:?}");
     }

@@ -1,4 +1,4 @@
-//! Which Redis to talk to, from a URL.
+//! The Redis server of a URL.
 
 use std::str::FromStr;
 
@@ -13,11 +13,11 @@ pub struct Target {
     pub(crate) username: Option<String>,
     pub(crate) password: Option<String>,
     pub(crate) database: i64,
-    /// The name that the server's certificate is for; none for a connection that is not encrypted.
+    /// The name that the server's certificate must have. `None` for an unencrypted connection.
     pub(crate) tls_name: Option<ServerName<'static>>,
 }
 
-/// Why a URL names no server that can be used.
+/// Why a URL does not name a usable server.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TargetError {
     /// Several servers.
@@ -25,20 +25,20 @@ pub enum TargetError {
         "Redis Cluster (several URLs) is not supported yet; expected one, such as redis://localhost:6379"
     )]
     Cluster,
-    /// Discovery of the primary through sentinels is absent.
+    /// Discovery of the primary through sentinels is not supported.
     #[error("Redis Sentinel is not supported yet; expected redis://localhost:6379")]
     Sentinel,
-    /// A socket file.
+    /// A Unix socket.
     #[error("Redis over a Unix socket is not supported yet; expected redis://localhost:6379")]
     UnixSocket,
-    /// Anything else.
+    /// Any other URL.
     #[error(
         "not a Redis URL ({0}); expected redis://[[user]:password@]host[:port][/database], or rediss:// for TLS"
     )]
     Malformed(String),
 }
 
-/// A server of this machine, at Redis' own port.
+/// A server on this machine, at Redis' default port.
 impl Default for Target {
     fn default() -> Self {
         Self {
@@ -62,7 +62,7 @@ impl FromStr for Target {
         if url.contains("sentinel://") {
             return Err(TargetError::Sentinel);
         }
-        // The `redis` crate takes these only together with connections of its own.
+        // The `redis` crate understands these only for connections of its own.
         let (url, is_encrypted) = match url.split_once("://") {
             Some(("rediss" | "valkeys", rest)) => (format!("redis://{rest}"), true),
             _ => (url.to_owned(), false),
@@ -96,7 +96,7 @@ impl Target {
         self.tls_name.is_some()
     }
 
-    /// Host and port, for people.
+    /// Host and port, for messages.
     pub(crate) fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }

@@ -1,4 +1,4 @@
-//! Encryption of the connection to Redis (`rediss://`).
+//! TLS to Redis (`rediss://`).
 
 use std::path::{Path, PathBuf};
 
@@ -8,36 +8,36 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject},
 };
 
-/// How the two ends of an encrypted connection know each other.
+/// The certificates of both ends of an encrypted connection.
 #[derive(Debug, Clone, Default)]
 pub struct TlsSettings {
     /// Whether the server's certificate must be valid for its name.
     pub verifies: bool,
-    /// PEM file with the authorities that the server's certificate is checked against. Default: the system's.
+    /// PEM file with the authorities that may sign the server's certificate. Default: the system's.
     pub ca_certificate: Option<PathBuf>,
-    /// PEM files with the certificate and the key that the server wants of its clients.
+    /// PEM files with the certificate and the key that the server requires of its clients.
     pub client: Option<(PathBuf, PathBuf)>,
 }
 
-/// Why a connection cannot be encrypted as it was asked for.
+/// Why the requested encryption is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read, or is no PEM.
+    /// A file cannot be read, or is not PEM.
     #[error("read {}: {source}; expected a PEM file with {expected}", path.display())]
     File {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// What should be in it.
+        /// The expected contents.
         expected: &'static str,
-        /// Why not.
+        /// The cause.
         source: pem::Error,
     },
     /// The certificates of a file cannot be used.
     #[error("use the certificates of {}: {source}", path.display())]
     Certificate {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: rustls::Error,
     },
     /// The system has no list of authorities.

@@ -1,4 +1,4 @@
-//! What Redis may say, and what it must not.
+//! Valid and invalid replies of Redis.
 
 use proptest::prelude::*;
 
@@ -141,7 +141,7 @@ proptest! {
         drop(run(read(&bytes)));
     }
 
-    /// Bytes that look like the protocol's.
+    /// Lines that look like Redis' protocol.
     #[test]
     fn any_lines_are_a_reply_or_an_error(lines in "([-+:$*]-?[0-9]{0,3}\r\n){0,20}") {
         drop(run(read(lines.as_bytes())));

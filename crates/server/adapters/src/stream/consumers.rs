@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::resp::Reply;
 
-/// The names of those that have no messages and have said nothing for this long.
+/// The names of members that hold no messages and have been silent for this long.
 pub(super) fn idle_for(reply: Reply, duration: Duration) -> Vec<Vec<u8>> {
     let consumers = reply.into_elements().into_iter();
     consumers

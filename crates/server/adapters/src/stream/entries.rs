@@ -1,7 +1,7 @@
-//! Reading the replies of stream commands.
+//! Parses the replies of stream commands.
 //!
-//! By hand, because anybody may add anything to a stream: an entry that this server does not understand must come
-//! out as one without a payload, so that it can be acknowledged. An error would come back with every read.
+//! By hand, because any program may add any entry to a stream. An entry that this server does not understand must
+//! become one without a payload, so that it can be acknowledged. An error would come back with every read.
 
 use crate::resp::Reply;
 
@@ -15,31 +15,32 @@ pub(super) struct Entry {
     pub(super) payload: Payload,
 }
 
-/// What a message holds for this server.
+/// The payload of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Payload {
     Whole(Vec<u8>),
-    /// It has so many bytes, and was not kept.
+    /// The payload has this many bytes, and was not kept.
     TooLong(u64),
     /// The message has no such field, or was deleted.
     Absent,
 }
 
-/// What `XAUTOCLAIM` gave.
+/// The reply to `XAUTOCLAIM`.
 pub(super) struct Claimed {
     pub(super) entries: Vec<Entry>,
-    /// Where to go on; `None` at the end.
+    /// The cursor at which to continue; `None` at the end.
     pub(super) next: Option<Vec<u8>>,
 }
 
-/// Entries in `[[key, [entry, …]]]`, the reply to `XREADGROUP` of one stream; nil when nothing came in time.
+/// The entries in `[[key, [entry, …]]]`, the reply to `XREADGROUP` of one stream. The reply is nil if no message came
+/// in time.
 pub(super) fn of_read(reply: Reply) -> Vec<Entry> {
     let stream = reply.into_elements().into_iter().next();
     let parts = stream.map(Reply::into_elements).unwrap_or_default();
     parts.into_iter().nth(1).map(entries).unwrap_or_default()
 }
 
-/// Reads `[cursor, [entry, …], …]`, the reply to `XAUTOCLAIM`.
+/// The entries and the cursor in `[cursor, [entry, …], …]`, the reply to `XAUTOCLAIM`.
 pub(super) fn of_claim(reply: Reply) -> Claimed {
     let mut parts = reply.into_elements().into_iter();
     let next = match parts.next() {
@@ -50,7 +51,7 @@ pub(super) fn of_claim(reply: Reply) -> Claimed {
     Claimed { entries, next }
 }
 
-/// Entries that are nil were deleted; Redis 6.2 claims them nevertheless.
+/// The entries of a list. Nil entries were deleted, but Redis 6.2 claims them nevertheless.
 fn entries(list: Reply) -> Vec<Entry> {
     list.into_elements().into_iter().filter_map(entry).collect()
 }

@@ -1,4 +1,4 @@
-//! This node as a member of a consumer group: the commands that it gives.
+//! This node as a member of a consumer group: the commands that it sends.
 
 use std::time::Duration;
 
@@ -13,25 +13,26 @@ use crate::{
     resp::Reply,
 };
 
-/// Messages per read. More would only save round trips; what was read is held in memory until it is done.
+/// Messages per read. More would only save round trips, and messages are held in memory until they are done.
 const MAX_ENTRIES: usize = 100;
 
-/// Silence after which a node that holds no messages is taken for gone for good, and its name is removed from the
-/// group. Nodes ask every few seconds; but before Redis 7.2 a node without messages counts as silent, too.
+/// Silence after which a node that holds no messages counts as gone for good, and its name is removed from the group.
+/// Nodes read every few seconds; but before Redis 7.2 a node that receives no messages counts as silent, too.
 const GONE: Duration = Duration::from_hours(1);
 
-/// Removes a node's name unless it holds messages, which would be lost with it. One step, so that a node that is
-/// not gone after all cannot get a message in between.
+/// Removes a node's name unless it holds messages, which would be lost with it. The script is atomic, so that a node
+/// that is still there cannot get a message in between.
 const REMOVE_UNLESS_PENDING: &str = "\
     if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2]) == 0 then \
     return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2]) end";
 
 pub(super) struct Member {
     pub(super) stream: Stream,
-    /// From then on a missing group means that Redis lost its data, and everything in the stream is new.
+    /// Whether the group was seen. After that a missing group means that Redis lost its data, and everything in the
+    /// stream is new.
     has_met_group: bool,
-    /// What the sink has taken and Redis does not know yet: at most one read's messages. They outlive a lost
-    /// connection, so that they are not published again.
+    /// Messages that the sink has taken and that are not acknowledged yet: at most those of one read. They outlive a
+    /// lost connection, so that they are not published again.
     pub(super) unacknowledged: Vec<Vec<u8>>,
 }
 
@@ -54,7 +55,7 @@ impl Member {
         create.arg(start).arg("MKSTREAM");
         match connection.request(&create, PATIENCE).await {
             Ok(_) => {}
-            // Another node, or an earlier life of this one, made it.
+            // Another node, or an earlier process of this one, created it.
             Err(ConnectionError::Refused(error)) if error.starts_with("BUSYGROUP") => {}
             Err(error) => return Err(error),
         }
@@ -62,13 +63,14 @@ impl Member {
         Ok(())
     }
 
-    /// What Redis gave to this node when the connection broke. It is older than everything that is read from now on.
+    /// The messages that Redis had given to this node when the connection broke. They are older than all that are read
+    /// from now on.
     pub(super) async fn own(&self, connection: &mut Connection) -> Result<Vec<Entry>, ConnectionError> {
         let reply = connection.request(&self.read_command("0"), PATIENCE).await?;
         Ok(entries::of_read(reply))
     }
 
-    /// Takes over what other nodes have had for too long, from `cursor` on.
+    /// Takes over messages that other nodes have held for too long, from `cursor` on.
     pub(super) async fn claim(
         &self,
         connection: &mut Connection,
@@ -81,7 +83,7 @@ impl Member {
         Ok(entries::of_claim(reply))
     }
 
-    /// Tells the other nodes that this one still works on `entries`. What is done already is acknowledged.
+    /// Tells the other nodes that this one still works on `entries`. Acknowledges the messages that are done.
     pub(super) async fn renew(
         &mut self,
         connection: &mut Connection,
@@ -97,7 +99,7 @@ impl Member {
         Ok(())
     }
 
-    /// Tells Redis what is done; nobody else reads the stream, so it is deleted, too.
+    /// Acknowledges the messages that are done. Also deletes them, because no other program reads the stream.
     pub(super) async fn acknowledge(&mut self, connection: &mut Connection) -> Result<(), ConnectionError> {
         if self.unacknowledged.is_empty() {
             return Ok(());
@@ -113,7 +115,7 @@ impl Member {
         Ok(())
     }
 
-    /// Leaves the group, unless this node still has messages: with its name they would be deleted.
+    /// Leaves the group, unless this node still holds messages: they would be deleted with its name.
     pub(super) async fn leave(&self, connection: &mut Connection) -> Result<(), ConnectionError> {
         let consumer = &self.stream.group.consumer;
         let mut pending = self.group_command("XPENDING");
@@ -129,8 +131,8 @@ impl Member {
         Ok(())
     }
 
-    /// Removes the names of nodes that died long ago; every restart of a node has another name. It is housekeeping:
-    /// a Redis that does not permit it works all the same.
+    /// Removes the names of nodes that died long ago. Every restart gives a node a new name. This is housekeeping: with
+    /// a Redis that does not permit it everything else works.
     pub(super) async fn remove_the_gone(&self, connection: &mut Connection) -> Result<(), ConnectionError> {
         let list = cmd("XINFO")
             .arg("CONSUMERS")
@@ -157,7 +159,8 @@ impl Member {
         Ok(())
     }
 
-    /// Reads what comes after `id`: `>` is what nobody has got yet, `0` what this node got and did not acknowledge.
+    /// Reads what comes after `id`: `>` for messages that no node has received yet, `0` for messages that this node
+    /// received and did not acknowledge.
     pub(super) fn read_command(&self, id: &str) -> Cmd {
         let mut read = cmd("XREADGROUP");
         read.arg("GROUP")

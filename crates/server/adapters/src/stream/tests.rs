@@ -1,4 +1,4 @@
-//! A node that is slow with its messages, against a Redis that keeps a list of what it is told.
+//! A node that is slow with its messages, and a Redis that records its commands.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use super::*;
 use crate::{resp::ReplyReader, tls::TlsSettings};
 
-/// Takes this long for every payload.
+/// A sink that takes this long for every payload.
 struct Slow {
     each: Duration,
     accepted: Arc<Mutex<Vec<String>>>,
@@ -58,7 +58,7 @@ fn entries(ids: &[&str]) -> Vec<Entry> {
     ids.iter().map(entry).collect()
 }
 
-/// Answers commands until the other end closes; returns them with the seconds at which they came.
+/// Answers commands until the other end closes. Returns them with the second at which each came.
 async fn redis(stream: DuplexStream) -> Vec<(u64, String)> {
     let started = Instant::now();
     let (reader, mut writer) = tokio::io::split(stream);
@@ -141,7 +141,7 @@ async fn a_lost_connection_neither_cuts_a_message_in_half_nor_lets_it_come_twice
     assert_eq!(consumer.member.unacknowledged, [b"1-0".to_vec()]);
 }
 
-/// A consumer that holds everything for 30 s, and its connection.
+/// A consumer that takes no messages for 30 s, and its connection.
 fn holding() -> (Consumer<Slow>, Connection, Link, Registry) {
     let (mut consumer, _) = consumer(Duration::ZERO);
     consumer.held_until = Instant::now() + Duration::from_secs(30);
