@@ -1,28 +1,28 @@
-//! What the server needs to do its work: whether it is there, and since when.
+//! The dependencies of the server: whether each is up, and since when.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-/// One part of something that the server needs, such as one of several connections to Redis. It is *down* until
-/// told otherwise. A clone is the same part.
+/// One part of a dependency, such as one of several connections to Redis. It is *down* until set otherwise. A clone is
+/// the same part.
 #[derive(Debug, Clone)]
 pub struct Dependency(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// Why it is down; `None` when it is up.
+    /// Why it is down; `None` while it is up.
     reason: Option<String>,
     since: Instant,
 }
 
-/// How a dependency is at the moment.
+/// The current state of a dependency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DependencyStatus {
-    /// What it is.
+    /// The name of the dependency.
     pub name: &'static str,
-    /// Why it is down; `None` when it is up.
+    /// Why it is down; `None` while it is up.
     pub down_because: Option<String>,
     /// How long it has been up, or down.
     pub since: Duration,
@@ -36,7 +36,7 @@ impl Dependency {
         })))
     }
 
-    /// It is there.
+    /// Sets the part to up.
     pub fn up(&self) {
         let mut state = self.state();
         if state.reason.take().is_some() {
@@ -44,8 +44,8 @@ impl Dependency {
         }
     }
 
-    /// It is not there, and why: a lowercase fragment without a full stop, for example `connection refused`. Said
-    /// again, it changes the reason and not the time.
+    /// Sets the part to down. The reason is a lowercase fragment without a full stop, for example `connection refused`.
+    /// A second call changes the reason, not the time.
     pub fn down(&self, reason: impl Into<String>) {
         let mut state = self.state();
         if state.reason.replace(reason.into()).is_none() {
@@ -63,24 +63,24 @@ impl Dependency {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Both fields are written without anything that could panic in between.
+        // No code between the two writes can panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl DependencyStatus {
-    /// Whether it is there.
+    /// Whether the part is up.
     pub fn is_up(&self) -> bool {
         self.down_because.is_none()
     }
 
-    /// What it is as a whole when `other` is another part of it: up when both are. The one that has been down
-    /// longer speaks for both.
+    /// The state of the whole when `other` is another part: up if both are. If both are down, the one that has been
+    /// down longer gives the reason.
     pub(crate) fn join(self, other: Self) -> Self {
         match (self.is_up(), other.is_up()) {
             (true, false) => other,
             (false, true) => self,
-            // The whole is up since its last part is.
+            // The whole is up since its last part came up.
             (true, true) if other.since < self.since => other,
             (false, false) if other.since > self.since => other,
             _ => self,

@@ -1,26 +1,26 @@
-//! How many different things several shards know together, without a table of all things.
+//! The number of distinct things that several shards know together, without a table of all things.
 //!
-//! HyperLogLog (Flajolet, Fusy, Gandouet, Meunier: *HyperLogLog: the analysis of a near-optimal cardinality
-//! estimation algorithm*, 2007) with a 64-bit hash: the longest run of zero bits that hashes begin with tells how
-//! many there are, and two sketches are united by taking the longer run. Shards can so count for themselves.
+//! HyperLogLog (Flajolet, Fusy, Gandouet, Meunier: *HyperLogLog: the analysis of a near-optimal cardinality estimation
+//! algorithm*, 2007) with a 64-bit hash: the longest run of zero bits at the beginning of the hashes gives the
+//! estimate, and the union of two sketches takes the longer run. So each shard can count on its own.
 
 use std::{
     hash::{BuildHasher, Hash, RandomState},
     sync::LazyLock,
 };
 
-/// The same in the whole process, so that sketches can be united, and unknown outside of it, so that nobody can choose
-/// names that make a count wrong.
+/// The hash key of the process. All sketches share it, so that they can be united. It is secret, so that clients cannot
+/// choose names that falsify a count.
 static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// Bits of a hash that choose a register. 2^14 registers have a standard error of 0.8 % (1.04/√m) in 16 KiB.
 const INDEX_BITS: u32 = 14;
 const N_REGISTERS: usize = 1 << INDEX_BITS;
 
-/// A sketch of a set: things can be added, and sets united, but nothing taken out.
+/// A sketch of a set. Things can be added, and sets united, but nothing can be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Distinct {
-    /// One more than the longest run of zeros seen, per register; 0 is none.
+    /// One more than the longest run of zeros seen, per register. 0 means that no hash was seen.
     registers: Box<[u8]>,
 }
 
@@ -33,27 +33,27 @@ impl Default for Distinct {
 }
 
 impl Distinct {
-    /// Adds a thing. The same thing adds nothing the second time, in whatever shard.
+    /// Adds a thing. Adding it again, on any shard, changes nothing.
     pub fn insert(&mut self, thing: impl Hash) {
         self.insert_hash(KEY.hash_one(thing));
     }
 
     fn insert_hash(&mut self, hash: u64) {
         let register = (hash >> (u64::BITS - INDEX_BITS)) as usize;
-        // The bit behind the last one ends the run, whatever the hash.
+        // The bit after the last one ends the run for every hash.
         let run = ((hash << INDEX_BITS) | (1 << (INDEX_BITS - 1))).leading_zeros() as u8 + 1;
         self.registers[register] = self.registers[register].max(run);
     }
 
-    /// Adds all that `other` has.
+    /// Adds everything in `other`.
     pub fn unite(&mut self, other: &Self) {
         for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
             *mine = (*mine).max(*theirs);
         }
     }
 
-    /// About how many things there are: 95 % of all estimates are wrong by less than 2 %, and small sets are
-    /// nearly always exact.
+    /// The estimated number of things: 95 % of all estimates are wrong by less than 2 %, and small sets are nearly
+    /// always exact.
     pub fn estimate(&self) -> f64 {
         let m = N_REGISTERS as f64;
         let n_empty = self.registers.iter().filter(|run| **run == 0).count();
@@ -63,7 +63,7 @@ impl Distinct {
             .map(|run| f64::from(-i32::from(*run)).exp2())
             .sum();
         let raw = 0.7213 / (1.0 + 1.079 / m) * m * m / sum;
-        // While registers are empty, counting those is more exact (linear counting).
+        // While registers are empty, counting them is more exact (linear counting).
         match n_empty {
             0 => raw,
             _ if raw > 2.5 * m => raw,
@@ -123,7 +123,7 @@ mod tests {
         ] {
             let mut sketch = Distinct::default();
             sketch.insert_hash(hash);
-            // A shorter run behind it changes nothing.
+            // A shorter run in the same register changes nothing.
             sketch.insert_hash(hash | 1 << 49);
             let mut expected = Distinct::default();
             expected.registers[register] = run;
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn nobody_can_choose_names_that_are_not_counted() {
-        // All in one sixteenth of the registers, if hashes had no key.
+        // Without a key, all their hashes would be in one sixteenth of the registers.
         let chosen = |number: &u32| without_key(number) >> 60 == 0;
         let mut sketches = [Distinct::default(), Distinct::default()];
         for number in (0_u32..).filter(chosen).take(1_000) {
@@ -164,7 +164,7 @@ mod tests {
         }
         let [without_key, with_key] = sketches.map(|sketch| sketch.estimate());
         assert!(without_key < 700.0, "{without_key}");
-        // The standard error is 6; with one of 100 the test would not fail in the life of this program.
+        // The standard error is 6, so a deviation of 100 never occurs in practice.
         assert!((900.0..1_100.0).contains(&with_key), "{with_key}");
     }
 }

@@ -1,4 +1,4 @@
-//! How long things take.
+//! Histograms of durations.
 
 use std::{
     sync::{
@@ -12,29 +12,29 @@ use crate::HistogramValue;
 
 const N_BOUNDS: usize = 16;
 
-/// Upper bounds of the buckets in seconds, the last bucket having none. The same for all histograms, because all
-/// measure the same kind of thing: from a hop over loopback (100 µs) to what a person has given up waiting for
-/// (10 s), three to a decade, so that a quantile read from them is wrong by a factor of 2.5 at most. The
-/// values are round because people read them.
+/// Upper bounds of the buckets in seconds. The last bucket has no bound. All histograms share them, because all measure
+/// similar durations: from a hop over loopback (100 µs) to the end of a person's patience (10 s), with three bounds per
+/// decade, so that a quantile read from them is wrong by a factor of 2.5 at most. The values are round because people
+/// read them.
 pub const BUCKET_BOUNDS: [f64; N_BOUNDS] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];
 
-/// [`BUCKET_BOUNDS`], to be compared with without floating point.
+/// [`BUCKET_BOUNDS`] in microseconds, for comparisons without floating point.
 const BOUNDS_MICROS: [u64; N_BOUNDS] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
     2_500_000, 5_000_000, 10_000_000,
 ];
 
-/// One cell of a histogram of durations; cells with the same labels are added when the metric is read. An
-/// observation is two uncontended additions and holds no memory. A clone observes into the same cell.
+/// One cell of a histogram of durations. A reader adds the cells with the same labels. An observation is two
+/// uncontended additions and allocates nothing. A clone is the same cell.
 #[derive(Debug, Clone, Default)]
 pub struct Histogram(Arc<Cell>);
 
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Cell {
-    /// One more than there are bounds.
+    /// One bucket per bound, and one beyond the last bound.
     buckets: [AtomicU64; N_BOUNDS + 1],
     sum_nanos: AtomicU64,
 }
@@ -48,7 +48,7 @@ impl Histogram {
         self.0.sum_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// What this cell has observed.
+    /// The observations of this cell.
     pub(crate) fn value(&self) -> HistogramValue {
         HistogramValue {
             counts: self.0.buckets.iter().map(|n| n.load(Ordering::Relaxed)).collect(),

@@ -1,11 +1,10 @@
-//! What the server tells about itself: counters, gauges, histograms, the state of what it depends on, and the
-//! formats in which others read them.
+//! The server's telemetry: counters, gauges, histograms, the state of dependencies, and the export formats.
 //!
-//! Names are AnyCable's where AnyCable has the metric (without the prefix, which belongs to the format), so that
-//! its dashboards go on working; histograms and dependencies are ours. Why this is no library:
-//! [decision 4](../../../../docs/decisions/0004-metrics.md).
+//! Names are AnyCable's where AnyCable has the metric (without the prefix, which belongs to the format), so that its
+//! dashboards still work. Histograms and dependencies are ours. Why this is not a library from elsewhere: [decision
+//! 4](../../../../docs/decisions/0004-metrics.md).
 //!
-//! The crate must not know sockets, a runtime, or what is counted.
+//! The crate must not know sockets, a runtime, or the meaning of a metric.
 
 mod counter;
 mod dependency;

@@ -1,7 +1,7 @@
 //! Prometheus' text format, version 0.0.4.
 //!
-//! Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>. A fact that is easy to miss: in HELP
-//! only `\` and line ends are escaped, in label values `"` as well.
+//! Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>. An easily missed detail: in HELP only `\`
+//! and line ends are escaped, in label values `"` as well.
 
 use std::fmt::{self, Display, Write};
 
@@ -11,8 +11,8 @@ use crate::{BUCKET_BOUNDS, HistogramValue, Kind, Metric, Series, Snapshot, Tags,
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 impl Snapshot {
-    /// Writes all metrics as Prometheus reads them. `prefix` comes before every name, `tags` are labels on
-    /// every series. A label that a series has of its own wins over a tag.
+    /// Writes all metrics in Prometheus' text format. `prefix` comes before every name, `tags` are labels on every
+    /// series. A series' own label takes precedence over a tag.
     pub fn to_prometheus(&self, prefix: &str, tags: &Tags) -> String {
         let mut text = String::new();
         for metric in &self.metrics {
@@ -50,7 +50,7 @@ fn sample(out: &mut String, name: &str, labels: &str, value: impl Display) -> fm
     }
 }
 
-/// Buckets of this format include all smaller ones.
+/// Writes a histogram. A bucket of this format includes all smaller ones.
 fn histogram(out: &mut String, name: &str, labels: &str, value: &HistogramValue) -> fmt::Result {
     let comma = if labels.is_empty() { "" } else { "," };
     let mut n_so_far = 0;
@@ -75,7 +75,7 @@ fn labels_text(labels: &[(&'static str, String)], tags: &Tags) -> String {
     pairs.join(",")
 }
 
-/// Text with what would end it escaped; quotes only when the flag says so.
+/// Text with escapes for the characters that would end it. The flag says whether quotes are escaped, too.
 struct Escaped<'a>(&'a str, bool);
 
 impl Display for Escaped<'_> {

@@ -1,4 +1,4 @@
-//! All metrics of a process, and where new ones are made.
+//! The registry: all metrics of a process. New ones are created here.
 
 use std::{
     collections::BTreeMap,
@@ -13,8 +13,8 @@ const DEPENDENCY_UP: &str = "dependency_up";
 
 /// The metrics of one process. A clone is the same registry.
 ///
-/// Metrics are made when the server starts, and stay: memory grows with the cells that were made, so nothing may
-/// make one per connection, stream, or anything else that clients bring.
+/// Metrics are created when the server starts, and are never removed. Memory grows with the number of cells, so no
+/// metric may be created per connection, per stream, or per anything else that clients choose.
 #[derive(Clone, Default)]
 pub struct Registry(Arc<Mutex<Contents>>);
 
@@ -24,7 +24,7 @@ struct Contents {
     dependencies: Vec<(&'static str, Dependency)>,
 }
 
-/// A metric with the cells that make it up.
+/// A metric and its cells.
 struct Family {
     help: &'static str,
     kind: Kind,
@@ -36,7 +36,7 @@ struct Cell {
     source: Source,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 enum Source {
     Counter(Counter),
     Gauge(Gauge),
@@ -45,16 +45,16 @@ enum Source {
 }
 
 impl Registry {
-    /// A cell of a counter. Called again with the same name, it makes another cell; the metric is the sum of all.
+    /// Creates a cell of a counter. A second call with the same name creates another cell; the metric is the sum of all
+    /// cells.
     ///
-    /// # Panics
-    /// This and the other methods: when the name is in use for another kind of metric, which is a fault of the
-    /// program that shows at its start.
+    /// # Panics This and the other methods panic if the name is in use for another kind of metric. That is a bug of the
+    /// program, which shows at its start.
     pub fn counter(&self, name: &'static str, help: &'static str) -> Counter {
         self.labelled_counter(name, help, &[])
     }
 
-    /// As [`Registry::counter`], for one of several series of a metric that have different labels.
+    /// Like [`Registry::counter`], for one of several series of a metric with different labels.
     pub fn labelled_counter(
         &self,
         name: &'static str,
@@ -66,14 +66,14 @@ impl Registry {
         counter
     }
 
-    /// A cell of a gauge.
+    /// Creates a cell of a gauge.
     pub fn gauge(&self, name: &'static str, help: &'static str) -> Gauge {
         let gauge = Gauge::default();
         self.add(name, help, &[], Source::Gauge(gauge.clone()));
         gauge
     }
 
-    /// A cell of a gauge that is asked whenever somebody reads. `f` must be quick and must not use the registry.
+    /// Creates a cell of a gauge whose value is computed at each read. `f` must be quick and must not use the registry.
     pub fn gauge_fn(
         &self,
         name: &'static str,
@@ -83,7 +83,7 @@ impl Registry {
         self.add(name, help, &[], Source::Function(Box::new(f)));
     }
 
-    /// A cell of a histogram of durations. The name ends with `_seconds`, Prometheus' unit of time.
+    /// Creates a cell of a histogram of durations. The name ends with `_seconds`, Prometheus' unit of time.
     pub fn histogram(
         &self,
         name: &'static str,
@@ -95,20 +95,20 @@ impl Registry {
         histogram
     }
 
-    /// Something that the server needs. Called again with the same name, it makes another part of it: the whole
-    /// is up when all parts are.
+    /// Creates a dependency. A second call with the same name creates another part of it. The whole is up if all parts
+    /// are.
     pub fn dependency(&self, name: &'static str) -> Dependency {
         let dependency = Dependency::new();
         self.contents().dependencies.push((name, dependency.clone()));
         dependency
     }
 
-    /// How all dependencies are, in the order of their names.
+    /// The states of all dependencies, in the order of their names.
     pub fn dependencies(&self) -> Vec<DependencyStatus> {
         self.contents().dependencies()
     }
 
-    /// All metrics as they are now.
+    /// All metrics with their current values.
     pub fn snapshot(&self) -> Snapshot {
         let contents = self.contents();
         let mut metrics: Vec<_> = contents
@@ -138,7 +138,7 @@ impl Registry {
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
-        // Whatever panicked, what is registered is whole: every change is one insertion.
+        // The registry is consistent after any panic, because every change is one insertion.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What happened between two snapshots, for those who are told instead of asking: StatsD and the log.
+//! Changes between two snapshots, for receivers that are sent values instead of polling them: StatsD and the log.
 
 use std::{fmt::Write, time::Duration};
 
@@ -11,21 +11,21 @@ pub struct Reading {
     pub name: String,
     /// Labels of the series.
     pub labels: Vec<(&'static str, String)>,
-    /// The number.
+    /// The value.
     pub amount: Amount,
 }
 
-/// How a number is to be understood.
+/// The meaning of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
-    /// How much a counter has grown since the last report.
+    /// A counter's growth since the last report.
     Increase(u64),
-    /// What a gauge says now.
+    /// A gauge's current value.
     Level(f64),
 }
 
 impl Snapshot {
-    /// Readings of everything that changed or can change back. A histogram gives the number of its observations
+    /// Readings of all counters that changed, and of all gauges. A histogram gives the number of its observations
     /// (`…_count`) and, if there were any, their average (`…_avg`, in seconds).
     pub fn since(&self, earlier: &Self) -> Vec<Reading> {
         let mut readings = Vec::new();
@@ -69,7 +69,7 @@ fn read(name: &str, series: &Series, before: Option<&Value>) -> Vec<Reading> {
     }
 }
 
-/// Writes readings as `key=value` on one line. With a `filter` only the metrics that it names.
+/// Writes readings as `key=value` on one line. With a `filter`, only the metrics that it names.
 pub fn log_line(readings: &[Reading], filter: &[String]) -> String {
     let mut line = String::new();
     for Reading { name, labels, amount } in readings {

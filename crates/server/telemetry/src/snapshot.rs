@@ -1,8 +1,8 @@
-//! All metrics at one moment, for those who write them down.
+//! All metrics at one moment, for the export formats.
 
 use std::time::Duration;
 
-/// All metrics, by name. Cells are read one after the other, so two metrics may be a few microseconds apart.
+/// All metrics by name. Cells are read one after the other, so two metrics may be a few microseconds apart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
     /// The metrics, in the order of their names.
@@ -12,24 +12,24 @@ pub struct Snapshot {
 /// One metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
-    /// Its name without a prefix, for example `clients_num`.
+    /// The metric's name without a prefix, for example `clients_num`.
     pub name: &'static str,
-    /// What it means.
+    /// The help text.
     pub help: &'static str,
-    /// How it behaves.
+    /// The kind of metric.
     pub kind: Kind,
-    /// Its values, one for each combination of labels; most metrics have one without labels.
+    /// The values, one for each combination of labels. Most metrics have one without labels.
     pub series: Vec<Series>,
 }
 
-/// How a metric behaves.
+/// The kind of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It only grows.
+    /// A number that only grows.
     Counter,
-    /// It goes up and down.
+    /// A number that goes up and down.
     Gauge,
-    /// It is a distribution of durations.
+    /// A distribution of durations.
     Histogram,
 }
 
@@ -45,18 +45,18 @@ pub struct Series {
 /// The value of one series.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Of a counter.
+    /// The value of a counter.
     Counter(u64),
-    /// Of a gauge.
+    /// The value of a gauge.
     Gauge(f64),
-    /// Of a histogram.
+    /// The value of a histogram.
     Histogram(HistogramValue),
 }
 
-/// What a histogram has observed.
+/// The observations of a histogram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistogramValue {
-    /// Observations in each bucket alone, the last one being beyond all [`BUCKET_BOUNDS`](crate::BUCKET_BOUNDS).
+    /// Observations per bucket, not cumulative. The last bucket is beyond all [`BUCKET_BOUNDS`](crate::BUCKET_BOUNDS).
     pub counts: Vec<u64>,
     /// The sum of all durations.
     pub sum: Duration,

@@ -1,26 +1,26 @@
-//! StatsD's text protocol, with the three ways in which its servers take tags.
+//! StatsD's text protocol, with the three tag formats of its servers.
 //!
-//! Source: <https://github.com/statsd/statsd/blob/master/docs/metric_types.md>. A gauge with a sign is a change of
-//! the gauge there, so negative levels, which nothing here has, are told as 0.
+//! Source: <https://github.com/statsd/statsd/blob/master/docs/metric_types.md>. A gauge with a sign is a change of the
+//! gauge there, so negative levels, which do not occur here, are sent as 0.
 
 use std::{fmt::Write, str::FromStr};
 
 use crate::{Amount, Reading, Tags};
 
-/// How readings become packets.
+/// The format of packets.
 #[derive(Debug, Clone)]
 pub struct StatsdFormat {
-    /// Comes before every name, for example `anycable_go.`.
+    /// The prefix of every name, for example `anycable_go.`.
     pub prefix: String,
-    /// Most bytes in a packet: what a network takes in one piece. A line that alone is longer is sent alone.
+    /// The most bytes in a packet: what a network carries in one piece. A longer line is sent in a packet of its own.
     pub max_packet_bytes: usize,
     /// How labels and tags are written. `None`: labels become parts of the name, and tags are left out.
     pub tags_format: Option<TagsFormat>,
-    /// What is said of every metric.
+    /// Tags of every metric.
     pub tags: Tags,
 }
 
-/// How a server takes tags.
+/// A server's tag format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TagsFormat {
     /// `name:1|c|#tag:value,…`
@@ -31,7 +31,7 @@ pub enum TagsFormat {
     Graphite,
 }
 
-/// The name of no format.
+/// A name that is not a tag format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tags are written as for datadog, influxdb or graphite, not {0:?}")]
 pub struct UnknownTagsFormat(String);
@@ -112,7 +112,7 @@ fn behind(separator: char, tags: &[(&str, String)]) -> String {
     text
 }
 
-/// Without what the protocol or one of the ways to write tags would take for its own.
+/// Removes the characters that the protocol or one of the tag formats uses itself.
 fn clean(value: &str) -> String {
     let is_reserved = |c: char| matches!(c, ':' | '|' | '#' | ',' | ';' | '=' | '@') || c.is_whitespace();
     value.replace(is_reserved, "_")

@@ -1,8 +1,8 @@
-//! Labels that stand on every metric of a process: `--metrics_tags`.
+//! Labels on every metric of a process: `--metrics_tags`.
 
 use std::str::FromStr;
 
-/// Names and values, in the order in which they were given.
+/// Names and values, in the given order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tags(Vec<(String, String)>);
 
@@ -18,19 +18,19 @@ pub enum TagError {
          front, and not le; an example is env:production,region:eu"
     )]
     BadName(String),
-    /// The same name twice.
+    /// A name that occurs twice.
     #[error("tag {0:?} is there twice; an example is env:production,region:eu")]
     Repeated(String),
 }
 
 impl Tags {
-    /// The tags, as pairs of name and value.
+    /// The tags as pairs of name and value.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 
-/// `name:value,name:value`. A value goes to the next comma and may have colons.
+/// Parses `name:value,name:value`. A value ends at the next comma and may have colons.
 impl FromStr for Tags {
     type Err = TagError;
 
@@ -52,8 +52,8 @@ impl FromStr for Tags {
     }
 }
 
-/// Prometheus' rule: letters, digits and `_`, no digit first. `__` at the front is its own, and `le` is
-/// what tells the buckets of a histogram apart.
+/// Whether a name is a valid label. Prometheus' rule: letters, digits and `_`, no digit first. `__` at the front is
+/// reserved, and `le` marks the buckets of a histogram.
 fn is_label_name(name: &str) -> bool {
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
