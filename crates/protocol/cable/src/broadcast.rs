@@ -1,5 +1,5 @@
-//! Payloads of backends: messages for streams, `{"stream":…,"data":…}`, one or a list, and commands for the server
-//! (docs/protocols/broadcasts.md, Payloads).
+//! Payloads of backends: messages for streams, `{"stream":…,"data":…}`, single or in a list, and commands for the
+//! server (docs/protocols/broadcasts.md, Payloads).
 
 use serde_json::value::RawValue;
 
@@ -7,31 +7,31 @@ mod payload;
 
 pub use payload::{BroadcastError, parse};
 
-/// One message for everyone who listens to a stream.
+/// One message for all listeners of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Publication {
     /// The stream's name.
     pub stream: String,
     /// The payload as JSON text, ready to be embedded in a cable message.
     pub message: String,
-    /// Who gets it, and as what.
+    /// The receivers and the type of the message.
     pub options: DeliveryOptions,
 }
 
-/// How a publication is delivered, if not as usual. AnyCable's `meta` has `transient` as well, which says that a
-/// message is not to be kept for later; as nothing is kept, every message is.
+/// Options of a delivery. AnyCable's `meta` also has `transient`, which excludes a message from the history. There is
+/// no history here, so every message is transient.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryOptions {
     /// The session with this id does not get the message.
     pub exclude_socket: Option<Box<str>>,
-    /// The message's `type`; ordinary messages have none.
+    /// The message's `type`. `None` for ordinary messages.
     pub broadcast_type: Option<Box<str>>,
 }
 
 impl Publication {
     /// Makes a publication from a payload *string*, as backends send it.
     ///
-    /// JSON other than `null` is embedded as it stands. Any other text, and `null`, becomes a JSON string of itself
+    /// JSON other than `null` is embedded unchanged. Any other text, and `null`, becomes a JSON string
     /// (docs/protocols/broadcasts.md, Payloads).
     pub fn from_data(stream: impl Into<String>, data: &str) -> Self {
         let message = match serde_json::from_str::<&RawValue>(data) {
@@ -45,7 +45,7 @@ impl Publication {
         }
     }
 
-    /// Makes a publication from JSON text that the caller wrote itself.
+    /// Makes a publication from JSON text that the caller wrote.
     pub fn from_json(stream: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             stream: stream.into(),
@@ -58,9 +58,9 @@ impl Publication {
 /// Ends every session with these identifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteDisconnect {
-    /// What the application named the sessions, character for character.
+    /// The identifiers that the application gave the sessions, character for character.
     pub identifiers: String,
-    /// Whether the clients should come back.
+    /// Whether the clients should reconnect.
     pub reconnect: bool,
 }
 

@@ -20,44 +20,44 @@ pub enum Command<'a> {
     Subscribe {
         /// The channel and its parameters: a JSON object *as a string*, chosen by the client, kept verbatim.
         identifier: Cow<'a, str>,
-        /// Whether the client also wants what was published before.
+        /// Whether the client also asks for earlier messages.
         asks_for_history: bool,
     },
     /// Ends a subscription. There is no answer.
     Unsubscribe {
-        /// The identifier that was subscribed.
+        /// The identifier of the subscription.
         identifier: Cow<'a, str>,
     },
     /// Performs an action of a subscribed channel.
     Message {
-        /// The identifier that was subscribed.
+        /// The identifier of the subscription.
         identifier: Cow<'a, str>,
-        /// The action and its arguments: JSON in a string, not looked into here.
+        /// The action and its arguments: JSON in a string, not parsed here.
         data: Cow<'a, str>,
     },
-    /// Sends something to the other listeners of a subscribed channel, without the application.
+    /// Sends a message to the other listeners of a subscribed channel, without the application.
     Whisper {
-        /// The identifier that was subscribed.
+        /// The identifier of the subscription.
         identifier: Cow<'a, str>,
-        /// The message: any JSON, not looked into here. `null` and no data at all are the string `"null"`, as from
-        /// AnyCable: clients ignore a message that is `null`.
+        /// The message: any JSON, not parsed here. `null` and missing data become the string `"null"`, as from
+        /// AnyCable, because clients ignore a message that is `null`.
         data: &'a str,
     },
-    /// Asks for what was published on a subscribed channel before.
+    /// Asks for earlier messages of a subscribed channel.
     History {
-        /// The identifier that was subscribed.
+        /// The identifier of the subscription.
         identifier: Cow<'a, str>,
     },
     /// Asks who is present on a subscribed channel.
     Presence {
-        /// The identifier that was subscribed.
+        /// The identifier of the subscription.
         identifier: Cow<'a, str>,
     },
     /// The client wants to be present.
     Join,
-    /// The client does not want to be present any more.
+    /// The client no longer wants to be present.
     Leave,
-    /// An answer to a ping; it only shows that the client lives.
+    /// An answer to a ping. It only shows that the client is alive.
     Pong,
     /// The client asks for a `pong`.
     Ping,
@@ -72,10 +72,10 @@ pub enum CommandError {
     /// The frame is JSON, but not an object. The connection cannot go on.
     #[error("the command is {0}, not a JSON object")]
     NotAnObject(JsonKind),
-    /// A field of the envelope is there twice, or `command` is not a string. The connection cannot go on.
+    /// The envelope has a duplicate field, or `command` is not a string. The connection cannot go on.
     #[error("the command has a field twice or of a wrong type: {0}")]
     WrongFields(serde_json::Error),
-    /// A command that this server does not know. It is counted and ignored; the connection goes on.
+    /// An unknown command. It is counted and ignored; the connection goes on.
     #[error("unknown command {0:?}")]
     Unknown(String),
     /// A known command lacks a field. It is counted and ignored; the connection goes on.
@@ -83,9 +83,9 @@ pub enum CommandError {
     Missing {
         /// The command's name.
         command: &'static str,
-        /// The field that is absent or of another type.
+        /// The field that is missing or has a wrong type.
         field: &'static str,
-        /// What it must be.
+        /// The expected value.
         expected: &'static str,
     },
 }
@@ -100,7 +100,7 @@ impl CommandError {
     }
 }
 
-/// What a JSON text is instead of an object.
+/// The type of a JSON text that is not an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonKind {
     /// `[…]`
@@ -116,7 +116,7 @@ pub enum JsonKind {
 }
 
 impl JsonKind {
-    /// The kind of a valid JSON text; `None` for an object.
+    /// The type of a valid JSON text; `None` for an object.
     fn of(json: &[u8]) -> Option<Self> {
         match json.trim_ascii_start().first()? {
             b'{' => None,
@@ -153,10 +153,10 @@ struct Envelope<'a> {
     history: Option<&'a RawValue>,
 }
 
-/// From where on a client wants to hear what it missed, as far as it is looked into.
+/// The starting points of a request for history, as far as they are parsed.
 #[derive(Deserialize)]
 struct HistoryBounds<'a> {
-    /// Seconds of Unix time; 0 is the same as none.
+    /// Seconds of Unix time. 0 means that it is absent.
     #[serde(default)]
     since: i64,
     /// Positions by stream.
@@ -167,11 +167,10 @@ struct HistoryBounds<'a> {
 impl<'a> Command<'a> {
     /// Decodes one frame.
     ///
-    /// Unknown fields are ignored, as extensions of the protocol add some. Whether a field has the right type
-    /// is judged by the command that needs it, so that a foreign extension cannot end the connection.
+    /// Unknown fields are ignored, because extensions of the protocol add some. Only the command that needs a field
+    /// checks its type, so that an unknown extension cannot end the connection.
     ///
-    /// # Errors
-    /// See [`CommandError`]; [`CommandError::is_fatal`] tells whether the connection can go on.
+    /// # Errors See [`CommandError`]; [`CommandError::is_fatal`] says whether the connection can go on.
     pub fn parse(frame: &'a [u8]) -> Result<Self, CommandError> {
         let envelope = Envelope::parse(frame)?;
         match envelope.command.as_deref().unwrap_or_default() {
@@ -213,7 +212,7 @@ impl<'a> Command<'a> {
 impl<'a> Envelope<'a> {
     fn parse(frame: &'a [u8]) -> Result<Self, CommandError> {
         if let Some(kind) = JsonKind::of(frame) {
-            // Serde would take a list for the fields in their order.
+            // serde would accept a list of the fields in their order.
             return Err(match serde_json::from_slice::<IgnoredAny>(frame) {
                 Ok(IgnoredAny) => CommandError::NotAnObject(kind),
                 Err(error) => CommandError::NotJson(error),
@@ -229,7 +228,7 @@ impl<'a> Envelope<'a> {
         text_field(self.identifier, command, "identifier")
     }
 
-    /// Whether the command has a request for history with a starting point; servers ignore one without
+    /// Whether the command asks for history with a starting point. Servers ignore a request without one
     /// (docs/protocols/extended.md, History).
     fn asks_for_history(&self) -> bool {
         self.history

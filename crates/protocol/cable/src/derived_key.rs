@@ -1,4 +1,4 @@
-//! Keys for single purposes, made from one secret, so that a deployment has to configure only that one.
+//! Keys for single purposes, derived from one secret, so that a deployment has to configure only the secret.
 
 use ring::hmac;
 

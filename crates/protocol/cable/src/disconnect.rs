@@ -1,4 +1,4 @@
-//! Why the server ends a connection, and whether the client should come back.
+//! The reason why the server ends a connection, and whether the client should reconnect.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use std::fmt;
 pub enum DisconnectReason {
     /// The application refused the connection.
     Unauthorized,
-    /// The client's token was good once.
+    /// The client's token has expired.
     TokenExpired,
-    /// The server is about to stop; another one will answer.
+    /// The server is about to stop. Another server will answer.
     ServerRestart,
     /// An operator or the application closed the connection from outside.
     Remote,
@@ -20,7 +20,7 @@ pub enum DisconnectReason {
 }
 
 impl DisconnectReason {
-    /// The word on the wire.
+    /// The reason as it is sent.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unauthorized => "unauthorized",
@@ -31,7 +31,7 @@ impl DisconnectReason {
         }
     }
 
-    /// Whether a client should reconnect, when nobody said otherwise.
+    /// Whether a client should reconnect by default.
     pub fn reconnect(self) -> bool {
         !matches!(self, Self::Unauthorized | Self::TokenExpired)
     }

@@ -1,19 +1,19 @@
-//! How commands and server messages are written into WebSocket messages: as JSON, or in one of the binary encodings that
-//! AnyCable Pro speaks (docs/protocols/encodings.md). Load clients speak all three, the server JSON only.
+//! Encodings of commands and server messages in WebSocket messages: JSON, or one of the binary encodings of AnyCable
+//! Pro (docs/protocols/encodings.md). Load clients support all three, the server JSON only.
 //!
-//! Everything else in this crate and above it knows JSON alone: what a server sends in another encoding becomes the JSON
-//! text that it stands for, and a command is made of the JSON text that it would be. So there is one reader of replies
-//! and one set of conditions on messages, and JSON itself costs nothing more: it is borrowed.
+//! The rest of this crate, and all crates above it, know JSON alone. A server's message in another encoding is
+//! converted to the equivalent JSON text, and a command is converted from its JSON text. So there is one parser of
+//! replies and one set of conditions on messages, and JSON itself costs nothing more, because it is borrowed.
 //!
-//! What msgpack has and JSON has not:
+//! Values that msgpack has and JSON has not:
 //!
 //! | msgpack | as JSON |
 //! |---|---|
 //! | whole numbers of all widths | all their digits, also over 2^53 |
-//! | floats | the shortest decimal number that is the same float; of a float32, the same double |
-//! | NaN and infinities | `null`, as `JSON.stringify` has it |
+//! | floats | the shortest decimal number that parses to an equal float; for a float32, to an equal double |
+//! | NaN and infinities | `null`, as with `JSON.stringify` |
 //! | bytes | a text in base64 (RFC 4648 §4) |
-//! | timestamps of the years 0 to 9999 | a text as RFC 3339 has it, in UTC: `2026-01-02T03:04:05.678Z` |
+//! | timestamps of the years 0 to 9999 | a text as in RFC 3339, in UTC: `2026-01-02T03:04:05.678Z` |
 //! | other extensions | `{"ext":TYPE,"data":"…"}` with their bytes in base64 |
 //! | whole numbers as keys of a map | a text with their digits |
 //! | other keys that are not text | an error |
@@ -48,7 +48,7 @@ pub enum Content<'a> {
     Binary(&'a [u8]),
 }
 
-/// A message of a server is not what its encoding says.
+/// A server's message that does not conform to its encoding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Bytes, where text is expected.
@@ -57,24 +57,24 @@ pub enum DecodeError {
     /// Text, where bytes are expected.
     #[error("expected a binary message in {0}, got a text message")]
     NotBinary(Encoding),
-    /// Not the msgpack that was expected.
+    /// Invalid or unexpected msgpack.
     #[error("read msgpack: {0}")]
     Msgpack(#[from] MsgpackError),
-    /// Not the message of protocol buffers that was expected.
+    /// An invalid or unexpected message of protocol buffers.
     #[error("read protobuf: {0}")]
     Protobuf(#[from] ProtobufError),
 }
 
-/// A name that stands for no encoding.
+/// An unknown name of an encoding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown encoding {0:?}; expected json, msgpack or protobuf")]
 pub struct UnknownEncoding(pub String);
 
 impl Encoding {
-    /// All of them.
+    /// All encodings.
     pub const ALL: [Self; 3] = [Self::Json, Self::Msgpack, Self::Protobuf];
 
-    /// The name that users write.
+    /// The name for users.
     pub fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -83,16 +83,14 @@ impl Encoding {
         }
     }
 
-    /// Whether its messages are binary ones.
+    /// Whether its messages are binary.
     pub fn is_binary(self) -> bool {
         self != Self::Json
     }
 
-    /// The content of the message that carries `command`, which is the JSON text of the functions `encode_…` of
-    /// [`command`](crate::command).
+    /// Encodes `command`, a JSON text from one of the functions `encode_…` of [`command`](crate::command).
     ///
-    /// # Errors
-    /// [`EncodeError`]; JSON is always possible, and so are `subscribe`, `unsubscribe` and `message`.
+    /// # Errors [`EncodeError`]. JSON never fails, and neither do `subscribe`, `unsubscribe` and `message`.
     pub fn encode_command(self, command: &str) -> Result<Cow<'_, [u8]>, EncodeError> {
         Ok(match self {
             Self::Json => Cow::Borrowed(command.as_bytes()),
@@ -101,11 +99,10 @@ impl Encoding {
         })
     }
 
-    /// The JSON text that a server's message stands for, for [`Reply::parse`](crate::reply::Reply::parse). Its memory
-    /// is bounded by the message: the text has at most ten times as many bytes.
+    /// The JSON text of a server's message, for [`Reply::parse`](crate::reply::Reply::parse). Its memory is bounded by
+    /// the message: the text has at most ten times as many bytes.
     ///
-    /// # Errors
-    /// [`DecodeError`]. JSON text is not looked into.
+    /// # Errors [`DecodeError`]. JSON text is not checked here.
     pub fn reply_json(self, content: Content<'_>) -> Result<Cow<'_, str>, DecodeError> {
         match (self, content) {
             (Self::Json, Content::Text(text)) => Ok(Cow::Borrowed(text)),

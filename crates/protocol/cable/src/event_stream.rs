@@ -5,23 +5,23 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The wait before a reconnection, in milliseconds, that tells a client not to come back: 24 days, the longest that
-/// JavaScript's timers take. AnyCable's year overflows them, and npm's `eventsource` comes back at once, for ever.
+/// The wait before a reconnection, in milliseconds, for a client that should not reconnect: 24 days, the longest that
+/// JavaScript's timers accept. AnyCable's year overflows them, and npm's `eventsource` then reconnects at once,
+/// forever.
 const NEVER_RECONNECT_MS: u32 = i32::MAX.unsigned_abs();
 
-/// How the messages of one client become events.
+/// The format of one client's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventStream {
-    /// Whether the data of a broadcast or a transmission is the whole message with its identifier, as a client with
-    /// several subscriptions needs it. Otherwise it is what the application said: JSON text, or a string's own
-    /// characters.
+    /// Whether the data of a broadcast or a transmission is the whole message with its identifier, for clients with
+    /// several subscriptions. Otherwise it is the application's payload: JSON text, or a string's own characters.
     pub is_whole: bool,
-    /// Whether only the application's messages are events. What the protocol says (welcome, confirmations, pings,
-    /// disconnect) goes out as comments then, which keep the connection alive and which every client skips.
+    /// Whether only the application's messages are events. Protocol messages (welcome, confirmations, pings,
+    /// disconnect) are then sent as comments, which keep the connection alive and which every client skips.
     pub is_raw: bool,
 }
 
-/// What an event is made of.
+/// The parts of an event.
 #[derive(Deserialize, Default)]
 struct Envelope<'a> {
     #[serde(rename = "type", borrow)]
@@ -31,16 +31,17 @@ struct Envelope<'a> {
     reconnect: Option<bool>,
 }
 
-/// A message may be `null`; only a field that is not there is none.
+/// Reads a message. `null` is a message; only a missing field is `None`.
 fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
     Deserialize::deserialize(deserializer).map(Some)
 }
 
 impl EventStream {
-    /// Writes one server message, which is JSON text. Text that is no message becomes the data of an event as it is:
-    /// applications may transmit what they like.
+    /// Writes one server message, which is JSON text. Any other text becomes the data of an event unchanged, because
+    /// applications may transmit any text.
     ///
-    /// A line break in the data, of any kind, arrives as `\n`: events have lines, and their ends are not data.
+    /// A line break of any kind in the data arrives as `\n`: events consist of lines, and the kind of line end is not
+    /// preserved.
     pub fn encode(self, message: &str) -> String {
         let envelope: Envelope<'_> = serde_json::from_str(message).unwrap_or_default();
         let mut event = String::with_capacity(message.len() + 64);
@@ -64,7 +65,7 @@ impl EventStream {
     }
 }
 
-/// A comment with nothing but `text`: it says something to people who watch the stream, and nothing to clients.
+/// A comment that contains only `text`, for people who watch the stream. Clients ignore it.
 pub fn comment(text: &str) -> String {
     let mut comment = String::new();
     push_comment(&mut comment, text);
@@ -72,7 +73,7 @@ pub fn comment(text: &str) -> String {
     comment
 }
 
-/// A string's own characters, any other value as it is written.
+/// A string's own characters. Any other value as it was written.
 fn text_of(message: &RawValue) -> Cow<'_, str> {
     serde_json::from_str::<String>(message.get()).map_or_else(|_| message.get().into(), Cow::Owned)
 }
@@ -98,7 +99,7 @@ fn push_comment(event: &mut String, text: &str) {
     push_line(event, "", &one_line(text));
 }
 
-/// A line break would end the field and begin another one.
+/// Replaces line breaks, because one would end the field and begin another one.
 fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', '\r']) {
         Cow::Owned(text.replace(['\n', '\r'], " "))

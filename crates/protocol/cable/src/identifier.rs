@@ -1,15 +1,15 @@
-//! What scripts call a channel or an action, as the text that goes over the wire.
+//! Encodes channels and actions of scripts as the text that is sent.
 //!
 //! A subscription's identifier is compared as text: by the server, by other clients of the same cache, and in an
-//! application's logs. So the same channel with the same parameters must give the same bytes as k6's cable extension
-//! writes: keys in alphabetical order on every level, no spaces, `<`, `>`, `&` and two line separators escaped, and
-//! numbers as the script wrote them.
+//! application's logs. So a channel with parameters must give exactly the bytes that k6's cable extension writes: keys
+//! in alphabetical order on every level, no spaces, `<`, `>`, `&` and two line separators escaped, and numbers as in
+//! the script.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::value::RawValue;
 
-/// Deep enough for any real parameter, shallow enough for a small stack.
+/// The deepest nesting of parameters: enough for any real ones, and safe on a small stack.
 const MAX_DEPTH: usize = 32;
 
 /// Why parameters or an action's data cannot be written.
@@ -18,25 +18,23 @@ pub enum EncodeError {
     /// Not a JSON object.
     #[error("expected a JSON object such as {{\"id\":1}}: {0}")]
     NotAnObject(#[from] serde_json::Error),
-    /// Arrays and objects inside each other without end.
+    /// Arrays and objects are nested too deeply.
     #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
 }
 
-/// The identifier of a subscription to `channel`; `params` is the text of a JSON object. A parameter `channel` gives
-/// way.
+/// The identifier of a subscription to `channel`. `params` is the text of a JSON object; its parameter `channel` is
+/// replaced.
 ///
-/// # Errors
-/// `params` is no object, or one that is nested too deeply.
+/// # Errors `params` is not an object, or is nested too deeply.
 pub fn encode_identifier(channel: &str, params: &str) -> Result<String, EncodeError> {
     encode_with("channel", channel, params)
 }
 
-/// What `perform` sends: the data's fields and the action's name; `data` is the text of a JSON object. A field
-/// `action` gives way.
+/// The data of `perform`: the fields of `data` and the action's name. `data` is the text of a JSON object; its field
+/// `action` is replaced.
 ///
-/// # Errors
-/// As for [`encode_identifier`].
+/// # Errors As for [`encode_identifier`].
 pub fn encode_action(action: &str, data: &str) -> Result<String, EncodeError> {
     encode_with("action", action, data)
 }
@@ -93,7 +91,7 @@ fn write_array(items: &[&RawValue], depth: usize, out: &mut String) -> Result<()
     Ok(())
 }
 
-/// A string as Go's encoder escapes it for HTML.
+/// Writes a string with the escapes of Go's JSON encoder, which are safe in HTML.
 fn write_string(text: &str, out: &mut String) {
     use std::fmt::Write;
 

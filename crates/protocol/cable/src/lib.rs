@@ -1,10 +1,10 @@
-//! Action Cable's base protocol, sans-IO: commands, replies, disconnect reasons, sub-protocols, broadcast
-//! payloads, and what server and backends sign for each other: tokens, stream names and keys.
+//! Action Cable's base protocol, sans-IO: commands, replies, disconnect reasons, sub-protocols, broadcast payloads, and
+//! signed values between server and backends: tokens, stream names and keys.
 //!
-//! Both halves of Plimsoll use it: the server parses commands and encodes replies, the load clients do the
-//! opposite. The application's JSON is only ever *embedded*: it is checked once and then copied byte for
-//! byte, so that key order, spacing and numbers over 2^53 survive. Servers that speak msgpack or protocol buffers are heard
-//! by the load clients alone, as the JSON text that their messages stand for.
+//! Both halves of Plimsoll use it: the server parses commands and encodes replies, the load clients do the opposite.
+//! The application's JSON is only ever *embedded*: it is checked once and then copied byte for byte, so that key order,
+//! spacing and numbers over 2^53 survive. Only the load clients support msgpack and protocol buffers; they convert such
+//! messages to JSON text.
 //!
 //! The crate knows no sockets, no runtime and no clock.
 

@@ -1,4 +1,4 @@
-//! What the server says: welcome, ping, confirmations, messages, disconnect.
+//! Server messages: welcome, ping, confirmations, messages, disconnect.
 //!
 //! The encoders write exactly the bytes that AnyCable writes (field order `type, identifier, message, reason,
 //! reconnect, sid`), except that the application's JSON inside `message` keeps its own bytes.
@@ -9,22 +9,22 @@ pub use self::decoded::{Position, Reply, ReplyError};
 
 use crate::disconnect::DisconnectReason;
 
-/// The first message of an accepted connection.
+/// Encodes the first message of an accepted connection.
 pub fn encode_welcome(sid: &str) -> String {
     format!(r#"{{"type":"welcome","sid":{}}}"#, json_string(sid))
 }
 
-/// The heartbeat; `timestamp` is Unix time, in seconds unless the client wants another unit.
+/// Encodes the heartbeat. `timestamp` is Unix time, in seconds unless the client asks for another unit.
 pub fn encode_ping(timestamp: u64) -> String {
     format!(r#"{{"type":"ping","message":{timestamp}}}"#)
 }
 
-/// The answer to a client's `ping` command.
+/// Encodes the answer to a client's `ping` command.
 pub fn encode_pong() -> String {
     r#"{"type":"pong"}"#.to_owned()
 }
 
-/// The subscription to `identifier` is live.
+/// Encodes the confirmation of the subscription to `identifier`.
 pub fn encode_confirm(identifier: &str) -> String {
     format!(
         r#"{{"type":"confirm_subscription","identifier":{}}}"#,
@@ -32,7 +32,7 @@ pub fn encode_confirm(identifier: &str) -> String {
     )
 }
 
-/// The application refused the subscription to `identifier`.
+/// Encodes the rejection of the subscription to `identifier`.
 pub fn encode_reject(identifier: &str) -> String {
     format!(
         r#"{{"type":"reject_subscription","identifier":{}}}"#,
@@ -40,7 +40,7 @@ pub fn encode_reject(identifier: &str) -> String {
     )
 }
 
-/// A broadcast or a transmission; `message` is JSON text and is embedded as it is.
+/// Encodes a broadcast or a transmission. `message` is JSON text and is embedded unchanged.
 pub fn encode_message(identifier: &str, message: &str) -> String {
     format!(
         r#"{{"identifier":{},"message":{message}}}"#,
@@ -48,7 +48,7 @@ pub fn encode_message(identifier: &str, message: &str) -> String {
     )
 }
 
-/// As [`encode_message`], with a `type`; clients of the base protocol treat it as an ordinary message.
+/// Like [`encode_message`], with a `type`. Clients of the base protocol treat it as an ordinary message.
 pub fn encode_typed_message(kind: &str, identifier: &str, message: &str) -> String {
     format!(
         r#"{{"type":{},"identifier":{},"message":{message}}}"#,
@@ -57,7 +57,7 @@ pub fn encode_typed_message(kind: &str, identifier: &str, message: &str) -> Stri
     )
 }
 
-/// What was published before on the streams of `identifier` cannot be sent.
+/// Encodes the answer that earlier messages of the streams of `identifier` are not available.
 pub fn encode_reject_history(identifier: &str) -> String {
     format!(
         r#"{{"type":"reject_history","identifier":{}}}"#,
@@ -65,12 +65,12 @@ pub fn encode_reject_history(identifier: &str) -> String {
     )
 }
 
-/// Nobody knows who is present.
+/// Encodes the answer that presence is not available.
 pub fn encode_presence_error(identifier: &str) -> String {
     encode_typed_message("presence", identifier, r#"{"type":"error"}"#)
 }
 
-/// The server closes the connection right after this.
+/// Encodes the disconnect message. The server closes the connection right after it.
 pub fn encode_disconnect(reason: DisconnectReason, reconnect: bool) -> String {
     format!(r#"{{"type":"disconnect","reason":"{reason}","reconnect":{reconnect}}}"#)
 }

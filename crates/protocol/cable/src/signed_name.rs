@@ -1,8 +1,8 @@
-//! Stream names that a backend has signed, so that a client can ask for a stream which it could not have made up.
+//! Stream names that a backend has signed, so that a client can ask for a stream whose name it could not forge.
 //!
-//! A signed name is `base64(JSON(name))--hex(HMAC-SHA256(key, base64 part))`. Rails' message verifier writes strict base64,
-//! AnyCable's Ruby gem the URL-safe alphabet. Both are accepted, with and without padding (docs/protocols/identification.md,
-//! Signed stream names).
+//! A signed name is `base64(JSON(name))--hex(HMAC-SHA256(key, base64 part))`. Rails' message verifier writes strict
+//! base64, AnyCable's Ruby gem the URL-safe alphabet. Both are accepted, with and without padding
+//! (docs/protocols/identification.md, Signed stream names).
 
 use base64::{
     Engine,
@@ -16,11 +16,11 @@ const LENIENT: GeneralPurposeConfig =
 const STANDARD_BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
 const URL_BASE64: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
 
-/// Checks signed names of one key.
+/// Verifies names that are signed with one key.
 #[derive(Debug, Clone)]
 pub struct Verifier(hmac::Key);
 
-/// Why a signed name is not accepted. None of it is of any use to the client who sent it.
+/// Why a signed name is rejected. The client cannot use these details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignedNameError {
     /// Not of the form `name--signature`.
@@ -29,23 +29,22 @@ pub enum SignedNameError {
     /// Signed with another key, or changed since.
     #[error("the signature does not belong to the name")]
     WrongSignature,
-    /// Signed, but something else than a name, for example a message with an expiry.
+    /// Signed, but not a name, for example a message with an expiry.
     #[error("the signed text is not the base64 of a JSON string")]
     NotAName,
 }
 
 impl Verifier {
-    /// A verifier for names signed with these bytes.
+    /// Creates a verifier for names signed with these bytes.
     pub fn new(key: &str) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()))
     }
 
-    /// The name that was signed. The signature is compared in constant time.
+    /// Returns the signed name. The signature is compared in constant time.
     ///
-    /// # Errors
-    /// See [`SignedNameError`].
+    /// # Errors See [`SignedNameError`].
     pub fn verify(&self, signed: &str) -> Result<String, SignedNameError> {
-        // URL-safe base64 may itself hold `--`; hex digits may not.
+        // URL-safe base64 may contain `--`; hex digits may not.
         let (name, signature) = signed.rsplit_once("--").ok_or(SignedNameError::Malformed)?;
         let signature = hex(signature).ok_or(SignedNameError::Malformed)?;
         hmac::verify(&self.0, name.as_bytes(), &signature).map_err(|_| SignedNameError::WrongSignature)?;

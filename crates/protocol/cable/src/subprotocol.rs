@@ -1,32 +1,33 @@
-//! Which WebSocket sub-protocol a cable connection speaks.
+//! The WebSocket sub-protocol of a cable connection.
 
 use crate::encoding::Encoding;
 
 /// The base Action Cable protocol in JSON, the only one that `@rails/actioncable` accepts.
 pub const BASE_JSON: &str = "actioncable-v1-json";
 
-/// AnyCable's extension of it: sessions that resume, history, positions in streams, and answered pings.
+/// AnyCable's extended protocol: resumed sessions, history, positions in streams, and answered pings.
 pub const EXTENDED_JSON: &str = "actioncable-v1-ext-json";
 
-/// The base protocol in msgpack. Only AnyCable Pro speaks the binary ones.
+/// The base protocol in msgpack. Only AnyCable Pro supports the binary sub-protocols.
 pub const BASE_MSGPACK: &str = "actioncable-v1-msgpack";
 
-/// The extension in msgpack.
+/// The extended protocol in msgpack.
 pub const EXTENDED_MSGPACK: &str = "actioncable-v1-ext-msgpack";
 
-/// The base protocol in protocol buffers. There is an extension, too, with other messages, which this crate does not know.
+/// The base protocol in protocol buffers. There is also an extended one, with other messages, which this crate does not
+/// support.
 pub const BASE_PROTOBUF: &str = "actioncable-v1-protobuf";
 
-/// What a sub-protocol means.
+/// The meaning of a sub-protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// How messages are written.
+    /// The encoding of messages.
     pub encoding: Encoding,
-    /// Whether it is AnyCable's extension.
+    /// Whether it is AnyCable's extended protocol.
     pub is_extended: bool,
 }
 
-/// All that clients can offer.
+/// All dialects that clients can offer.
 const DIALECTS: [(&str, Encoding, bool); 5] = [
     (BASE_JSON, Encoding::Json, false),
     (EXTENDED_JSON, Encoding::Json, true),
@@ -36,13 +37,13 @@ const DIALECTS: [(&str, Encoding, bool); 5] = [
 ];
 
 impl Dialect {
-    /// The dialect of the sub-protocol that a server has agreed to. Without one it is the base protocol in JSON, as it is
-    /// with one that is not of Action Cable: servers that do not look at sub-protocols speak it.
+    /// The dialect of the sub-protocol that a server has agreed to. Without one, or with one that does not belong to
+    /// Action Cable, it is the base protocol in JSON, because servers that ignore sub-protocols speak it.
     pub fn of(agreed: Option<&str>) -> Self {
         agreed.and_then(Self::named).unwrap_or_default()
     }
 
-    /// The dialect of a name.
+    /// The dialect with this name.
     pub fn named(name: &str) -> Option<Self> {
         let (_, encoding, is_extended) = DIALECTS.into_iter().find(|(known, ..)| *known == name)?;
         Some(Self {
@@ -60,17 +61,17 @@ impl Dialect {
         it.map(|(name, ..)| name)
     }
 
-    /// The names of all of them.
+    /// The names of all dialects.
     pub fn names() -> impl Iterator<Item = &'static str> {
         DIALECTS.into_iter().map(|(name, ..)| name)
     }
 }
 
-/// Chooses the sub-protocol to answer with from those that the client offered, in its order.
+/// Chooses the sub-protocol for the answer from the client's offers, in the client's order.
 ///
-/// `None` means that the answer carries no `Sec-WebSocket-Protocol`; the connection then speaks the base
-/// JSON protocol all the same. So neither an empty nor an unsupported offer breaks the upgrade, as with
-/// AnyCable: a bare `wscat` works, and a client that insists on its own protocol sees that it was not chosen.
+/// `None` means that the answer has no `Sec-WebSocket-Protocol`; the connection then speaks the base JSON protocol
+/// nevertheless. So neither an empty nor an unsupported offer breaks the upgrade, as with AnyCable: a bare `wscat`
+/// works, and a client that insists on its own protocol sees that it was not chosen.
 pub fn choose<'a>(offered: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     offered
         .into_iter()

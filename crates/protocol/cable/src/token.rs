@@ -1,9 +1,9 @@
-//! Tokens that say who a client is: JSON Web Tokens (RFC 7519) whose claim `ext` holds the identifiers
+//! Tokens that identify a client: JSON Web Tokens (RFC 7519) whose claim `ext` holds the identifiers
 //! (docs/protocols/identification.md, Tokens).
 //!
 //! AnyCable's tokens are signed with a secret. Beyond AnyCable they may be signed with a private key whose public half
-//! is in a [`KeySet`]. Which of the two applies follows from the token's algorithm, and a key only ever serves the
-//! algorithms that it was made for: nobody can sign with a public key and call it a secret.
+//! is in a [`KeySet`]. The token's algorithm decides which of the two applies. A key serves only the algorithms it was
+//! made for, so a public key cannot be used as an HMAC secret.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,14 +20,14 @@ pub use key_set::{KeySet, KeySetError};
 pub struct Secret(DecodingKey);
 
 impl Secret {
-    /// The secret with these bytes.
+    /// Creates a secret from these bytes.
     pub fn new(secret: &str) -> Self {
         signature::install();
         Self(DecodingKey::from_secret(secret.as_bytes()))
     }
 }
 
-/// What tokens may be signed with.
+/// The keys that may have signed a token.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Keys<'a> {
     /// For HS256, HS384 and HS512.
@@ -36,24 +36,24 @@ pub struct Keys<'a> {
     pub set: Option<&'a KeySet>,
 }
 
-/// Why a token says nothing about a client.
+/// Why a token does not identify a client.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// It was good once.
+    /// The token has expired.
     #[error("the token has expired")]
     Expired,
-    /// Signed by a key that is not in the set; a newer set may have it.
+    /// The key is not in the set. A newer set may have it.
     #[error("the token is signed with a key that is not known")]
     UnknownKey,
-    /// Not a token, not signed by whom it should be, or not valid yet.
+    /// Not a token, signed with a wrong key, or not valid yet.
     #[error("the token is not valid: {0}")]
     Invalid(String),
-    /// A good token for something else.
+    /// A valid token without identifiers.
     #[error("the token has no identifiers: its claim `ext` must be a string of JSON, such as {{\"user\":7}}")]
     NoIdentifiers,
 }
 
-/// The claims that matter here.
+/// The claims that are used.
 #[derive(Deserialize)]
 struct Claims {
     ext: Option<serde_json::Value>,
@@ -63,13 +63,13 @@ struct Claims {
 }
 
 impl Keys<'_> {
-    /// The identifiers in a token that is valid `now`.
+    /// The identifiers in a token that is valid at `now`.
     ///
-    /// # Errors
-    /// See [`TokenError`].
+    /// # Errors See [`TokenError`].
     pub fn verify(&self, token: &str, now: SystemTime) -> Result<String, TokenError> {
         let header = jsonwebtoken::decode_header(token).map_err(invalid)?;
-        // Who does not understand a critical extension must refuse the token (RFC 7515 §4.1.11); none is here.
+        // A token with a critical extension that is not understood must be refused (RFC 7515 §4.1.11). None is
+        // understood here.
         if header.crit.is_some() {
             return Err(TokenError::Invalid("it has critical extensions".to_owned()));
         }
@@ -105,8 +105,8 @@ impl Claims {
     }
 }
 
-/// With a key id only the keys of that id count. Without one, as many as may be are tried: that is the way of those
-/// who have a single key.
+/// The claims of a token. With a key id, only the keys with that id are tried. Without one, all keys that fit are
+/// tried, up to a limit: issuers with a single key omit the id.
 fn claims_of_any(
     token: &str,
     algorithm: Algorithm,
@@ -124,13 +124,13 @@ fn claims_of_any(
     result
 }
 
-/// The claims, when the signature is right. What they say about time is checked by the caller, who knows the time.
+/// The claims, if the signature is right. The caller, which knows the time, checks the claims about time.
 fn claims(token: &str, algorithm: Algorithm, key: &DecodingKey) -> Result<Claims, Error> {
     let mut validation = Validation::new(algorithm);
     validation.required_spec_claims.clear();
     validation.validate_exp = false;
     validation.validate_nbf = false;
-    // Whom else the token is for is between the application and its other services; AnyCable does not ask.
+    // The audience matters only to the application and its other services. AnyCable does not check it.
     validation.validate_aud = false;
     jsonwebtoken::decode(token, key, &validation).map(|token| token.claims)
 }

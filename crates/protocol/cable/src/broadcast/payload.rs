@@ -1,28 +1,28 @@
-//! Reading a payload.
+//! Parses a payload.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{Broadcast, DeliveryOptions, Publication, RemoteDisconnect};
 
-/// Why a broadcast is refused. Nothing of a refused broadcast was published.
+/// Why a broadcast is refused. No part of a refused broadcast was published.
 #[derive(Debug, thiserror::Error)]
 pub enum BroadcastError {
-    /// The body is no JSON.
+    /// The body is not JSON.
     #[error("{0}; expected {{\"stream\":\"name\",\"data\":\"JSON as a string\"}} or a list of those")]
     NotJson(#[from] serde_json::Error),
-    /// A command that the server does not know.
+    /// The command is unknown.
     #[error("remote command {0:?} is unknown; the only one is \"disconnect\"")]
     UnknownCommand(String),
-    /// A command inside of a list.
+    /// A command inside a list.
     #[error("message {index}: remote command {command:?} cannot be part of a list; send it alone")]
     CommandInList {
         /// Position in the list, from 0.
         index: usize,
-        /// Its name.
+        /// The command's name.
         command: String,
     },
-    /// A `disconnect` that does not say whom.
+    /// A `disconnect` without identifiers.
     #[error(
         "remote command \"disconnect\" has no identifier; expected \
          {{\"command\":\"disconnect\",\"payload\":{{\"identifier\":\"…\",\"reconnect\":true}}}}"
@@ -35,10 +35,10 @@ pub enum BroadcastError {
     Missing {
         /// Position in the list, from 0.
         index: usize,
-        /// The absent field.
+        /// The missing field.
         field: &'static str,
     },
-    /// A message, or a field that the server knows, is of another type.
+    /// A message, or a known field, has a wrong type.
     #[error("message {index}: {field} must be {expected}, but is {found}")]
     WrongType {
         /// Position in the list, from 0.
@@ -47,7 +47,7 @@ pub enum BroadcastError {
         field: &'static str,
         /// The right type, with an example.
         expected: &'static str,
-        /// The beginning of what is there.
+        /// The beginning of the wrong value.
         found: String,
     },
 }
@@ -62,14 +62,13 @@ const COMMAND_PAYLOAD: &str = "an object such as {\"identifier\":\"…\",\"recon
 /// How much of a wrong value an error shows, in characters.
 const MAX_SHOWN: usize = 40;
 
-/// Parses a payload: one message, a list, whose order is kept, or one command. Unknown fields are ignored, as
-/// AnyCable's own clients may send more than this server knows.
+/// Parses a payload: one message, a list, whose order is kept, or one command. Unknown fields are ignored, because
+/// AnyCable's clients may send more fields than this server knows.
 ///
-/// A batch is all or nothing: with one bad element nothing is published, so that a backend can repeat the
-/// request. (AnyCable publishes up to the first bad element.)
+/// A batch is all or nothing: with one bad element nothing is published, so that a backend can repeat the request.
+/// (AnyCable publishes up to the first bad element.)
 ///
-/// # Errors
-/// See [`BroadcastError`].
+/// # Errors See [`BroadcastError`].
 pub fn parse(body: &[u8]) -> Result<Broadcast, BroadcastError> {
     let is_list = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     if !is_list {
@@ -84,7 +83,7 @@ pub fn parse(body: &[u8]) -> Result<Broadcast, BroadcastError> {
     Ok(Broadcast::Publications(publications?))
 }
 
-/// One message or command, of whose fields nothing is known yet.
+/// One message or command whose fields were not checked yet.
 struct Entry<'a> {
     index: usize,
     fields: Fields<'a>,
@@ -167,13 +166,13 @@ impl<'a> Entry<'a> {
         let broadcast_type: Option<Box<str>> =
             self.field(meta.broadcast_type, "\"meta.broadcast_type\"", STRING)?;
         Ok(DeliveryOptions {
-            // What is empty is absent, as in Go.
+            // Empty means absent, as in Go.
             exclude_socket: exclude_socket.filter(|sid| !sid.is_empty()),
             broadcast_type: broadcast_type.filter(|kind| !kind.is_empty()),
         })
     }
 
-    /// Without `reconnect` the clients come back, as with Rails.
+    /// Converts to a disconnect. Without `reconnect` the clients reconnect, as with Rails.
     fn into_disconnect(self) -> Result<Broadcast, BroadcastError> {
         let payload: CommandPayload<'_> = match self.fields.payload {
             Some(json) => object(json, self.index, "\"payload\"", COMMAND_PAYLOAD)?,
@@ -194,7 +193,7 @@ impl<'a> Entry<'a> {
         self.field(self.fields.command, "\"command\"", "the string \"disconnect\"")
     }
 
-    /// The value of a field; `null` is no value.
+    /// The value of a field. `null` means absent.
     fn field<T: DeserializeOwned>(
         &self,
         json: Option<&RawValue>,
@@ -209,7 +208,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The fields of an object; an array, which serde takes for one, is none.
+/// The fields of an object. Rejects an array, which serde would accept.
 fn object<'a, T: Deserialize<'a>>(
     json: &'a RawValue,
     index: usize,

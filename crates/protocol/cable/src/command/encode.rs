@@ -1,4 +1,4 @@
-//! Writes the commands of clients (docs/protocols/cable.md, Commands), those of the extended protocol included
+//! Encodes the commands of clients (docs/protocols/cable.md, Commands), including those of the extended protocol
 //! (docs/protocols/extended.md).
 
 use std::collections::BTreeMap;
@@ -6,24 +6,23 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// From where on a client wants to hear what was published before. A request without either field asks for nothing,
-/// and servers answer it with silence.
+/// The starting points of a request for earlier messages. Servers ignore a request without either field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct HistoryRequest {
-    /// Seconds of Unix time: what was published since then, of streams without a position below.
+    /// Seconds of Unix time: asks for messages since then, of streams without a position below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
-    /// What came behind these positions, by stream.
+    /// Positions by stream: asks for the messages after them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub streams: BTreeMap<Box<str>, StreamPosition>,
 }
 
-/// Up to where a client has heard a stream.
+/// The position up to which a client has received a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StreamPosition {
     /// The number of the last message.
     pub offset: u64,
-    /// Which life of the stream the number counts in.
+    /// The epoch in which the number counts.
     pub epoch: Box<str>,
 }
 
@@ -42,9 +41,9 @@ struct Encoded<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Data<'a> {
-    /// JSON in a string.
+    /// JSON as a string.
     Text(&'a str),
-    /// JSON.
+    /// JSON as a value.
     Json(&'a RawValue),
 }
 
@@ -54,17 +53,17 @@ struct Presence<'a> {
     info: &'a RawValue,
 }
 
-/// Encodes `subscribe`, as a client sends it.
+/// Encodes `subscribe`.
 pub fn encode_subscribe(identifier: &str) -> String {
     encode_bare("subscribe", identifier)
 }
 
-/// Encodes `unsubscribe`, as a client sends it.
+/// Encodes `unsubscribe`.
 pub fn encode_unsubscribe(identifier: &str) -> String {
     encode_bare("unsubscribe", identifier)
 }
 
-/// Encodes `message`; `data` is the JSON text of the action, which travels as a string.
+/// Encodes `message`. `data` is the JSON text of the action, which is sent as a string.
 pub fn encode_message(identifier: &str, data: &str) -> String {
     encode(&Encoded {
         command: "message",
@@ -74,7 +73,7 @@ pub fn encode_message(identifier: &str, data: &str) -> String {
     })
 }
 
-/// Encodes `whisper`; `data` travels as JSON, not as a string.
+/// Encodes `whisper`. `data` is sent as JSON, not as a string.
 pub fn encode_whisper(identifier: &str, data: &RawValue) -> String {
     encode(&Encoded {
         command: "whisper",
@@ -94,7 +93,7 @@ pub fn encode_history(identifier: &str, history: &HistoryRequest) -> String {
     })
 }
 
-/// Encodes `join`: the client is present as `id` from now on, and `info` is shown to the others.
+/// Encodes `join`: the client is present as `id` from now on, and the others see `info`.
 pub fn encode_join(identifier: &str, id: &str, info: &RawValue) -> String {
     encode(&Encoded {
         command: "join",
@@ -109,12 +108,12 @@ pub fn encode_leave(identifier: &str) -> String {
     encode_bare("leave", identifier)
 }
 
-/// Encodes `presence`: who is there?
+/// Encodes `presence`, which asks who is present.
 pub fn encode_presence(identifier: &str) -> String {
     encode_bare("presence", identifier)
 }
 
-/// Encodes the answer to a ping, which the extended protocol wants.
+/// Encodes the answer to a ping, which the extended protocol requires.
 pub fn encode_pong() -> String {
     r#"{"command":"pong"}"#.to_owned()
 }

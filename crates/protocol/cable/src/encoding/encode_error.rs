@@ -1,14 +1,14 @@
-//! What cannot be encoded.
+//! Errors of encoding.
 
 /// A command cannot be written in an encoding.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
-    /// The message of protocol buffers has no place for it.
+    /// The command does not exist in protocol buffers.
     #[error(
         "the command {0} does not exist in protobuf, which has subscribe, unsubscribe and message; use msgpack or json"
     )]
     NotInProtobuf(&'static str),
-    /// No JSON, or its lists and objects are nested more than 128 deep.
+    /// Not JSON, or lists and objects are nested more than 128 deep.
     #[error("write the command in a binary encoding: {0}")]
     Json(#[from] serde_json::Error),
 }

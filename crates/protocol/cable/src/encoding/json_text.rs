@@ -1,11 +1,11 @@
-//! Text as JSON has it.
+//! Writes JSON strings.
 
-/// Appends `text` as JSON.
+/// Appends `text` as a JSON string.
 pub(super) fn push_text(json: &mut String, text: &str) {
     json.push('"');
     let mut rest = text;
     let is_special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-    // Of bytes: none of these is a part of another character.
+    // The position of a byte. These bytes never occur inside another character.
     while let Some(at) = rest.bytes().position(is_special) {
         let (plain, special) = rest.split_at(at);
         json.push_str(plain);

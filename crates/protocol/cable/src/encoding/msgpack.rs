@@ -1,4 +1,4 @@
-//! msgpack (its specification of 2013), as far as JSON goes and what is beyond: see [`super`].
+//! msgpack (its specification of 2013), including the types that JSON lacks: see [`super`].
 
 mod read;
 mod timestamp;

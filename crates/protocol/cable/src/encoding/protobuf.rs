@@ -74,12 +74,12 @@ pub enum ProtobufError {
     Payload(#[from] MsgpackError),
 }
 
-/// The message for a command's JSON.
+/// The message for a command's JSON text.
 pub(super) fn command(json: &str) -> Result<Vec<u8>, EncodeError> {
     let command = Command::parse(json.as_bytes()).map_err(|error| match error {
         CommandError::NotJson(error) | CommandError::WrongFields(error) => EncodeError::Json(error),
         CommandError::NotAnObject(_) => EncodeError::NotInProtobuf("given"),
-        // A known command without a field that it needs has no place in protobuf either.
+        // A known command without a required field has no form in protobuf, either.
         CommandError::Missing { command, .. } => EncodeError::NotInProtobuf(command),
         CommandError::Unknown(_) => EncodeError::NotInProtobuf("given"),
     })?;

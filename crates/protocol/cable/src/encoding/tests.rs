@@ -1,4 +1,4 @@
-//! What every encoding has to hold: what clients write, and what becomes of any bytes.
+//! Requirements on every encoding: commands of clients, and any bytes from a server.
 
 use proptest::prelude::*;
 
@@ -85,7 +85,7 @@ fn texts_are_escaped_as_json_wants_it() {
     let mut json = String::new();
     push_text(&mut json, text);
     assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
-    // The short forms where JSON has them.
+    // The short forms, if JSON has them.
     assert_eq!(
         json,
         "\"plain \\\" \\\\ \\n \\r \\t \\u0000 \\u001f \u{7f} / ü 💬\""
@@ -123,7 +123,7 @@ proptest! {
                 prop_assert!(encoding.encode_command(&command).is_ok());
             }
         }
-        // What was written is read again, with the same keys and values.
+        // The written command is parsed again, with equal keys and values.
         let command = encode_message(&identifier, &data);
         let written = Encoding::Msgpack.encode_command(&command).unwrap();
         let read = Encoding::Msgpack.reply_json(Content::Binary(&written)).unwrap();

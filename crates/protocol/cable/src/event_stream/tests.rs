@@ -1,4 +1,4 @@
-//! The exact bytes of events, and what a client that follows the HTML Standard reads in them.
+//! The exact bytes of events, and the events that a client parses from them by the HTML Standard.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ const RAW: EventStream = EventStream {
 #[track_caller]
 fn check(stream: EventStream, messages: &[&str], expected: &Expect) {
     let events: String = messages.iter().map(|message| stream.encode(message)).collect();
-    // A blank at the end of a line is made visible.
+    // Makes a blank at the end of a line visible.
     expected.assert_eq(&events.replace(" \n", "␠\n"));
 }
 
@@ -169,10 +169,10 @@ fn what_an_application_transmits_can_neither_forge_nor_break_events() {
     );
 }
 
-/// What a client dispatches: type and data.
+/// An event that a client dispatches: type and data.
 type Event = (String, String);
 
-/// The parser of HTML Standard §9.2.6, for whole streams that have no `id`.
+/// The parser of HTML Standard §9.2.6, for whole streams without `id` fields.
 fn read(stream: &str) -> Vec<Event> {
     let stream = stream.replace("\r\n", "\n").replace('\r', "\n");
     let mut events = Vec::new();
@@ -202,7 +202,7 @@ fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// Text that is rich in what could break a line.
+/// Text with many characters that could break a line.
 fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(
         prop_oneof![

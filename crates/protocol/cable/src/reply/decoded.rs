@@ -1,4 +1,4 @@
-//! What a client reads of a server message: the envelope decoded, the application's JSON left as it is.
+//! Parses server messages for clients: the envelope is decoded, the application's JSON stays unchanged.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,16 @@ use serde_json::value::RawValue;
 pub enum Reply<'a> {
     /// The connection was accepted.
     Welcome {
-        /// The session's id; plain Action Cable sends none.
+        /// The session's id. Plain Action Cable sends none.
         sid: Option<Cow<'a, str>>,
-        /// The identifiers whose subscriptions live again, when an earlier session was resumed.
+        /// The identifiers of the restored subscriptions, if an earlier session was resumed.
         restored: Option<Vec<Cow<'a, str>>>,
     },
     /// The heartbeat.
     Ping,
     /// The answer to the `ping` command.
     Pong,
-    /// A subscription is live.
+    /// A subscription is confirmed.
     Confirm {
         /// The subscription's identifier.
         identifier: Cow<'a, str>,
@@ -29,49 +29,49 @@ pub enum Reply<'a> {
         /// The subscription's identifier.
         identifier: Cow<'a, str>,
     },
-    /// What was published before has been sent.
+    /// The earlier messages have been sent.
     ConfirmHistory {
         /// The subscription's identifier.
         identifier: Cow<'a, str>,
     },
-    /// What was published before cannot be sent.
+    /// The earlier messages cannot be sent.
     RejectHistory {
         /// The subscription's identifier.
         identifier: Cow<'a, str>,
     },
-    /// Somebody came or left, or the answer to the question who is there.
+    /// A client joined or left, or the answer to `presence`.
     Presence {
-        /// The subscription that it belongs to.
+        /// The identifier of its subscription.
         identifier: Cow<'a, str>,
-        /// The JSON text of the event, as the server sent it.
+        /// The JSON text of the event, exactly as sent.
         message: &'a str,
     },
     /// The server is about to close the connection.
     Disconnect {
-        /// Why, in the server's words.
+        /// The server's reason.
         reason: Cow<'a, str>,
-        /// Whether the client should come back.
+        /// Whether the client should reconnect.
         reconnect: bool,
     },
     /// A broadcast or a transmission, also one with a type of the application's own.
     Message {
-        /// The subscription that it belongs to.
+        /// The identifier of its subscription.
         identifier: Cow<'a, str>,
-        /// The JSON text of the payload, as the server sent it.
+        /// The JSON text of the payload, exactly as sent.
         message: &'a str,
-        /// Its place in its stream's history, when the server keeps one.
+        /// Its position in the stream's history, if the server keeps one.
         position: Option<Position<'a>>,
     },
 }
 
-/// A message's place in the history of a stream.
+/// A message's position in the history of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position<'a> {
-    /// The stream that it was published to.
+    /// The stream.
     pub stream: Cow<'a, str>,
-    /// Which life of the stream the offset counts in.
+    /// The epoch in which the offset counts.
     pub epoch: Cow<'a, str>,
-    /// Its number, from 1.
+    /// The message's number, from 1.
     pub offset: u64,
 }
 
@@ -81,15 +81,15 @@ pub enum ReplyError {
     /// Not a JSON object of the right shape.
     #[error("decode server message as JSON: {0}")]
     NotJson(#[from] serde_json::Error),
-    /// A type that clients do not know, without an identifier and a message to deliver.
+    /// An unknown type, without an identifier and a message to deliver.
     #[error("unknown message type {0:?}")]
     Unknown(String),
-    /// A field that the type needs is absent.
+    /// A required field is missing.
     #[error("server message of type {kind:?} has no {field:?}")]
     Missing {
         /// The message's type, or `message`.
         kind: String,
-        /// The absent field.
+        /// The missing field.
         field: &'static str,
     },
 }
@@ -118,7 +118,7 @@ struct Envelope<'a> {
     restored_ids: Vec<Text<'a>>,
 }
 
-/// Inside an `Option`, serde borrows a string without escapes only through a type of its own.
+/// Inside an `Option`, serde borrows a string without escapes only through a separate type.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -161,7 +161,7 @@ impl<'a> Reply<'a> {
                 reconnect: envelope.reconnect.unwrap_or(true),
             },
             "message" => envelope.into_message(kind)?,
-            // The application may give its broadcasts a type; it changes nothing about their delivery.
+            // The application may give its broadcasts a type, which does not change their delivery.
             other if envelope.identifier.is_some() && envelope.message.is_some() => {
                 envelope.into_message(other)?
             }

@@ -1,4 +1,4 @@
-//! Server messages: exact bytes, and back again.
+//! Server messages: their exact bytes, and parsing them again.
 
 use super::*;
 
@@ -125,7 +125,7 @@ fn a_disconnect_without_words_lets_the_client_come_back() {
     );
 }
 
-/// Without all three parts there is no place in a history to go on from.
+/// A position that lacks a part cannot be used to continue a history.
 #[test]
 fn a_position_has_three_parts() {
     for fields in [

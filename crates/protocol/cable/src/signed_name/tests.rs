@@ -1,4 +1,4 @@
-//! Names signed by Rails' message verifier and as AnyCable's Ruby gem does it, and forged ones.
+//! Names signed by Rails' message verifier and by AnyCable's Ruby gem, and forged ones.
 
 use base64::engine::general_purpose;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::*;
 
 const KEY: &str = "s3cr3t";
 
-/// Signs whatever text is given.
+/// Signs any text.
 fn sign(key: &str, encoded: &str) -> String {
     let signature = hmac::sign(
         &hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()),
@@ -64,7 +64,7 @@ fn names_signed_by_ruby_are_understood() {
             "Inh4c---viI=--fc0bea324d9e8088954ff12272ce9ec919671b036e45a807ceb0c78f660de7b8",
             "xxsﾾ",
         ),
-        // The same with padding: false.
+        // As above, with padding: false.
         (
             "ImFiIg--3353d82e285d3af1ab7f5a1a3b940cd35feed41cbbb7f766f679a5968c311a34",
             "ab",

@@ -8,10 +8,10 @@ use serde::Deserialize;
 
 use super::signature;
 
-/// The most keys of a set: a token that names no key is tried with each that fits, and a check costs up to 0.3 ms.
+/// The most keys in a set. A token without a key id is tried with each key that fits, and a check takes up to 0.3 ms.
 const MAX_KEYS: usize = 32;
 
-/// Public keys for checking tokens; by default none.
+/// Public keys that verify tokens. Empty by default.
 #[derive(Debug, Clone, Default)]
 pub struct KeySet(Vec<Key>);
 
@@ -25,15 +25,15 @@ struct Key {
 /// Why a text is not a set of keys.
 #[derive(Debug, thiserror::Error)]
 pub enum KeySetError {
-    /// No JSON, or other JSON.
+    /// Not JSON, or not a key set.
     #[error("decode the key set as JSON with a list `keys`: {0}")]
     Json(#[from] serde_json::Error),
-    /// None of the keys is for signatures that are known here.
+    /// The set has no key for the supported signature algorithms.
     #[error(
         "the set has no key to check tokens with: RSA of 2048 bits or more, EC on P-256 or P-384, or OKP on Ed25519"
     )]
     NoUsableKey,
-    /// More keys than anybody needs.
+    /// The set has too many keys.
     #[error("the set has {0} keys, more than {MAX_KEYS}")]
     TooManyKeys(usize),
 }
@@ -44,11 +44,10 @@ struct Document {
 }
 
 impl KeySet {
-    /// Reads a set. Keys that cannot check tokens are passed over (RFC 7517 §5): those for encryption, of other types,
-    /// and secrets, which have no place in a set that is handed around.
+    /// Parses a set. Keys that cannot verify tokens are skipped (RFC 7517 §5): those for encryption, of other types,
+    /// and secrets, which do not belong in a public set.
     ///
-    /// # Errors
-    /// See [`KeySetError`].
+    /// # Errors See [`KeySetError`].
     pub fn parse(json: &[u8]) -> Result<Self, KeySetError> {
         signature::install();
         let Document { keys } = serde_json::from_slice(json)?;
@@ -104,7 +103,7 @@ fn is_for_signatures(jwk: &Jwk) -> bool {
         && jwk.common.key_operations.as_ref().is_none_or(may_verify)
 }
 
-/// What the key's type allows; of that only the one algorithm that the key names, if it does.
+/// The algorithms that the key's type allows, or only the one that the key names.
 fn algorithms(jwk: &Jwk) -> Vec<Algorithm> {
     use Algorithm::{ES256, ES384, EdDSA, PS256, PS384, PS512, RS256, RS384, RS512};
     let by_type: &[_] = match &jwk.algorithm {

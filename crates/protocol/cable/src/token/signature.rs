@@ -1,7 +1,7 @@
-//! Checks the signatures of tokens with ring, which TLS has in the tree anyway.
+//! Verifies the signatures of tokens with ring, which TLS needs anyway.
 //!
-//! `jsonwebtoken` leaves the cryptography to a provider. Those that come with it are aws-lc (a second C library beside
-//! ring) and RustCrypto (thirty crates, among them `rsa` with the advisory RUSTSEC-2023-0071).
+//! `jsonwebtoken` leaves the cryptography to a provider. The providers that come with it are aws-lc (a second C library
+//! beside ring) and RustCrypto (thirty crates, among them `rsa` with the advisory RUSTSEC-2023-0071).
 
 use jsonwebtoken::{
     Algorithm, AlgorithmFamily, DecodingKey, DecodingKeyKind,
@@ -15,7 +15,7 @@ use ring::{
     signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm},
 };
 
-/// Makes ring the provider of this process. Once is enough, and more do no harm.
+/// Makes ring the provider of this process. Repeated calls do no harm.
 pub(super) fn install() {
     let _is_installed_already = PROVIDER.install_default();
 }
@@ -23,7 +23,7 @@ pub(super) fn install() {
 static PROVIDER: CryptoProvider = CryptoProvider {
     signer_factory: |_, _| unsupported(),
     verifier_factory: verifier,
-    // For making keys and thumbprints, which nobody does here.
+    // For making keys and thumbprints, which is not used here.
     key_utils: KeyUtils {
         rsa_pub_components_from_private_key: |_| unsupported(),
         rsa_pub_components_from_public_key: |_| unsupported(),
@@ -37,7 +37,7 @@ fn unsupported<T>() -> Result<T, Error> {
     Err(ErrorKind::UnsupportedAlgorithm.into())
 }
 
-/// An algorithm and a key that was made for it.
+/// An algorithm and a key for it.
 struct SignatureVerifier {
     algorithm: Algorithm,
     key: DecodingKey,

@@ -1,4 +1,4 @@
-//! Tokens made by npm's `jose`, and tokens made here to be wrong.
+//! Tokens made by npm's `jose`, and invalid tokens made here.
 
 use std::{
     collections::BTreeMap,
@@ -57,7 +57,7 @@ fn sign(algorithm: hmac::Algorithm, key: &[u8], message: &str) -> String {
     format!("{message}.{}", BASE64.encode(signature))
 }
 
-/// Signed as AnyCable's tokens are.
+/// Signs claims like AnyCable's tokens.
 fn hs256(claims: &str) -> String {
     let message = encode(&json!({"alg": "HS256", "typ": "JWT"}), claims);
     sign(hmac::HMAC_SHA256, SECRET.as_bytes(), &message)
@@ -118,7 +118,7 @@ fn forged_tokens_are_refused() {
     let good = format!(r#"{{"ext":{}}}"#, json!(KAY));
     let signed = |header: Value, key: &[u8]| sign(hmac::HMAC_SHA256, key, &encode(&header, &good));
     let unsigned = |header: Value| format!("{}.", encode(&header, &good));
-    // The oldest trick: the public key is no secret, so let it be the secret of an HMAC.
+    // A well-known attack: use the public key as the secret of an HMAC.
     let public_key: Value = serde_json::from_str(jwks.get()).expect("valid JSON");
     let modulus = BASE64
         .decode(public_key["keys"][0]["n"].as_str().expect("an RSA key"))
@@ -202,7 +202,7 @@ fn an_algorithm_without_its_key_is_refused() {
     );
 }
 
-/// The set of `jose` with one of its keys only, changed.
+/// The set of `jose` with only one of its keys, modified.
 fn set_with(key_type: &str, change: impl Fn(&mut Value)) -> Result<KeySet, KeySetError> {
     let mut set: Value = serde_json::from_str(signed_by_jose().jwks.get()).expect("valid JSON");
     let keys = set["keys"].as_array_mut().expect("a list");

@@ -1,4 +1,4 @@
-//! Payloads that are valid, and what is said about those that are not.
+//! Valid payloads, and the errors for invalid ones.
 
 use proptest::prelude::*;
 
@@ -175,7 +175,7 @@ fn a_disconnect_names_sessions_and_lets_them_come_back_unless_told_otherwise() {
     }
 }
 
-/// Deep enough to overflow the stack of whoever follows it by recursion.
+/// Deep enough to overflow the stack of a recursive parser.
 const DEPTH: usize = 300_000;
 
 #[test]
@@ -204,7 +204,8 @@ proptest! {
         drop(parse(&body));
     }
 
-    /// Each field absent, right or of any other type: refused with a name, or published with what was said.
+    /// Each field is absent, right or of any other type. The result is an error that names the field, or a publication
+    /// with the given values.
     #[test]
     fn any_fields_are_parsed_or_refused(
         stream in value(), data in value(), exclude in value(), kind in value(), transient in value(),

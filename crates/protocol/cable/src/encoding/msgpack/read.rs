@@ -1,7 +1,6 @@
-//! From msgpack to JSON text, in one pass over bytes that anybody may have sent.
+//! Converts msgpack to JSON text, in one pass over untrusted bytes.
 //!
-//! A length is held against the bytes that are there before anything is done with it, nothing is allocated but the text,
-//! and what is inside of each other is counted.
+//! A length is compared with the remaining bytes before it is used, only the text is allocated, and nesting is limited.
 
 use std::fmt::Write as _;
 
@@ -10,70 +9,70 @@ use rmp::Marker;
 
 use super::{super::json_text::push_text, timestamp};
 
-/// How deep lists and maps may be inside of each other, as in serde_json. The recursion is as deep.
+/// The deepest nesting of lists and maps, as in serde_json. The recursion is as deep.
 const MAX_DEPTH: usize = 128;
 
-/// The extension that is a timestamp.
+/// The extension type of timestamps.
 const TIMESTAMP: i8 = -1;
 
-/// Bytes are not the msgpack that was expected. Positions count from 0.
+/// Bytes that are not valid msgpack for a message. Positions count from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MsgpackError {
-    /// A value goes on behind the end.
+    /// A value extends beyond the end.
     #[error("{what} at byte {at} needs {needed} B more, but {left} B follow")]
     Truncated {
-        /// Where it begins.
+        /// The position where it begins.
         at: usize,
-        /// What begins there.
+        /// The kind of value.
         what: &'static str,
-        /// How many bytes it needs at least behind what was read of it.
+        /// The least number of bytes that it needs after those that were read.
         needed: u64,
-        /// How many there are.
+        /// The number of bytes that are left.
         left: usize,
     },
-    /// Lists and maps are too deep inside of each other.
+    /// Lists and maps are nested too deeply.
     #[error("lists and maps are nested more than {MAX_DEPTH} deep at byte {at}")]
     TooDeep {
-        /// Where the first one too many begins.
+        /// The position of the first one that is too deep.
         at: usize,
     },
-    /// A text has other bytes.
+    /// A text is not UTF-8.
     #[error("the text at byte {at} is not UTF-8")]
     NotUtf8 {
-        /// Where it begins.
+        /// The position where it begins.
         at: usize,
     },
     /// The one byte that never begins a value.
     #[error("no value begins with the byte 0xc1, which is at byte {at}")]
     NeverUsed {
-        /// Where it is.
+        /// Its position.
         at: usize,
     },
-    /// A map has a key that no JSON object can have.
+    /// A map has a key that is impossible in JSON.
     #[error("expected a text or a whole number as key of a map at byte {at}, got {got}")]
     Key {
-        /// Where the key begins.
+        /// The position where the key begins.
         at: usize,
-        /// What it is.
+        /// Its type.
         got: &'static str,
     },
-    /// Another value where a message has to be.
+    /// The value is not a map.
     #[error("expected a map such as {{\"type\":\"ping\"}}, got {got}")]
     NotAMap {
-        /// What it is.
+        /// Its type.
         got: &'static str,
     },
-    /// More bytes behind the value.
+    /// Bytes follow the value.
     #[error("expected nothing behind the value, which ends at byte {at}, got {n_bytes} B more")]
     Trailing {
-        /// Where the value ends.
+        /// The position where the value ends.
         at: usize,
-        /// How many follow.
+        /// The number of bytes that follow.
         n_bytes: usize,
     },
 }
 
-/// Appends the JSON of a message, which has to be one map.
+/// Appends the JSON of a message, which must be a single map.
 pub(in super::super) fn map_to_json(bytes: &[u8], json: &mut String) -> Result<(), MsgpackError> {
     match bytes.first().copied().map(Marker::from_u8) {
         Some(Marker::FixMap(_) | Marker::Map16 | Marker::Map32) => value_to_json(bytes, json),
@@ -101,7 +100,7 @@ struct Reader<'a, 'b> {
     json: &'b mut String,
 }
 
-/// What begins here, for errors: where, and what.
+/// The position and the kind of a value, for errors.
 #[derive(Clone, Copy)]
 struct Begin {
     at: usize,
@@ -113,17 +112,17 @@ impl<'a> Reader<'a, '_> {
         self.bytes.len() - self.at
     }
 
-    /// The next `n` bytes of what has begun.
+    /// The next `n` bytes of the value.
     fn take(&mut self, n: u64, begin: Begin) -> Result<&'a [u8], MsgpackError> {
         self.has(n, begin)?;
         let rest = &self.bytes[self.at..];
-        // It is no longer than the rest, so it is a length on this machine.
+        // It is not longer than the rest, so it fits into a `usize`.
         let taken = &rest[..usize::try_from(n).unwrap_or(rest.len())];
         self.at += taken.len();
         Ok(taken)
     }
 
-    /// Whether there are at least `needed` bytes.
+    /// Checks that at least `needed` bytes are left.
     fn has(&self, needed: u64, begin: Begin) -> Result<(), MsgpackError> {
         let left = self.left();
         if needed <= left as u64 {
@@ -152,7 +151,7 @@ impl<'a> Reader<'a, '_> {
         Ok((marker, Begin { at, what }))
     }
 
-    /// Appends the next value, which is inside of `depth` lists and maps.
+    /// Appends the next value, which is nested in `depth` lists and maps.
     fn value(&mut self, depth: usize) -> Result<(), MsgpackError> {
         let (marker, begin) = self.begin()?;
         match marker {
@@ -200,7 +199,7 @@ impl<'a> Reader<'a, '_> {
         Ok(())
     }
 
-    /// What may be a key: a text or a whole number.
+    /// Reads a key: a text or a whole number.
     fn scalar_key(&mut self, marker: Marker, begin: Begin) -> Result<Key<'a>, MsgpackError> {
         Ok(match marker {
             Marker::FixPos(number) => Key::Number(number.into()),
@@ -268,7 +267,7 @@ impl<'a> Reader<'a, '_> {
         Ok(())
     }
 
-    /// A list or a map begins: each value in it has at least one byte.
+    /// Enters a list or a map. Checks that each of its values has at least one byte.
     fn enter(&self, n_values: u64, begin: Begin, depth: usize) -> Result<(), MsgpackError> {
         if depth >= MAX_DEPTH {
             return Err(MsgpackError::TooDeep { at: begin.at });
@@ -297,7 +296,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn float(&mut self, number: f64) {
-        // `Debug` writes an exponent where plain digits would be many, and always shows that it is no whole number.
+        // `Debug` uses an exponent if there would be many digits, and always shows that the number is not an integer.
         let _ = if number.is_finite() {
             write!(self.json, "{number:?}")
         } else {

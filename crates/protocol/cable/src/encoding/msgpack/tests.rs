@@ -1,4 +1,4 @@
-//! Bytes from the specification of msgpack, byte by byte, and what is not in it.
+//! Bytes from the specification of msgpack, byte by byte, and invalid ones.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ fn bytes_extensions_and_times_are_what_the_table_says() {
         b"\xc7\x0c\xff\x00\x0f\x42\x40\x00\x00\x00\x00\x00\x00\x00\x01",
         r#""1970-01-01T00:00:01.001Z""#,
     );
-    // No time, but an extension like any other.
+    // Not a timestamp, so an ordinary extension.
     check(b"\xd4\xff\x01", r#"{"ext":-1,"data":"AQ=="}"#);
 }
 

@@ -1,14 +1,14 @@
-//! msgpack's timestamps as text: what `toJSON` of a date is in JavaScript, with more digits where there are more.
+//! msgpack's timestamps as text: the form of JavaScript's `Date.toJSON`, with more digits if there are more.
 
 use time::UtcDateTime;
 
-/// The text of a timestamp's 4, 8 or 12 bytes; `None` for other lengths and for times that have no such text.
+/// The text of a timestamp of 4, 8 or 12 bytes. `None` for other lengths and for times without such a text.
 pub(super) fn to_text(data: &[u8]) -> Option<String> {
     let (seconds, nanoseconds) = match data.len() {
         4 => (i64::from(u32::from_be_bytes(data.try_into().ok()?)), 0),
         8 => {
             let both = u64::from_be_bytes(data.try_into().ok()?);
-            // 30 bits and 34 bits: neither cuts anything.
+            // The casts to 34 and 30 bits lose nothing.
             ((both & 0x3_ffff_ffff) as i64, (both >> 34) as u32)
         }
         12 => {
@@ -22,7 +22,7 @@ pub(super) fn to_text(data: &[u8]) -> Option<String> {
 }
 
 fn format(time: UtcDateTime, nanoseconds: u32) -> Option<String> {
-    // RFC 3339 has four digits for a year and no sign.
+    // RFC 3339 allows four digits for a year and no sign.
     if time.year() < 0 || nanoseconds >= 1_000_000_000 {
         return None;
     }

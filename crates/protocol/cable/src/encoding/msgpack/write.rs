@@ -11,7 +11,7 @@ use rmp::{
 };
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// The msgpack of a JSON text. Whole numbers beyond 64 bits become floats, which msgpack has instead.
+/// The msgpack of a JSON text. Whole numbers beyond 64 bits become floats.
 pub(in super::super) fn from_json(json: &str) -> Result<Vec<u8>, serde_json::Error> {
     let mut out = Vec::with_capacity(json.len());
     let mut reader = serde_json::Deserializer::from_str(json);

@@ -1,4 +1,4 @@
-//! Messages byte by byte. That they are the right ones, `protobufjs` says in `tests/foreign`.
+//! Messages byte by byte. `tests/foreign` compares them with `protobufjs`.
 
 use super::*;
 use crate::command::{
