@@ -1,4 +1,4 @@
-//! The settings that many connections of one endpoint share.
+//! Settings that many connections of one endpoint share.
 
 use crate::{deflate::Preferences, role::Role};
 
@@ -7,11 +7,11 @@ use crate::{deflate::Preferences, role::Role};
 pub struct Config {
     /// Our own role.
     pub role: Role,
-    /// The largest message that is accepted, in bytes of payload after reassembly and inflation. A larger one is
-    /// refused with close code 1009 before it is stored; 0 admits only empty messages.
+    /// The largest accepted message, in bytes of payload after reassembly and inflation. A larger one is refused with
+    /// close code 1009 before it is stored; 0 allows only empty messages.
     pub max_message_bytes: usize,
-    /// What to ask for when permessage-deflate is negotiated in the handshake; `None` never negotiates it. What a
-    /// connection then really uses is its own [`Agreed`](crate::deflate::Agreed), given to
+    /// The parameters to ask for when permessage-deflate is negotiated in the handshake; `None` never negotiates it.
+    /// The parameters in use are the connection's own [`Agreed`](crate::deflate::Agreed), given to
     /// [`Decoder::with_deflate`](crate::Decoder::with_deflate).
     pub deflate: Option<Preferences>,
 }

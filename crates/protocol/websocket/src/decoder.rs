@@ -1,7 +1,7 @@
 //! The decoder: received bytes in, [`Event`]s out.
 //!
-//! One decoder belongs to one connection. Between messages it holds nothing on the heap; a frame that lies whole in
-//! the input is unmasked there and handed out borrowed, without a copy. Everything else goes through one boxed
+//! One decoder belongs to one connection. Between messages it holds nothing on the heap. A frame that is complete in
+//! the input is unmasked in place and returned as a borrow, without a copy. All other frames go through one boxed
 //! [`Partial`], which grows with the bytes that arrived and is freed with the message.
 
 use std::ops::Range;
@@ -27,9 +27,9 @@ use partial::{Delivered, Partial, PartialFrame};
 #[derive(Debug, Default)]
 pub struct Decoder {
     partial: Option<Box<Partial>>,
-    /// Made by the first compressed message, kept only while its window is needed for the next one.
+    /// Created by the first compressed message, and kept only while the next one needs its window.
     inflater: Option<Box<Inflater>>,
-    /// How the peer compresses, if permessage-deflate was agreed on.
+    /// The peer's compression parameters, if permessage-deflate was agreed on.
     deflate: Option<Direction>,
 }
 
@@ -47,13 +47,12 @@ impl Decoder {
         }
     }
 
-    /// Takes bytes from the front of `input`, unmasking in place, until one event is complete or the input ends.
+    /// Consumes bytes from the front of `input`, unmasking in place, until one event is complete or the input ends.
     ///
     /// After an event, call again with `&mut input[consumed..]`, even if that is empty, until there is no event: the
-    /// last call also frees the memory of a message that came in pieces. Bytes once consumed must not be given again.
+    /// last call also frees the memory of a message that came in pieces. Do not pass consumed bytes again.
     ///
-    /// # Errors
-    /// The peer broke the protocol; see [`DecodeError`].
+    /// # Errors The peer broke the protocol; see [`DecodeError`].
     pub fn decode<'a>(
         &'a mut self,
         config: &Config,
@@ -76,7 +75,7 @@ impl Decoder {
         Ok(Decoded { consumed, event })
     }
 
-    /// Whether the stream stands between two messages: no part of a frame or message is held. At the end of the TCP
+    /// Whether the stream is between two messages, so that no part of a frame or message is held. At the end of the TCP
     /// stream, `false` means that the peer was cut off.
     pub fn is_idle(&self) -> bool {
         self.partial.as_ref().is_none_or(|partial| partial.is_idle())
@@ -115,7 +114,7 @@ impl Decoder {
         }
     }
 
-    /// Reads the next header from the input, with the bytes before it that earlier calls took.
+    /// Reads the next header from the input, including bytes that earlier calls took.
     fn read_header(&mut self, config: &Config, input: &mut Input<'_>) -> Result<Option<Header>, DecodeError> {
         let n_held = self.partial.as_ref().map_or(0, |partial| partial.header.len());
         let bytes = match &mut self.partial {
@@ -136,7 +135,8 @@ impl Decoder {
         Ok(Some(header))
     }
 
-    /// The rules between frames: fragments in order (RFC 6455 §5.4), and the size limit as soon as it is announced.
+    /// Checks the rules between frames: fragments in order (RFC 6455 §5.4), and the size limit as soon as the size is
+    /// announced.
     fn check_order(&self, header: &Header, config: &Config) -> Result<(), DecodeError> {
         if header.opcode.is_control() {
             return Ok(());
@@ -166,7 +166,7 @@ impl Decoder {
         })
     }
 
-    /// Takes the payload bytes that are there. Returns whether the frame is complete; if not, it is kept.
+    /// Takes the available payload bytes. Returns whether the frame is complete; if not, it is kept.
     fn read_payload(
         &mut self,
         mut frame: PartialFrame,
@@ -204,7 +204,7 @@ impl Decoder {
         Ok(is_complete)
     }
 
-    /// Ends a frame that did not lie whole in the input. Returns whether it completes an event.
+    /// Ends a frame that was not complete in one input. Returns whether it completes an event.
     fn finish_frame(&mut self, header: &Header, config: &Config) -> Result<bool, DecodeError> {
         let Some(partial) = &mut self.partial else {
             return Ok(false);
@@ -228,9 +228,9 @@ impl Decoder {
     }
 }
 
-/// The longest compressed form of a message of `max_message_bytes`. The inflater bounds what comes out, but empty DEFLATE
-/// blocks give nothing, and without a limit there could be endless ones. A sender that flushes behind every byte needs 7
-/// bytes for each (RFC 7692 §7.2.1, RFC 1951 §3.2.6).
+/// The longest compressed form of a message of `max_message_bytes`. The inflater bounds its output, but empty DEFLATE
+/// blocks inflate to nothing, and without a limit there could be endless ones. A sender that flushes after every byte
+/// needs 7 bytes for each (RFC 7692 §7.2.1, RFC 1951 §3.2.6).
 fn max_compressed_bytes(max_message_bytes: usize) -> u64 {
     const SMALLEST: u64 = 1024;
     (max_message_bytes as u64)
@@ -238,13 +238,13 @@ fn max_compressed_bytes(max_message_bytes: usize) -> u64 {
         .saturating_add(SMALLEST)
 }
 
-/// What the input completed, as places rather than borrows: these live only in [`Decoder::decode`].
+/// The result of one step, with positions instead of borrows: these exist only in [`Decoder::decode`].
 enum Found {
-    /// It ended first.
+    /// The input ended first.
     Nothing,
-    /// One frame, with its payload at this place of the input.
+    /// One frame, with its payload at this position of the input.
     Whole(Opcode, Range<usize>),
-    /// What [`Partial::event`] tells.
+    /// The event of [`Partial::event`].
     Assembled,
 }
 
@@ -259,7 +259,7 @@ impl Input<'_> {
         &self.bytes[self.consumed..]
     }
 
-    /// Consumes `n` bytes, which must be there.
+    /// Consumes `n` bytes, which must be available.
     fn take(&mut self, n: usize) -> Range<usize> {
         let start = self.consumed;
         self.consumed += n;
@@ -272,7 +272,7 @@ impl Input<'_> {
         self.take(usize::try_from(n).map_or(n_there, |n| n.min(n_there)))
     }
 
-    /// Unmasks in place. `offset` is how far into the payload of its frame the range begins.
+    /// Unmasks in place. `offset` is the position of the range in its frame's payload.
     fn unmask(&mut self, range: Range<usize>, key: Option<[u8; 4]>, offset: u64) -> &[u8] {
         let payload = &mut self.bytes[range];
         if let Some(key) = key {
@@ -282,7 +282,7 @@ impl Input<'_> {
     }
 }
 
-/// The hot path: a frame that is an event by itself and lies whole in the input. Takes and unmasks its payload.
+/// The hot path: a frame that is an event on its own and complete in the input. Consumes and unmasks its payload.
 fn take_whole(header: &Header, input: &mut Input<'_>) -> Option<Range<usize>> {
     let is_whole_message = header.fin && !header.compressed && header.opcode != Opcode::Continuation;
     let is_event = is_whole_message || header.opcode.is_control();

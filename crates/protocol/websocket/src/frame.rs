@@ -13,7 +13,7 @@ pub struct Frame<'a> {
     /// Whether `payload` comes from a [`Deflater`](crate::deflate::Deflater). Set it on the first frame of a message
     /// only (RFC 7692 §6), and only when the handshake agreed on permessage-deflate.
     pub compressed: bool,
-    /// The kind of frame; [`Opcode::Continuation`] for every fragment but the first.
+    /// The kind of frame; [`Opcode::Continuation`] for every fragment except the first.
     pub opcode: Opcode,
     /// The payload before masking.
     pub payload: &'a [u8],
@@ -22,7 +22,7 @@ pub struct Frame<'a> {
 impl Frame<'_> {
     /// Appends the frame. A client passes a fresh random `mask` key per frame (RFC 6455 §5.3), a server `None`.
     ///
-    /// The caller keeps the rules that need context: fragments in order, and at most 125 bytes in a control frame
+    /// The caller obeys the rules that need context: fragments in order, and at most 125 bytes in a control frame
     /// (checked in debug builds only; a peer answers a longer one with close code 1002).
     pub fn encode(&self, mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
         debug_assert!(!self.opcode.is_control() || self.payload.len() <= MAX_CONTROL_PAYLOAD);
@@ -49,7 +49,7 @@ impl Frame<'_> {
     }
 }
 
-/// Appends one whole, uncompressed frame: [`Frame::encode`] for the usual case.
+/// Appends one complete, uncompressed frame: [`Frame::encode`] for the usual case.
 pub fn encode_frame(opcode: Opcode, payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
     Frame {
         fin: true,
@@ -60,8 +60,8 @@ pub fn encode_frame(opcode: Opcode, payload: &[u8], mask: Option<[u8; 4]>, out: 
     .encode(mask, out);
 }
 
-/// Appends a Close frame. A reason longer than 123 bytes is cut at a character boundary: a control frame has room
-/// for no more.
+/// Appends a Close frame. A reason longer than 123 bytes is cut at a character boundary, because a control frame has
+/// room for no more.
 pub fn encode_close(frame: Option<CloseFrame<'_>>, mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
     let mut payload = [0; MAX_CONTROL_PAYLOAD];
     let mut len = 0;

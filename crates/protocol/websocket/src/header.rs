@@ -19,7 +19,7 @@ const LENGTH: u8 = 0x7F;
 const LENGTH_16: u8 = 126;
 const LENGTH_64: u8 = 127;
 
-/// A parsed header that obeys every rule which needs no knowledge of earlier frames.
+/// A parsed header that obeys every rule that does not depend on earlier frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) fin: bool,
@@ -31,8 +31,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads the header of a frame that was sent to `role`. Returns it with its own length in bytes, or `None` when
-    /// `bytes` end inside it. Broken rules are reported from the second byte on, before the rest is there.
+    /// Parses the header of a frame that was sent to `role`. Returns it with its own length in bytes, or `None` if
+    /// `bytes` end inside it. Broken rules are reported from the second byte on, before the rest has arrived.
     pub(crate) fn parse(
         bytes: &[u8],
         role: Role,
@@ -74,7 +74,7 @@ impl Header {
             _ => (LENGTH_64, 8),
         };
         bytes[1] = short | if self.mask.is_some() { MASKED } else { 0 };
-        // The extended length is the tail of the 64-bit one; with none, nothing is copied.
+        // The extended length is the tail of the 64-bit length. Without one, nothing is copied.
         bytes[2..2 + extended].copy_from_slice(&self.payload_len.to_be_bytes()[8 - extended..]);
         let mut len = 2 + extended;
         if let Some(key) = self.mask {
@@ -97,7 +97,7 @@ fn parse_first(first: u8, deflate: bool) -> Result<(Opcode, bool), DecodeError> 
     Ok((opcode, compressed))
 }
 
-/// Masking and the limits of control frames.
+/// Checks masking and the limits of control frames.
 fn check_second(second: u8, role: Role, opcode: Opcode, fin: bool) -> Result<(), DecodeError> {
     match (role, second & MASKED != 0) {
         (Role::Server, false) => return Err(DecodeError::Unmasked),
@@ -115,7 +115,7 @@ fn check_second(second: u8, role: Role, opcode: Opcode, fin: bool) -> Result<(),
     Ok(())
 }
 
-/// The payload length and what follows it; `None` when `rest` ends inside it.
+/// The payload length and the bytes after it; `None` if `rest` ends inside it.
 fn parse_length(short: u8, rest: &[u8]) -> Result<Option<(u64, &[u8])>, DecodeError> {
     let (len, rest, min) = match short {
         LENGTH_16 => match rest.split_first_chunk() {

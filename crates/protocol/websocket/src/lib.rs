@@ -1,11 +1,11 @@
 //! The WebSocket protocol (RFC 6455) with permessage-deflate (RFC 7692), for the server's and the client's role.
 //!
-//! Everything here is sans-IO: bytes come in as slices, bytes go out into a `Vec`, and the crate knows neither
-//! sockets nor clocks nor an async runtime. The server and every load client share it.
+//! Everything here is sans-IO: bytes come in as slices and go out into a `Vec`, and the crate knows neither sockets nor
+//! clocks nor an async runtime. The server and every load client share it.
 //!
-//! The codec exists for two properties that finished crates do not offer together (see
-//! `docs/decisions/0001-websocket-codec.md`): an idle connection owns no buffer, and a frame that arrived whole is
-//! handed out borrowed from the caller's own read buffer, unmasked in place.
+//! The codec exists for two properties that other crates do not offer together (see
+//! `docs/decisions/0001-websocket-codec.md`): an idle connection owns no buffer, and a frame that arrived complete is
+//! borrowed from the caller's own read buffer, unmasked in place.
 //!
 //! Life of a connection:
 //!

@@ -18,7 +18,7 @@ pub(crate) fn apply(data: &mut [u8], key: [u8; 4], offset: u64) {
     }
 }
 
-/// The key as seen from `offset`: its first byte is the one that belongs to payload byte `offset`.
+/// The key rotated for `offset`: its first byte applies to payload byte `offset`.
 fn rotate(mut key: [u8; 4], offset: u64) -> [u8; 4] {
     key.rotate_left((offset % 4) as usize);
     key

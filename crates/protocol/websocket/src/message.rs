@@ -5,12 +5,12 @@ use crate::event::Event;
 use crate::opcode::Opcode;
 use crate::text::Text;
 
-/// The message so far. It grows with the bytes that arrive, never with a length that was only announced.
+/// The message so far. It grows with the bytes that arrive, never to a length that was only announced.
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Whether its frames go through the inflater (RFC 7692 §6.2).
+    /// Whether its frames are compressed (RFC 7692 §6.2).
     pub(crate) compressed: bool,
-    /// Payload bytes of its frames so far, as they came.
+    /// Payload bytes of its frames so far, before inflation.
     n_received: u64,
     n_empty_fragments: u16,
     body: Body,
@@ -23,7 +23,7 @@ enum Body {
 }
 
 impl Message {
-    /// An empty message of the kind that `opcode`, text or binary, begins.
+    /// An empty message that a frame with `opcode`, text or binary, begins.
     pub(crate) fn new(opcode: Opcode, compressed: bool) -> Self {
         let body = match opcode {
             Opcode::Text => Body::Text(Text::default()),
@@ -45,12 +45,12 @@ impl Message {
         }
     }
 
-    /// Payload bytes of its frames so far, as they came.
+    /// Payload bytes of its frames so far, before inflation.
     pub(crate) fn n_received(&self) -> u64 {
         self.n_received
     }
 
-    /// Counts payload bytes that came, before they are inflated.
+    /// Counts received payload bytes, before they are inflated.
     pub(crate) fn receive(&mut self, n_bytes: usize) {
         self.n_received += n_bytes as u64;
     }
@@ -83,7 +83,7 @@ impl Message {
         }
     }
 
-    /// Checks, after the last byte, that no code point is left unfinished.
+    /// Checks, after the last byte, that the last code point is complete.
     pub(crate) fn finish(&self) -> Result<(), DecodeError> {
         match &self.body {
             Body::Text(text) if !text.is_finished() => Err(DecodeError::InvalidUtf8),

@@ -1,9 +1,9 @@
-//! What a frame is (RFC 6455 §5.2, §11.8).
+//! Kinds of frames (RFC 6455 §5.2, §11.8).
 
 /// The kind of a frame. The reserved values 3–7 and 11–15 have no variant: the decoder refuses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Opcode {
-    /// Goes on with the fragmented message before it.
+    /// Continues the fragmented message before it.
     Continuation = 0x0,
     /// A message of UTF-8 text, or its first fragment.
     Text = 0x1,

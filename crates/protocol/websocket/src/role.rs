@@ -1,6 +1,6 @@
 //! The two ends of a connection.
 
-/// Which end of the connection *we* are (RFC 6455 §5.1: a client masks its frames, a server never does).
+/// Our end of the connection (RFC 6455 §5.1: a client masks its frames, a server never does).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// We opened the connection: we mask, the peer must not.

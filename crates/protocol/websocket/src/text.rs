@@ -1,11 +1,11 @@
-//! Text that arrives in pieces (RFC 6455 §8.1): a code point may be cut anywhere, and invalid bytes must be noticed
-//! as soon as they are there, not at the end of the message.
+//! Text that arrives in pieces (RFC 6455 §8.1): a code point may be split anywhere, and invalid bytes must be detected
+//! as soon as they arrive, not at the end of the message.
 
 /// A growing UTF-8 text with at most one unfinished code point at its end.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     valid: String,
-    /// The first bytes of a code point whose rest has not arrived: a valid prefix, at most three bytes.
+    /// The first bytes of an incomplete code point: a valid prefix, at most three bytes.
     unfinished: [u8; 4],
     n_unfinished: u8,
 }
@@ -27,7 +27,7 @@ impl Text {
         self.push_from_boundary(bytes)
     }
 
-    /// Bytes so far, an unfinished code point included.
+    /// Bytes so far, including an incomplete code point.
     pub(crate) fn len(&self) -> usize {
         self.valid.len() + usize::from(self.n_unfinished)
     }
@@ -83,7 +83,7 @@ impl Text {
 mod tests {
     use super::*;
 
-    /// `expected` is the index of the byte that proves the text invalid, fed one byte at a time.
+    /// `expected` is the index of the byte that makes the text invalid, fed one byte at a time.
     fn check(bytes: &[u8], expected: Option<usize>) {
         let mut text = Text::default();
         let failed_at = bytes.iter().position(|byte| text.push(&[*byte]).is_err());

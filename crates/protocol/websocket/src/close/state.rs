@@ -1,9 +1,8 @@
-//! The closing handshake (RFC 6455 §7.1): who has said Close, and when the connection is over.
+//! The closing handshake (RFC 6455 §7.1): which sides have sent a Close frame, and when the connection is over.
 
 use super::{CloseCode, CloseFrame};
 
-/// Where a connection stands in its closing handshake. One byte, no clock: the owner decides how long to wait for
-/// the peer's Close.
+/// The state of the closing handshake. One byte, no clock: the owner decides how long to wait for the peer's Close.
 ///
 /// ```
 /// use plimsoll_websocket::{CloseCode, CloseFrame, CloseState};
@@ -16,7 +15,7 @@ use super::{CloseCode, CloseFrame};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CloseState {
-    /// Nobody has sent a Close frame.
+    /// Neither side has sent a Close frame.
     #[default]
     Open,
     /// We sent ours and wait for the peer's. Send nothing more; data that still arrives may be handled or dropped.
@@ -26,7 +25,7 @@ pub enum CloseState {
 }
 
 impl CloseState {
-    /// We want to close. Returns whether a Close frame must be sent now; it must not be sent twice.
+    /// Starts to close. Returns whether a Close frame must be sent now; it must not be sent twice.
     pub fn start(&mut self) -> bool {
         let first = *self == Self::Open;
         if first {
@@ -35,8 +34,8 @@ impl CloseState {
         first
     }
 
-    /// A Close frame arrived. `Some(code)` asks to echo a Close frame, with that code if there is one (§5.5.1);
-    /// `None` means that ours is already out.
+    /// Handles a received Close frame. `Some(code)` asks the caller to echo a Close frame, with that code if there is
+    /// one (§5.5.1); `None` means that ours was already sent.
     pub fn on_received(&mut self, frame: Option<CloseFrame<'_>>) -> Option<Option<CloseCode>> {
         let before = std::mem::replace(self, Self::Closed);
         (before == Self::Open).then(|| frame.map(|frame| frame.code))

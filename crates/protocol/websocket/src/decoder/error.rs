@@ -1,17 +1,17 @@
-//! What a peer can do wrong, and which close code answers it.
+//! Protocol violations of a peer, and their close codes.
 
 use crate::close::CloseCode;
 
-/// Fragments without payload that a message may have, besides its last one. RFC 6455 §5.4 allows any number, so without
-/// a limit one message could go on for ever; no sender needs more than a few.
+/// The most fragments without payload in a message, besides its last one. RFC 6455 §5.4 allows any number, so without a
+/// limit one message could go on forever; no sender needs more than a few.
 pub(crate) const MAX_EMPTY_FRAGMENTS: u16 = 1024;
 
-/// The peer broke the protocol: send a Close with [`close_code`](Self::close_code) and drop the connection
-/// (RFC 6455 §7.1.7). The decoder has lost its place in the stream and must not be used again.
+/// The peer broke the protocol: send a Close with [`close_code`](Self::close_code) and drop the connection (RFC 6455
+/// §7.1.7). The decoder has lost its position in the stream and must not be used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// RFC 6455 §5.2: RSV1, RSV2 or RSV3 is set without an extension that gives it a meaning here.
+    /// RFC 6455 §5.2: RSV1, RSV2 or RSV3 is set without an extension that defines it.
     #[error("reserved bits are set")]
     ReservedBits,
     /// RFC 6455 §5.2: opcodes 3–7 and 11–15 have no meaning.
@@ -53,19 +53,19 @@ pub enum DecodeError {
     /// RFC 7692 §6.2: the compressed payload is not DEFLATE data.
     #[error("the compressed payload is corrupt")]
     CorruptDeflate,
-    /// RFC 6455 §5.4 allows empty fragments; so many of them in one message only keep the receiver busy.
+    /// RFC 6455 §5.4 allows empty fragments, but this many in one message only keep the receiver busy.
     #[error("the message has more than {MAX_EMPTY_FRAGMENTS} empty fragments")]
     TooManyEmptyFragments,
     /// The compressed form is many times larger than [`Config::max_message_bytes`](crate::Config::max_message_bytes).
     #[error("the compressed message is larger than {max_bytes} bytes")]
     CompressedTooBig {
-        /// The limit that it passed.
+        /// The exceeded limit.
         max_bytes: u64,
     },
     /// The message is larger than [`Config::max_message_bytes`](crate::Config::max_message_bytes).
     #[error("the message is larger than {max_bytes} bytes")]
     MessageTooBig {
-        /// The limit that it passed.
+        /// The exceeded limit.
         max_bytes: usize,
     },
 }
@@ -76,7 +76,7 @@ impl DecodeError {
         match self {
             Self::InvalidUtf8 | Self::CorruptDeflate => CloseCode::INVALID_PAYLOAD,
             Self::MessageTooBig { .. } | Self::CompressedTooBig { .. } => CloseCode::MESSAGE_TOO_BIG,
-            // No rule of the protocol is broken, and a smaller message would not help.
+            // The message breaks no rule of the protocol, and a smaller one would not help.
             Self::TooManyEmptyFragments => CloseCode::POLICY_VIOLATION,
             Self::ReservedBits
             | Self::ReservedOpcode(_)

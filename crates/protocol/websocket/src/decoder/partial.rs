@@ -1,4 +1,4 @@
-//! What the decoder holds between two reads: the parts of a frame or message whose rest has not arrived.
+//! The decoder's state between two reads: the parts of an incomplete frame or message.
 
 use crate::decoder::DecodeError;
 use crate::event::Event;
@@ -6,28 +6,28 @@ use crate::header::{self, Header};
 use crate::message::Message;
 use crate::opcode::Opcode;
 
-/// Boxed, and only there while something is incomplete or was just handed out.
+/// Boxed, and present only while something is incomplete or was just returned.
 #[derive(Debug, Default)]
 pub(super) struct Partial {
     pub(super) header: PartialHeader,
     /// The frame whose payload is arriving.
     pub(super) frame: Option<PartialFrame>,
-    /// The payload so far of that frame, when it is a control frame. At most 125 bytes.
+    /// The payload so far of that frame, if it is a control frame. At most 125 bytes.
     pub(super) control: Vec<u8>,
-    /// The data message that is not complete, or was handed out by the call before.
+    /// The data message that is incomplete, or was returned by the previous call.
     pub(super) message: Option<Message>,
-    /// What the call before handed out, to be freed by the next one.
+    /// The part that the previous call returned. The next call frees it.
     pub(super) delivered: Option<Delivered>,
 }
 
-/// What an event was borrowed from: `control` or `message`.
+/// The source of a borrowed event: `control` or `message`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delivered {
     Control(Opcode),
     Message,
 }
 
-/// A frame whose header is complete and whose payload is not.
+/// A frame with a complete header and an incomplete payload.
 #[derive(Debug)]
 pub(super) struct PartialFrame {
     pub(super) header: Header,
@@ -35,7 +35,7 @@ pub(super) struct PartialFrame {
     pub(super) received: u64,
 }
 
-/// The beginning of a header that was cut by the end of the input.
+/// The beginning of a header that continues after the end of the input.
 #[derive(Debug, Default)]
 pub(super) struct PartialHeader {
     bytes: [u8; header::MAX_BYTES],
@@ -43,13 +43,13 @@ pub(super) struct PartialHeader {
 }
 
 impl Partial {
-    /// Bytes of memory, those of this struct included.
+    /// Bytes of memory, including this struct.
     pub(super) fn held_bytes(&self) -> usize {
         let message = self.message.as_ref().map_or(0, Message::capacity);
         size_of::<Self>() + self.control.capacity() + message
     }
 
-    /// Frees what was handed out. Returns whether nothing is left to hold.
+    /// Frees the part that was returned. Returns whether nothing is left.
     pub(super) fn release(&mut self) -> bool {
         match self.delivered.take() {
             Some(Delivered::Control(_)) => self.control = Vec::new(),
@@ -59,7 +59,7 @@ impl Partial {
         self.is_idle()
     }
 
-    /// The event to hand out.
+    /// The event to return.
     pub(super) fn event(&self) -> Option<Result<Event<'_>, DecodeError>> {
         match self.delivered? {
             Delivered::Control(opcode) => Some(Event::from_payload(opcode, &self.control)),
@@ -67,7 +67,7 @@ impl Partial {
         }
     }
 
-    /// Whether everything in here, if anything, was handed out already.
+    /// Whether everything in here, if anything, was already returned.
     pub(super) fn is_idle(&self) -> bool {
         let has_message = self.message.is_some() && self.delivered != Some(Delivered::Message);
         !has_message && self.frame.is_none() && self.header.len() == 0
@@ -83,7 +83,7 @@ impl PartialHeader {
         self.len = 0;
     }
 
-    /// Takes from `input` what may still belong to the header. Returns all header bytes so far.
+    /// Takes bytes from `input` that may belong to the header. Returns all header bytes so far.
     pub(super) fn extend(&mut self, input: &[u8]) -> &[u8] {
         let start = usize::from(self.len);
         let n = input.len().min(header::MAX_BYTES - start);

@@ -1,4 +1,4 @@
-//! The decoder against the clauses of RFC 6455 and RFC 7692: bytes in, a line per event out.
+//! The decoder compared with the clauses of RFC 6455 and RFC 7692: bytes in, a line per event out.
 
 use super::*;
 use crate::close::CloseFrame;
@@ -22,7 +22,7 @@ fn config(role: Role) -> Config {
     }
 }
 
-/// Terms with takeover or without, with the same window for both ends.
+/// Parameters with or without takeover, with one window size for both ends.
 fn agreed(context_takeover: bool, window: WindowBits) -> Agreed {
     let direction = Direction {
         context_takeover,
@@ -31,7 +31,7 @@ fn agreed(context_takeover: bool, window: WindowBits) -> Agreed {
     Agreed::of(direction, direction)
 }
 
-/// Decodes `input` in pieces that end at `cuts`. Events as text; the last line may be an error.
+/// Decodes `input` in pieces that end at `cuts`. Returns events as text; the last line may be an error.
 fn decode(mut decoder: Decoder, config: &Config, input: &[u8], cuts: &[usize]) -> Vec<String> {
     let mut lines = Vec::new();
     let ends = cuts.iter().copied().chain([input.len()]);

@@ -13,10 +13,9 @@ const OVERHEAD_BYTES: usize = 64;
 
 /// Compresses messages, one after the other.
 ///
-/// Without context takeover the output depends on nothing but the payload: one deflater serves any number of
-/// connections, and one compressed message may be sent to all of them whose agreed window is at least
-/// [`window`](Self::window). With takeover a deflater belongs to one connection, and all it compresses must be sent
-/// there in order.
+/// Without context takeover the output depends only on the payload: one deflater serves any number of connections, and
+/// one compressed message may be sent to all of them whose agreed window is at least [`window`](Self::window). With
+/// takeover a deflater belongs to one connection, and all its output must be sent there in order.
 #[derive(Debug)]
 pub struct Deflater {
     state: Compress,
@@ -24,7 +23,7 @@ pub struct Deflater {
 }
 
 impl Deflater {
-    /// A deflater that compresses as agreed for our direction: see [`Agreed::sent_by`](super::Agreed::sent_by).
+    /// A deflater with the agreed parameters for our direction: see [`Agreed::sent_by`](super::Agreed::sent_by).
     pub fn new(direction: Direction) -> Self {
         let level = Compression::new(LEVEL);
         Self {
@@ -33,17 +32,17 @@ impl Deflater {
         }
     }
 
-    /// How far back references in the output reach.
+    /// The largest distance of back references in the output.
     pub fn window(&self) -> WindowBits {
         self.direction.window
     }
 
-    /// Appends the compressed form of one whole message: the payload of a [`Frame`](crate::Frame) with `compressed`
-    /// set. It may be longer than the message; sending the message uncompressed instead is always allowed, but with
-    /// context takeover only before it went through here.
+    /// Appends the compressed form of one complete message: the payload of a [`Frame`](crate::Frame) with `compressed`
+    /// set. It may be longer than the message. Sending the message uncompressed instead is always allowed, but with
+    /// context takeover only if it was not passed to this method.
     pub fn compress(&mut self, message: &[u8], out: &mut Vec<u8>) {
         if message.is_empty() {
-            // An empty stored block, less the tail (RFC 7692 §7.2.3.6). zlib would not flush twice in a row.
+            // An empty stored block without the tail (RFC 7692 §7.2.3.6). zlib would not flush twice in a row.
             out.push(0);
             return;
         }

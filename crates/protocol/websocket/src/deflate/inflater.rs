@@ -8,14 +8,15 @@ use super::{SYNC_FLUSH_TAIL, WindowBits};
 use crate::decoder::DecodeError;
 use crate::message::Message;
 
-/// How much is inflated before the limit is checked again: the most that a hostile message costs beyond the limit.
+/// How many bytes are inflated before the limit is checked again: the most that a hostile message costs beyond the
+/// limit.
 const STEP_BYTES: usize = 4096;
 
 /// The inflating state of one connection, up to 48 KB.
 pub(crate) struct Inflater(Decompress);
 
 impl Inflater {
-    /// What one occupies at the most: RSS measured with zlib-rs 0.6.8 and the full window.
+    /// The most memory of an inflater: RSS measured with zlib-rs 0.6.8 and the full window.
     pub(crate) const BYTES: usize = 48 * 1024;
 
     pub(crate) fn new(window: WindowBits) -> Self {
@@ -36,7 +37,7 @@ impl Inflater {
             let n_in = (self.0.total_in() - start_in) as usize;
             let n_out = (self.0.total_out() - start_out) as usize;
 
-            // What came out before an error counts too: the error found first must not depend on how the input was cut.
+            // Output before an error counts too: which error is found first must not depend on how the input was split.
             let room = max_bytes.saturating_sub(message.len());
             message.push(&output[..n_out.min(room)])?;
             if n_out > room {

@@ -1,4 +1,4 @@
-//! Agreement on the four parameters of permessage-deflate (RFC 7692 §7.1).
+//! Negotiation of the four parameters of permessage-deflate (RFC 7692 §7.1).
 
 use super::parameters::Parameters;
 use super::{Direction, WindowBits};
@@ -7,12 +7,12 @@ use crate::role::Role;
 #[cfg(test)]
 mod tests;
 
-/// What an endpoint asks for.
+/// The parameters that an endpoint asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preferences {
-    /// How the server may compress.
+    /// The parameters of the server's compression.
     pub server: Direction,
-    /// How the client may compress. A client that cannot limit its window keeps the full one.
+    /// The parameters of the client's compression. A client that cannot limit its window keeps the full one.
     pub client: Direction,
 }
 
@@ -26,17 +26,18 @@ impl Default for Preferences {
     }
 }
 
-/// What both ends agreed on for one connection.
+/// The parameters that both ends agreed on for one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agreed {
     server: Direction,
     client: Direction,
-    /// What the server's response says. It names no more than the offer allows, so it cannot be told from the terms.
+    /// The parameters in the server's response. They name no more than the offer allows, so they cannot be derived from
+    /// the agreed ones.
     response: Parameters,
 }
 
 impl Agreed {
-    /// How the end with this role compresses.
+    /// The compression parameters of the end with this role.
     pub fn sent_by(&self, role: Role) -> Direction {
         match role {
             Role::Server => self.server,
@@ -44,7 +45,7 @@ impl Agreed {
         }
     }
 
-    /// Terms without a handshake.
+    /// Parameters without a handshake.
     #[cfg(test)]
     pub(crate) fn of(server: Direction, client: Direction) -> Self {
         Self {
@@ -61,7 +62,7 @@ impl Agreed {
 }
 
 impl Preferences {
-    /// The one offer in the client's `Sec-WebSocket-Extensions`.
+    /// The only offer in the client's `Sec-WebSocket-Extensions`.
     pub(crate) fn offer(&self) -> Parameters {
         let limit = |direction: Direction| Some(direction.window).filter(|window| *window < WindowBits::MAX);
         Parameters {
@@ -72,7 +73,7 @@ impl Preferences {
         }
     }
 
-    /// The server's choice: the first offer that can be fulfilled.
+    /// The server's choice: the first offer that it can fulfil.
     pub(crate) fn choose(&self, offers: &[Parameters]) -> Option<Agreed> {
         offers.iter().find_map(|offer| self.accept(offer))
     }
@@ -86,7 +87,7 @@ impl Preferences {
             },
         };
         let client_limit = match offer.client_max_window_bits {
-            // The client does not know the parameter, so that it cannot be limited.
+            // The client does not know the parameter, so its window cannot be limited.
             None => None,
             Some(None) => Some(self.client.window),
             // 8 is only a hint, which may be ignored (RFC 7692 §7.1.2.2); the full window covers it.
@@ -111,13 +112,13 @@ impl Preferences {
         })
     }
 
-    /// The client's check of the server's response to [`offer`](Self::offer); `None` when it breaks the terms.
+    /// Checks the server's response to [`offer`](Self::offer) for the client; `None` if it violates the offer.
     pub(crate) fn verify(&self, response: &Parameters) -> Option<Agreed> {
         let server = Direction {
             context_takeover: !response.server_no_context_takeover,
             window: match response.server_max_window_bits {
                 None => WindowBits::MAX,
-                // 8 is good for what we receive: a larger window covers a smaller one.
+                // 8 is valid for messages that we receive, because a larger window covers a smaller one.
                 Some(bits) => WindowBits::new(bits).unwrap_or(WindowBits::MIN),
             },
         };

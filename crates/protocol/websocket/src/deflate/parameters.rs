@@ -1,4 +1,4 @@
-//! The parameters of permessage-deflate as they stand in `Sec-WebSocket-Extensions` (RFC 7692 §7.1).
+//! The parameters of permessage-deflate in `Sec-WebSocket-Extensions` (RFC 7692 §7.1).
 
 use std::fmt;
 use std::mem::replace;
@@ -14,7 +14,7 @@ pub(crate) struct Parameters {
     pub(super) server_no_context_takeover: bool,
     pub(super) client_no_context_takeover: bool,
     pub(super) server_max_window_bits: Option<u8>,
-    /// An offer may leave out the value, to say only that the parameter is understood.
+    /// In an offer the value may be missing, which says only that the parameter is supported.
     pub(super) client_max_window_bits: Option<Option<u8>>,
 }
 

@@ -4,15 +4,15 @@ use std::fmt;
 
 /// The base-2 logarithm of a window size in bytes: 9 (512 bytes) to 15 (32 KiB).
 ///
-/// RFC 7692 §7.1.2 also knows 8, but zlib cannot compress raw DEFLATE with it, so 8 is never agreed on for what we
-/// send.
+/// RFC 7692 §7.1.2 also allows 8, but zlib cannot compress raw DEFLATE with it, so 8 is never agreed on for messages
+/// that we send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WindowBits(u8);
 
 impl WindowBits {
     /// 512 bytes.
     pub const MIN: Self = Self(9);
-    /// 32 KiB, which is what holds when nothing is negotiated.
+    /// 32 KiB, the default without negotiation.
     pub const MAX: Self = Self(15);
 
     /// `None` outside of 9–15.

@@ -12,7 +12,7 @@ use base64::Engine as _;
 pub use error::HandshakeError;
 pub use head::ResponseHead;
 
-/// One handshake to make: what to ask for, and so what to expect.
+/// One handshake: the request, and so the expected response.
 #[derive(Debug, Clone)]
 pub struct Handshake {
     host: String,
@@ -25,12 +25,12 @@ pub struct Handshake {
     deflate: Option<Preferences>,
 }
 
-/// What the server agreed to.
+/// The parameters that the server accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The sub-protocol that it chose, one of those offered.
+    /// The chosen sub-protocol, one of those offered.
     pub protocol: Option<String>,
-    /// The terms of permessage-deflate, if offered and accepted.
+    /// The parameters of permessage-deflate, if offered and accepted.
     pub deflate: Option<Agreed>,
 }
 
@@ -109,11 +109,10 @@ impl Handshake {
         Ok(head.into_bytes())
     }
 
-    /// Reads the answer at the front of `bytes`. Returns what was agreed and the length of the head, after which the
-    /// first frames may follow; `None` while the head is incomplete.
+    /// Reads the answer at the front of `bytes`. Returns the accepted parameters and the length of the head, after
+    /// which the first frames may follow; `None` while the head is incomplete.
     ///
-    /// # Errors
-    /// The server refused, or its answer breaks the protocol (RFC 6455 §4.1, last part).
+    /// # Errors The server refused, or its answer breaks the protocol (RFC 6455 §4.1, last part).
     pub fn parse_response(&self, bytes: &[u8]) -> Result<Option<(Accepted, usize)>, HandshakeError> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -127,7 +126,7 @@ impl Handshake {
         Ok(Some((self.check(response.headers)?, len)))
     }
 
-    /// What is written into the head must not be able to end its line, nor to contradict the handshake.
+    /// Checks that no text can end its line of the head, or contradict the handshake.
     fn check_texts(&self) -> Result<(), HandshakeError> {
         if !self.target.starts_with('/') || !self.target.bytes().all(|byte| byte.is_ascii_graphic()) {
             let expected = "a path without spaces, for example /cable?token=1";
@@ -213,7 +212,7 @@ impl Handshake {
     }
 }
 
-/// Whether the handshake writes this header, by itself or through its own method.
+/// Whether the handshake writes this header itself or has a method for it.
 fn is_own(name: &str) -> bool {
     const PREFIX: &str = "sec-websocket-";
     name.get(..PREFIX.len())

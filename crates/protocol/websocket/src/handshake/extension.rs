@@ -8,12 +8,12 @@ use super::field;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Extension<'a> {
     pub(crate) name: &'a str,
-    /// Values that stood in quotes are here without them, and without escapes.
+    /// Parameters. Quotes and escapes are already removed from their values.
     pub(crate) parameters: Vec<(&'a str, Option<Cow<'a, str>>)>,
 }
 
 impl Extension<'_> {
-    /// Whether its names and values are tokens, as RFC 6455 §9.1 demands of values in quotes, too.
+    /// Whether its names and values are tokens, which RFC 6455 §9.1 requires of quoted values, too.
     pub(crate) fn is_well_formed(&self) -> bool {
         let mut parameters = self.parameters.iter();
         let is_value = |value: &Option<Cow<'_, str>>| value.as_deref().is_none_or(field::is_token);
@@ -44,8 +44,8 @@ fn parse_parameter(parameter: &str) -> (&str, Option<Cow<'_, str>>) {
     (name.trim(), Some(quoted.map_or(Cow::Borrowed(value), unescape)))
 }
 
-/// A quoted string's text without the backslash before each character that has one (RFC 9110 §5.6.4). One with nothing
-/// after it stays.
+/// A quoted string's text without the backslashes that escape a character (RFC 9110 §5.6.4). A backslash at the end is
+/// kept.
 fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
@@ -58,7 +58,7 @@ fn unescape(text: &str) -> Cow<'_, str> {
     iter::from_fn(next).collect()
 }
 
-/// Splits at `separator` outside of quoted strings and trims the parts.
+/// Splits at `separator` outside quoted strings and trims the parts.
 fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let mut escaped = false;

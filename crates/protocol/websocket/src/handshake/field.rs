@@ -1,8 +1,8 @@
-//! Reading of header fields: case-insensitive names, comma lists over several lines (RFC 9110 §5).
+//! Reads header fields: case-insensitive names, comma lists over several lines (RFC 9110 §5).
 
 use httparse::Header;
 
-/// The values of all lines with this name, in order, as text. A line that is not UTF-8 is left out: no field of the
+/// The values of all lines with this name, in order, as text. A line that is not UTF-8 is omitted: no field of the
 /// handshake may contain such bytes.
 pub(super) fn values<'a>(headers: &[Header<'a>], name: &str) -> impl Iterator<Item = &'a str> {
     headers
@@ -25,7 +25,7 @@ pub(super) fn has_token(headers: &[Header<'_>], name: &str, token: &str) -> bool
     list(headers, name).any(|element| element.eq_ignore_ascii_case(token))
 }
 
-/// Whether this is a token (RFC 9110 §5.6.2), which sub-protocols and header names must be.
+/// Whether the text is a token (RFC 9110 §5.6.2), which sub-protocols and header names must be.
 pub(super) fn is_token(text: &str) -> bool {
     !text.is_empty()
         && text
@@ -33,7 +33,7 @@ pub(super) fn is_token(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// Whether this can stand as a field value on one line (RFC 9110 §5.5).
+/// Whether the text is valid as a field value on one line (RFC 9110 §5.5).
 pub(super) fn is_value(text: &str) -> bool {
     text.bytes()
         .all(|byte| byte == b'\t' || byte >= b' ' && byte != 0x7F)

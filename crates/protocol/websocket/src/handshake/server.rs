@@ -16,7 +16,7 @@ mod tests;
 
 pub use error::HandshakeError;
 
-/// A request head, borrowed from the bytes that it was read from.
+/// A request head, borrowed from the bytes it was parsed from.
 #[derive(Debug)]
 pub struct Request<'a> {
     method: &'a str,
@@ -77,7 +77,7 @@ impl<'a> Request<'a> {
     /// The path of the target, not decoded: from the first `/` to the query.
     pub fn path(&self) -> &'a str {
         let (path, _) = split_query(self.target);
-        // The absolute form is allowed too (RFC 6455 §4.1, RFC 9112 §3.2.2).
+        // The absolute form is allowed, too (RFC 6455 §4.1, RFC 9112 §3.2.2).
         match path.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
             None => path,
@@ -99,11 +99,10 @@ impl<'a> Request<'a> {
         field::values(&self.headers, name)
     }
 
-    /// There is one `Host`, and nothing in it that separates hosts from something else (RFC 9112 §3.2). HTTP/1.0 may do
-    /// without.
+    /// Checks that there is one `Host` whose value is only a host, with or without a port (RFC 9112 §3.2). HTTP/1.0 may
+    /// omit it.
     ///
-    /// # Errors
-    /// [`HandshakeError::Host`].
+    /// # Errors [`HandshakeError::Host`].
     pub fn check_host(&self) -> Result<(), HandshakeError> {
         let mut hosts = self
             .headers
@@ -117,7 +116,7 @@ impl<'a> Request<'a> {
         is_well_formed.then_some(()).ok_or(HandshakeError::Host)
     }
 
-    /// Whether this asks for a WebSocket at all, well or badly: `Upgrade: websocket` is there.
+    /// Whether the request asks for a WebSocket, correctly or not: it has `Upgrade: websocket`.
     pub fn is_upgrade(&self) -> bool {
         field::has_token(&self.headers, "Upgrade", "websocket")
     }
@@ -168,14 +167,13 @@ impl Upgrade {
         self.protocols.iter().map(String::as_str)
     }
 
-    /// Chooses among the client's offers of permessage-deflate: the first that can be fulfilled, `None` when there
-    /// is none.
+    /// Chooses among the client's offers of permessage-deflate: the first that can be fulfilled, or `None`.
     pub fn negotiate(&self, preferences: &Preferences) -> Option<Agreed> {
         preferences.choose(&self.offers)
     }
 
     /// The head of the 101 answer. `protocol` must be one of [`protocols`](Self::protocols), `deflate` the result of
-    /// [`negotiate`](Self::negotiate), and `headers` valid field lines: they are written as they are.
+    /// [`negotiate`](Self::negotiate), and `headers` valid field lines: they are written unchanged.
     pub fn response(
         &self,
         protocol: Option<&str>,
@@ -209,9 +207,10 @@ fn split_query(target: &str) -> (&str, Option<&str>) {
         .map_or((target, None), |(path, query)| (path, Some(query)))
 }
 
-/// The text of the one `Sec-WebSocket-Key`: 16 bytes in base64.
+/// The value of the only `Sec-WebSocket-Key`: 16 bytes in base64.
 fn key<'a>(request: &Request<'a>) -> Result<&'a str, HandshakeError> {
-    /// The RFC's own example key, `AQIDBAUGBwgJCgsMDQ4PEC==` (§4.1), has bits set behind its last byte.
+    /// Accepts trailing bits: the RFC's own example key, `AQIDBAUGBwgJCgsMDQ4PEC==` (§4.1), has bits set after its last
+    /// byte.
     const BASE64: GeneralPurpose = GeneralPurpose::new(
         &alphabet::STANDARD,
         GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
@@ -232,7 +231,8 @@ fn is_host(value: &[u8]) -> bool {
         .all(|byte| byte.is_ascii_graphic() && !b",/@?#\\\"<>".contains(byte))
 }
 
-/// A bare LF may be a line end for one reader and not for another one, so that they see different headers (RFC 9112 §2.2).
+/// Rejects a bare LF. Some readers treat it as a line end and others do not, so that they see different headers (RFC
+/// 9112 §2.2).
 fn check_line_ends(head: &[u8]) -> Result<(), HandshakeError> {
     let has_bare = head.windows(2).any(|pair| pair[1] == b'\n' && pair[0] != b'\r');
     if has_bare || head.starts_with(b"\n") {
@@ -242,7 +242,8 @@ fn check_line_ends(head: &[u8]) -> Result<(), HandshakeError> {
     }
 }
 
-/// What follows the head are frames: bytes that somebody else reads as a body would be taken for them.
+/// Rejects a request with a body. Frames follow the head, and bytes that another reader takes for a body would be taken
+/// for frames here.
 fn check_body(request: &Request<'_>) -> Result<(), HandshakeError> {
     let mut lengths = request.headers("Content-Length");
     let has_body = lengths.any(|length| length != "0") || request.header("Transfer-Encoding").is_some();
@@ -253,7 +254,7 @@ fn check_body(request: &Request<'_>) -> Result<(), HandshakeError> {
     }
 }
 
-/// The offers of permessage-deflate that make sense.
+/// The valid offers of permessage-deflate.
 fn offers(request: &Request<'_>) -> Result<Vec<Parameters>, HandshakeError> {
     let mut offers = Vec::new();
     for extension in request

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// `bytes` are one or more frames as `role` receives them.
+/// Checks `bytes`, one or more frames as `role` receives them.
 fn check(role: Role, bytes: &[u8], expected: &[&str]) {
     let cuts: Vec<usize> = (1..bytes.len()).collect();
     for cuts in [&[], &cuts[..]] {
@@ -17,12 +17,12 @@ fn check(role: Role, bytes: &[u8], expected: &[&str]) {
     }
 }
 
-/// Frames from a server, to be read by a client.
+/// Checks frames from a server, read by a client.
 fn from_server(bytes: &[u8], expected: &[&str]) {
     check(Role::Client, bytes, expected);
 }
 
-/// Frames from a client, to be read by a server.
+/// Checks frames from a client, read by a server.
 fn from_client(frames: &[Vec<u8>], expected: &[&str]) {
     check(Role::Server, &frames.concat(), expected);
 }
@@ -198,7 +198,7 @@ fn utf8_8_1() {
     from_client(&[masked(Opcode::Text, true, b"\xce")], &[invalid]);
     from_client(&[masked(Opcode::Text, true, b"a\xffz")], &[invalid]);
     from_client(&[masked(Opcode::Binary, true, b"a\xffz")], &["binary 61ff7a"]);
-    // A code point may be cut by fragments, and even by a control frame between them.
+    // A code point may be split by fragments, and even by a control frame between them.
     let (start, end) = (
         masked(Opcode::Text, false, b"\xce"),
         masked(Opcode::Continuation, true, b"\xba"),
@@ -213,7 +213,7 @@ fn utf8_8_1() {
 
 #[test]
 fn invalid_text_fails_before_its_frame_is_complete() {
-    // 100 bytes announced; the second one proves that this is no UTF-8.
+    // 100 bytes are announced; the second one proves that the text is not UTF-8.
     from_server(b"\x81\x64\xc0\xaf", &["1007 the text is not valid UTF-8"]);
     from_server(b"\x81\x64\xf4\x90", &["1007 the text is not valid UTF-8"]);
     from_server(b"\x81\x64\xed\xa0", &["1007 the text is not valid UTF-8"]);
@@ -227,7 +227,7 @@ fn message_limit() {
     from_server(b"\x82\x7f\0\0\0\0\0\x01\x11\x71", &[too_big]);
     from_server(b"\x82\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", &[too_big]);
     from_server(b"\x82\x7f\0\0\0\0\0\x01\x11\x70", &["incomplete"]);
-    // The same across fragments: 1 byte, then 70,000 announced.
+    // Across fragments: 1 byte, then 70,000 announced.
     from_server(b"\x02\x01a\x80\x7f\0\0\0\0\0\x01\x11\x70", &[too_big]);
     from_server(b"\x02\x01a\x80\x7f\0\0\0\0\0\x01\x11\x6f", &["incomplete"]);
 }
@@ -244,7 +244,7 @@ fn empty_fragments_5_4() {
     from_client(&fragments(3, b"b"), &["text ab"]);
     from_client(&fragments(1024, b"b"), &["text ab"]);
     from_client(&fragments(1025, b"b"), &[too_many]);
-    // The last one ends the message, so it does no harm; and the next message begins anew.
+    // The last one ends the message, so it does no harm, and the next message starts counting anew.
     let twice = [fragments(1024, b""), fragments(1024, b"")].concat();
     from_client(&twice, &["text a", "text a"]);
     let empty_from_the_start = vec![masked(Opcode::Text, false, b""); 1];

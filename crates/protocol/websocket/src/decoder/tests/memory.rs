@@ -1,4 +1,4 @@
-//! What a decoder holds, and when it lets go.
+//! The memory of a decoder, and when it is freed.
 
 use super::*;
 

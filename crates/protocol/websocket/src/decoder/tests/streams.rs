@@ -1,4 +1,4 @@
-//! Whole conversations, made at random: what is encoded is decoded, however the stream is cut.
+//! Random conversations: encoded frames are decoded, however the stream is split.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ enum Sent {
     Pong(Vec<u8>),
 }
 
-/// A data message with the places where it is fragmented, and the Pings between the fragments.
+/// A data message with the positions where it is fragmented, and the Pings between the fragments.
 #[derive(Debug, Clone)]
 struct Script {
     sent: Sent,
@@ -50,7 +50,7 @@ struct Sender {
     mask: Option<[u8; 4]>,
     deflater: Deflater,
     stream: Vec<u8>,
-    /// What the receiver must see.
+    /// The events that the receiver must see.
     expected: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ fn role() -> impl Strategy<Value = Role> {
     prop_oneof![Just(Role::Client), Just(Role::Server)]
 }
 
-/// Places to cut a stream of this length.
+/// Positions at which to split a stream of this length.
 fn cut_points(cuts: &[prop::sample::Index], len: usize) -> Vec<usize> {
     let mut cuts: Vec<usize> = cuts.iter().map(|at| at.index(len + 1)).collect();
     cuts.sort_unstable();

@@ -111,7 +111,8 @@ fn what_the_server_wants_itself() {
         "permessage-deflate; server_max_window_bits=14",
         Some("server_max_window_bits=11"),
     );
-    // A client that did not offer the parameter cannot be limited, nor be told that the server limits itself.
+    // A client that did not offer the parameter cannot be limited, and cannot be told that the server limits its own
+    // window.
     check(small, "permessage-deflate", Some(""));
 }
 
@@ -134,7 +135,7 @@ fn declined_offers() {
     check(FULL, "permessage-deflate; server_no_context_takeover=1", None);
     check(FULL, "permessage-deflate; client_no_context_takeover=true", None);
     check(FULL, "permessage-deflate; server_max_window_bits", None);
-    // zlib cannot compress with it.
+    // zlib cannot compress with this window.
     check(FULL, "permessage-deflate; server_max_window_bits=8", None);
     for bits in ["7", "16", "010", "+10", "10.0", "ten", "", "\"\"", "256"] {
         check(

@@ -1,28 +1,28 @@
-//! Why a handshake that we began did not give a WebSocket.
+//! Why a client's handshake failed.
 
 use crate::handshake::{MAX_HEAD_BYTES, MAX_HEADERS};
 
-/// How much of the body of a refusal is kept: enough for a sentence of explanation.
+/// How many bytes of a refusal's body are kept: enough for a sentence of explanation.
 const MAX_BODY_BYTES: usize = 512;
 
-/// The connection cannot be used. Except for [`InvalidText`](Self::InvalidText), the server's doing.
+/// The connection cannot be used. Except for [`InvalidText`](Self::InvalidText), the server is at fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandshakeError {
-    /// We were asked to send something that cannot stand in an HTTP head. Nothing was sent.
+    /// The caller passed a text that is not valid in an HTTP head. Nothing was sent.
     #[error("{what} cannot be {text:?}: expected {expected}")]
     InvalidText {
-        /// Which part.
+        /// The part with the text.
         what: String,
-        /// Its text.
+        /// The text.
         text: String,
-        /// What would be good.
+        /// A valid form.
         expected: &'static str,
     },
     /// The bytes are not an HTTP/1 response head.
     #[error("malformed HTTP response: {0}")]
     Malformed(httparse::Error),
-    /// The head passes [`MAX_HEAD_BYTES`] or [`MAX_HEADERS`].
+    /// The head exceeds [`MAX_HEAD_BYTES`] or [`MAX_HEADERS`].
     #[error("the response head is larger than {MAX_HEAD_BYTES} bytes or {MAX_HEADERS} header lines")]
     HeadTooLarge,
     /// The server answered with plain HTTP instead of 101.
@@ -30,7 +30,7 @@ pub enum HandshakeError {
     Refused {
         /// The HTTP status.
         status: u16,
-        /// The reason phrase beside it.
+        /// The reason phrase.
         reason: String,
         /// The beginning of the body, as far as it has arrived, at most 512 bytes.
         body: String,
@@ -47,13 +47,13 @@ pub enum HandshakeError {
     /// RFC 6455 §4.1, check 6.
     #[error("the server chose the sub-protocol {protocol:?}, which was not offered")]
     Protocol {
-        /// What it chose.
+        /// The sub-protocol that it chose.
         protocol: String,
     },
     /// RFC 6455 §4.1, check 5, and RFC 7692 §7.1.
     #[error("the server chose extensions that were not offered: {value:?}")]
     Extension {
-        /// Its `Sec-WebSocket-Extensions`.
+        /// The server's `Sec-WebSocket-Extensions`.
         value: String,
     },
 }

@@ -1,9 +1,9 @@
-//! The head of the server's answer as it came, for those who show it to people.
+//! The head of the server's answer as it was received, for display.
 
 use super::HandshakeError;
 use crate::handshake::{MAX_HEAD_BYTES, MAX_HEADERS};
 
-/// The status line and the header fields of an answer, whatever it says.
+/// The status line and the header fields of an answer of any status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResponseHead {
     /// The HTTP status.
@@ -13,10 +13,9 @@ pub struct ResponseHead {
 }
 
 impl ResponseHead {
-    /// Reads the head at the front of `bytes`. Returns it with its length; `None` while it is incomplete.
+    /// Parses the head at the front of `bytes`. Returns it with its length; `None` while it is incomplete.
     ///
-    /// # Errors
-    /// It is malformed or too large: the errors that
+    /// # Errors The head is malformed or too large: the errors that
     /// [`parse_response`](super::Handshake::parse_response) has for these bytes.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, HandshakeError> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
@@ -44,7 +43,7 @@ impl ResponseHead {
     }
 }
 
-/// Reads a head into `response`. Returns its length; `None` while it is incomplete.
+/// Parses a head into `response`. Returns its length; `None` while it is incomplete.
 pub(super) fn parse<'b>(
     response: &mut httparse::Response<'_, 'b>,
     bytes: &'b [u8],

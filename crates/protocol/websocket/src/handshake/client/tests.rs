@@ -1,4 +1,4 @@
-//! Requests out, answers in.
+//! Requests and answers.
 
 use expect_test::{Expect, expect};
 
@@ -21,7 +21,7 @@ fn handshake() -> Handshake {
     Handshake::new("server.example.com", "/chat", KEY).protocols(&["chat", "superchat"])
 }
 
-/// The good answer with the line that begins like `line` replaced, or with `line` added.
+/// The valid answer, with the line that begins like `line` replaced, or with `line` added.
 fn answer(line: &str) -> String {
     let name = line.split_inclusive(':').next().unwrap_or_default();
     let mut lines: Vec<&str> = ANSWER

@@ -1,15 +1,15 @@
-//! Why a request does not become a WebSocket, and the HTTP answer to it.
+//! Why a request does not become a WebSocket, and its HTTP answer.
 
 use crate::handshake::{MAX_HEAD_BYTES, MAX_HEADERS};
 
-/// A request that is refused before the application sees it. All are the client's fault.
+/// A request that is refused before the application sees it. The client is at fault in all cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandshakeError {
     /// The bytes are not an HTTP/1 request head.
     #[error("malformed HTTP request: {0}")]
     Malformed(httparse::Error),
-    /// The head passes [`MAX_HEAD_BYTES`] or [`MAX_HEADERS`].
+    /// The head exceeds [`MAX_HEAD_BYTES`] or [`MAX_HEADERS`].
     #[error("the request head is larger than {MAX_HEAD_BYTES} bytes or {MAX_HEADERS} header lines")]
     HeadTooLarge,
     /// RFC 6455 §4.2.1 (1).
@@ -50,7 +50,7 @@ pub enum HandshakeError {
 }
 
 impl HandshakeError {
-    /// The status of the HTTP answer, and a text for its body.
+    /// The status of the HTTP answer, and the text of its body.
     pub fn response(&self) -> (u16, String) {
         let status = match self {
             Self::Method => 405,
@@ -70,8 +70,8 @@ impl HandshakeError {
         (status, self.to_string())
     }
 
-    /// The header lines that belong to that status: 405 names the methods that are allowed (RFC 9110 §15.5.6), 426
-    /// what to upgrade to (§15.5.22) and which versions there are (RFC 6455 §4.4).
+    /// The header lines for that status: 405 names the allowed methods (RFC 9110 §15.5.6), 426 names the protocol to
+    /// upgrade to (§15.5.22) and its versions (RFC 6455 §4.4).
     pub fn headers(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Method => &[("Allow", "GET")],

@@ -1,4 +1,4 @@
-//! Requests in, answers out.
+//! Requests and answers.
 
 use expect_test::{Expect, expect};
 
@@ -45,7 +45,7 @@ fn upgrade(request: &str) -> Result<Upgrade, HandshakeError> {
     Upgrade::from_request(&parsed)
 }
 
-/// The 101 answer to that request, with the first sub-protocol and deflate by the default preferences.
+/// Checks the 101 answer to that request, with the first sub-protocol and deflate by the default preferences.
 fn check_accepted(replaced: &str, with: &str, expected: &Expect) {
     let upgrade = upgrade(&request(replaced, with)).unwrap();
     let deflate = upgrade.negotiate(&Preferences::default());
