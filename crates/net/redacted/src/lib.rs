@@ -1,16 +1,16 @@
-//! URLs as they may be shown in errors, logs and pages: without users and passwords.
+//! URLs for errors, logs and pages: without users and passwords.
 //!
-//! A URL is shown most often when it does not parse, so this does not parse it either.
+//! A URL is shown most often when it does not parse, so this code does not parse it either.
 
 use std::borrow::Cow;
 
-/// Stands for what is not shown.
+/// Replaces the user and the password.
 const HIDDEN: &str = "***";
 
-/// The text of a URL with `***` in the place of its user and password.
+/// The text of a URL with `***` instead of its user and password.
 ///
-/// Users and passwords end at the last `@`. A password may have a `/`, a `?` or a `#` that should have been escaped, so an
-/// `@` behind these counts too, unless what is before them can be a host of the web. Without a scheme only
+/// Users and passwords end at the last `@`. A password may contain a `/`, a `?` or a `#` that should have been escaped,
+/// so an `@` after these counts too, unless the text before them can be a host of a web URL. Without a scheme only
 /// `user:password@…` has a password.
 pub fn url(text: &str) -> Cow<'_, str> {
     let (scheme, rest) = match text.find("://") {
