@@ -1,4 +1,4 @@
-//! A verifier for those who said that they want no verification.
+//! A certificate verifier that accepts any certificate, for users who turned verification off.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 
-/// Believes every certificate, but still checks that the peer has its key.
+/// Accepts every certificate, but still checks that the peer has its key.
 #[derive(Debug)]
 pub(crate) struct AnyCertificate(pub(crate) Arc<CryptoProvider>);
 

@@ -1,8 +1,8 @@
-//! The client's side of TLS: whose certificates are believed.
+//! The client's side of TLS: which certificates are trusted.
 //!
-//! The server is a client of others (an application, Redis, an identity provider), and the load side is one of what it
-//! measures. They are all believed, or not, by the same rules. What of this is wanted, and from which files, is said by
-//! the settings of each.
+//! The server is a client of other programs (an application, Redis, an identity provider), and the load side is a
+//! client of its target. All of them use these rules. The settings of each program say which authorities it trusts, and
+//! from which files they are read.
 
 mod any_certificate;
 mod offer;
@@ -19,22 +19,21 @@ pub use self::offer::Offer;
 #[derive(Debug, thiserror::Error)]
 #[error("no certificate authorities were found on this system ({reasons}); install ca-certificates")]
 pub struct NoAuthorities {
-    /// What the search said.
+    /// The errors of the search.
     reasons: String,
 }
 
-/// A text holds no authorities that could be believed.
+/// A text without a usable certificate authority.
 #[derive(Debug, thiserror::Error)]
 #[error("it holds no usable certificate ({reason})")]
 pub struct NoCertificate {
-    /// What is wrong with it.
+    /// The fault.
     reason: String,
 }
 
-/// The authorities of a text in PEM: all of its certificates. Whatever else is in it, such as a key, is passed over.
+/// The authorities of a text in PEM: all of its certificates. Other blocks, such as a key, are skipped.
 ///
-/// # Errors
-/// When there are none, or one of them cannot be read.
+/// # Errors There is no certificate, or one cannot be read.
 pub fn authorities_in(pem: &[u8]) -> Result<RootCertStore, NoCertificate> {
     let wrong = |reason: String| NoCertificate { reason };
     let mut authorities = RootCertStore::empty();
@@ -51,14 +50,13 @@ pub fn authorities_in(pem: &[u8]) -> Result<RootCertStore, NoCertificate> {
     }
 }
 
-/// Those whom the system believes.
+/// The system's certificate authorities.
 ///
-/// # Errors
-/// When there are none.
+/// # Errors The system has none.
 pub fn system_authorities() -> Result<RootCertStore, NoAuthorities> {
     let found = rustls_native_certs::load_native_certs();
     let mut authorities = RootCertStore::empty();
-    // Systems have certificates that are too old for rustls; the others will do.
+    // Some systems have certificates that are too old for rustls. The others suffice.
     let (n_added, _n_ignored) = authorities.add_parsable_certificates(found.certs);
     if n_added > 0 {
         return Ok(authorities);
@@ -68,14 +66,14 @@ pub fn system_authorities() -> Result<RootCertStore, NoAuthorities> {
     Err(NoAuthorities { reasons })
 }
 
-/// TLS 1.2 and 1.3 with servers that one of these authorities vouches for.
+/// TLS 1.2 and 1.3 with servers whose certificate one of these authorities has signed.
 pub fn believing(authorities: RootCertStore) -> ConfigBuilder<ClientConfig, WantsClientCert> {
     Offer::default()
         .believing(authorities)
         .expect("ring has the cipher suites of TLS 1.2 and 1.3")
 }
 
-/// TLS 1.2 and 1.3 with servers that are taken for whoever they say they are.
+/// TLS 1.2 and 1.3 with servers whose certificates are not verified.
 pub fn believing_anybody() -> ConfigBuilder<ClientConfig, WantsClientCert> {
     Offer::default()
         .believing_anybody()

@@ -1,4 +1,4 @@
-//! What a client offers at the beginning of a TLS connection.
+//! The TLS versions and cipher suites that a client offers.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use rustls::{
 
 use crate::any_certificate::AnyCertificate;
 
-/// Versions and cipher suites. The default is TLS 1.2 and 1.3 with all that `ring` has.
+/// Versions and cipher suites. The default is TLS 1.2 and 1.3 with all cipher suites of `ring`.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// The versions; not empty.
+    /// The versions. Must not be empty.
     pub versions: Vec<&'static SupportedProtocolVersion>,
     /// The cipher suites, the preferred one first; each version needs one.
     pub cipher_suites: Vec<SupportedCipherSuite>,
@@ -30,10 +30,9 @@ impl Default for Offer {
 }
 
 impl Offer {
-    /// To servers that one of these authorities vouches for.
+    /// Settings for servers whose certificate one of these authorities has signed.
     ///
-    /// # Errors
-    /// When a version has no cipher suite, or there is no version.
+    /// # Errors A version has no cipher suite, or there is no version.
     pub fn believing(
         &self,
         authorities: RootCertStore,
@@ -41,10 +40,9 @@ impl Offer {
         Ok(self.builder()?.with_root_certificates(authorities))
     }
 
-    /// To servers that are taken for whoever they say they are.
+    /// Settings for servers whose certificates are not verified.
     ///
-    /// # Errors
-    /// As for [`Self::believing`].
+    /// # Errors As for [`Self::believing`].
     pub fn believing_anybody(&self) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, rustls::Error> {
         let builder = self.builder()?;
         let verifier = Arc::new(AnyCertificate(Arc::clone(builder.crypto_provider())));
