@@ -1,4 +1,4 @@
-//! Where a page is: an address of this machine alone, and a secret in its path.
+//! The address of a page: a loopback address, and a secret in its path.
 
 use std::{
     fmt::Write,
@@ -6,37 +6,36 @@ use std::{
     net::{SocketAddr, TcpListener, ToSocketAddrs},
 };
 
-/// Random bytes of the secret. Reason: as many as an id that nobody guesses.
+/// Random bytes of the secret: as many as in an id that cannot be guessed.
 const SECRET_BYTES: usize = 16;
 
-/// Why there is no page.
+/// Why a page cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// The address is not one.
+    /// The text is not an address.
     #[error("{0}; expected a host and a port, for example localhost:5665")]
     Address(io::Error),
-    /// Others could reach it.
+    /// Other machines could reach the address.
     #[error(
         "{0} is reachable from other machines, and the page is for this one only; expected a loopback address, for \
          example localhost:5665"
     )]
     NotLoopback(SocketAddr),
-    /// The port is taken, or may not be used.
+    /// The port is in use, or the process may not use it.
     #[error("cannot listen: {0}; port 0 takes a free one")]
     Listen(io::Error),
 }
 
-/// Listens on `address`, `host:port` of this machine; connections are accepted without blocking.
+/// Listens on `address`, `host:port` of this machine. Accepting does not block.
 ///
-/// # Errors
-/// When the address is not one of this machine alone, or is taken.
+/// # Errors The address is not a loopback address, or is in use.
 pub fn listen(address: &str) -> Result<TcpListener, ListenError> {
     let listener = TcpListener::bind(loopback(address)?.as_slice()).map_err(ListenError::Listen)?;
     listener.set_nonblocking(true).map_err(ListenError::Listen)?;
     Ok(listener)
 }
 
-/// The addresses of `address`, if all of them are this machine's own.
+/// The socket addresses of `address`, if all of them are loopback addresses.
 fn loopback(address: &str) -> Result<Vec<SocketAddr>, ListenError> {
     let resolved: Vec<SocketAddr> = address.to_socket_addrs().map_err(ListenError::Address)?.collect();
     match resolved.iter().find(|found| !found.ip().is_loopback()) {
@@ -45,10 +44,9 @@ fn loopback(address: &str) -> Result<Vec<SocketAddr>, ListenError> {
     }
 }
 
-/// What nobody guesses: 32 hexadecimal digits.
+/// A secret that cannot be guessed: 32 hexadecimal digits.
 ///
-/// # Errors
-/// When the system has no random numbers.
+/// # Errors The system has no random numbers.
 pub fn secret() -> io::Result<String> {
     let mut random = [0; SECRET_BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;

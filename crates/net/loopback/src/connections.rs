@@ -1,4 +1,4 @@
-//! Connections: HTTP/1.1, a bounded number of them.
+//! Connections: HTTP/1.1, and a bounded number of them.
 
 use std::{convert::Infallible, future::Future, sync::Arc, time::Duration};
 
@@ -13,14 +13,14 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Connections at the same time; further ones wait to be accepted. Reason: a browser has up to six to one place.
+/// The most connections at the same time. Further ones wait to be accepted. A browser opens up to six to one server.
 pub const MAX_CONNECTIONS: usize = 32;
 
 /// How long a client may take to send a request.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Accepts connections for ever, each with a conversation of its own. To be polled on a `LocalSet`; when it is dropped,
-/// conversations end.
+/// Accepts connections forever and starts a conversation for each. Must be polled on a `LocalSet`. Its drop ends all
+/// conversations.
 pub async fn accept<C>(listener: TcpListener, converse: impl Fn(TcpStream) -> C) -> Infallible
 where
     C: Future<Output = ()> + 'static,
@@ -38,14 +38,14 @@ where
                     drop(place);
                 });
             }
-            // There may be too many open files at this moment.
+            // There may be too many open files at the moment.
             Err(_) => tokio::time::sleep(REQUEST_TIMEOUT / 10).await,
         }
         while connections.try_join_next().is_some() {}
     }
 }
 
-/// HTTP/1.1 in which requests come in time.
+/// HTTP/1.1 with a timeout for requests.
 pub fn protocol() -> http1::Builder {
     let mut protocol = http1::Builder::new();
     protocol
@@ -54,8 +54,8 @@ pub fn protocol() -> http1::Builder {
     protocol
 }
 
-/// Tells browsers that nothing of a page goes elsewhere, and that nobody else shows it as a part of theirs. `policy` is
-/// its Content-Security-Policy; `None` for a page that has one of its own.
+/// Adds headers that keep a page's data private, and that keep other pages from showing it in a frame. `policy` is its
+/// Content-Security-Policy; `None` for a page that has one of its own.
 pub fn guard(headers: &mut HeaderMap, policy: Option<&'static str>) {
     const FIXED: [(HeaderName, &str); 4] = [
         (header::CACHE_CONTROL, "no-store"),

@@ -1,8 +1,8 @@
-//! Pages for the browsers of this machine, and for nobody else.
+//! Pages for browsers on this machine only.
 //!
-//! Whoever has such a page sees runs, or controls one. So it listens on a loopback address; its path begins with a
-//! secret, which no other user of the machine and no web page can guess; it answers only under the names of this machine,
-//! so that no other name can be pointed to it; and its connections are few and bounded in time.
+//! Such a page shows runs, or controls one. So it listens on a loopback address. Its path begins with a secret, which
+//! other users of the machine and web pages cannot guess. It answers only under the names of this machine, so that no
+//! other name can be pointed to it. Its connections are few and bounded in time.
 
 mod address;
 mod connections;
@@ -14,7 +14,7 @@ pub use self::{
     origin::Origin,
 };
 
-/// What follows the secret in a path; `None` for those who do not know it.
+/// The rest of a path after the secret. `None` if the path does not begin with the secret.
 pub fn within<'a>(path: &'a str, secret: &str) -> Option<&'a str> {
     path.strip_prefix('/')?.strip_prefix(secret)?.strip_prefix('/')
 }

@@ -1,4 +1,4 @@
-//! Whether a request comes from the page itself.
+//! Decides whether a request comes from the page itself.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,10 +7,10 @@ use hyper::{
     http::uri::Authority,
 };
 
-/// The port that browsers leave out (RFC 9110 §4.2.1).
+/// The port that browsers omit (RFC 9110 §4.2.1).
 const HTTP_PORT: u16 = 80;
 
-/// What a request says of where it comes from.
+/// The headers of a request that tell its origin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin<'a> {
     /// `Host`.
@@ -22,7 +22,7 @@ pub struct Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// What the headers of a request say.
+    /// Reads the headers of a request.
     pub fn of(headers: &'a HeaderMap) -> Self {
         let header = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         Self {
@@ -32,14 +32,15 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// Whether it was sent to this machine under one of its own names, and to this port. A web page whose name was pointed
-    /// to this machine asks under that name.
+    /// Whether the request was sent to this machine under one of its own names, and to this port. A web page whose name
+    /// was pointed to this machine uses that name.
     pub fn is_local(&self, address: SocketAddr) -> bool {
         let port = self.authority().map(|host| host.port_u16().unwrap_or(HTTP_PORT));
         port == Some(address.port()) && self.names_this_machine()
     }
 
-    /// Whether it was sent under one of this machine's own names, whatever the port: it may have been forwarded.
+    /// Whether the request was sent under one of this machine's own names, with any port, because it may have been
+    /// forwarded.
     pub fn names_this_machine(&self) -> bool {
         self.authority().is_some_and(|authority| {
             let name = authority.host();
