@@ -1,11 +1,11 @@
-//! The text of a summary as it lies in the database: deflated (zlib, RFC 1950). A summary is a tenth of its size then.
+//! The text of a summary in the database, compressed (zlib, RFC 1950) to a tenth of its size.
 
 use std::io::{self, Read, Write};
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
-/// The longest text, in bytes. Reason: twenty times as long as a summary gets, and no more than a machine has at hand
-/// when the file was damaged on purpose.
+/// The longest text, in bytes: twenty times the longest summary, and still little enough memory for any machine if the
+/// file was manipulated.
 const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) fn deflate(text: &str) -> io::Result<Vec<u8>> {
@@ -14,8 +14,7 @@ pub(crate) fn deflate(text: &str) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// # Errors
-/// When the bytes are no deflated text, or one of more than 64 MiB.
+/// # Errors The bytes are not compressed text, or the text is longer than 64 MiB.
 pub(crate) fn inflate(deflated: &[u8]) -> io::Result<String> {
     let mut text = String::new();
     let n_bytes = ZlibDecoder::new(deflated)

@@ -10,36 +10,36 @@ use thiserror::Error;
 
 use crate::schema;
 
-/// Why the history cannot be read or written. None of it can harm a run.
+/// Why the history cannot be read or written. These errors never affect a run.
 #[derive(Debug, Error)]
 pub enum HistoryError {
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     #[error("cannot create the folder {folder}: {error}")]
     Folder {
-        /// Which one.
+        /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// Nobody knows whether there is a history.
+    /// It is unknown whether there is a history.
     #[error("cannot look for {path}: {error}")]
     Hidden {
         /// The database.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
-    /// The file is not what it should be.
+    /// The file is damaged, or not a history.
     #[error(
         "{path} is damaged, or no history of Plimsoll's ({problem}); move it away, and the next run begins a new one"
     )]
     Damaged {
         /// The database.
         path: PathBuf,
-        /// How that is known.
+        /// The symptom.
         problem: String,
     },
-    /// The file is of a later version of this program.
+    /// A newer version of this program wrote the file.
     #[error(
         "{path} was written by a newer version of Plimsoll: its format is {found}, and this version knows formats up to \
          {known}; run the newer version, or keep the runs of this one in another folder",
@@ -48,21 +48,21 @@ pub enum HistoryError {
     Newer {
         /// The database.
         path: PathBuf,
-        /// Its format.
+        /// The format's number.
         found: i64,
     },
-    /// Another process writes, for longer than is waited.
+    /// Another process has held the lock for too long.
     #[error("{path} is locked by another process")]
     Locked {
         /// The database.
         path: PathBuf,
     },
-    /// SQLite could not do it: no permission, no space.
+    /// SQLite failed, for example because of permissions or a full disk.
     #[error("cannot use {path}: {error}")]
     Database {
         /// The database.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: rusqlite::Error,
     },
     /// There is no such run.
@@ -71,21 +71,21 @@ pub enum HistoryError {
          before; `plimsoll runs list` shows them"
     )]
     Unknown {
-        /// As it was given.
+        /// The given text.
         reference: String,
     },
-    /// The beginning of several ids.
+    /// Several ids begin with the given text.
     #[error("`{prefix}` is the beginning of several runs: {}; write more of the id", ids.join(", "))]
     Ambiguous {
-        /// As it was given.
+        /// The given text.
         prefix: String,
-        /// Some of them.
+        /// Some of these ids.
         ids: Vec<String>,
     },
 }
 
 impl HistoryError {
-    /// What SQLite says of the database at `path`.
+    /// Converts SQLite's error for the database at `path`.
     pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match error.sqlite_error_code() {

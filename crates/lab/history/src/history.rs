@@ -18,17 +18,17 @@ use crate::{
 /// The database's name in its folder.
 pub const DATABASE: &str = "runs.db";
 
-/// How long another process's write is waited for. Reason: one takes milliseconds, so this is for a disk that hangs or a
+/// How long to wait for another process's write. A write takes milliseconds, so this is for a disk that hangs or a
 /// hundred processes that end at once.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Ids that an error text shows.
+/// Ids that an error text lists.
 const SHOWN_IDS: u32 = 5;
 
-/// The runs of a folder.
+/// The runs in a folder.
 ///
-/// SQLite's rollback journal is kept, not its write-ahead log: that needs memory that processes share, which network
-/// file systems (where home directories may lie) do not have, and a run writes once.
+/// The database uses SQLite's rollback journal, not its write-ahead log. The latter needs memory shared between
+/// processes, which network file systems (where home directories may be) do not offer, and a run writes only once.
 #[derive(Debug)]
 pub struct History {
     connection: Connection,
@@ -36,10 +36,10 @@ pub struct History {
 }
 
 impl History {
-    /// Opens the history in `folder`; makes what is not there.
+    /// Opens the history in `folder`, and creates the folder and the database if necessary.
     ///
-    /// # Errors
-    /// When that cannot be, or the file is damaged, of another program or of a newer version.
+    /// # Errors They cannot be created, or the file is damaged, belongs to another program, or was written by a newer
+    /// version.
     pub fn open(folder: &Path) -> Result<Self, HistoryError> {
         fs::create_dir_all(folder).map_err(|error| HistoryError::Folder {
             folder: folder.to_owned(),
@@ -56,10 +56,9 @@ impl History {
         Ok(Self { connection, path })
     }
 
-    /// The same for one that is there; `None` when there is none.
+    /// Opens an existing history. Returns `None` if there is none.
     ///
-    /// # Errors
-    /// As [`open`](Self::open).
+    /// # Errors As for [`open`](Self::open).
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, HistoryError> {
         let path = folder.join(DATABASE);
         match path.try_exists() {
@@ -69,10 +68,9 @@ impl History {
         }
     }
 
-    /// Keeps a run with its tags, and the text of its summary.
+    /// Saves a run with its tags and the text of its summary.
     ///
-    /// # Errors
-    /// When there is one with this id, or it cannot be written.
+    /// # Errors A run with this id exists, or the database cannot be written.
     pub fn save(&mut self, run: &Run, document: &str) -> Result<(), HistoryError> {
         let deflated = document::deflate(document).map_err(|error| self.damaged(&error))?;
         self.change(|transaction| {
@@ -98,10 +96,9 @@ impl History {
         })
     }
 
-    /// The runs that a filter leaves, newest first.
+    /// The runs that match a filter, newest first.
     ///
-    /// # Errors
-    /// When the database cannot be read.
+    /// # Errors The database cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Run>, HistoryError> {
         let query = format!(
             "SELECT {COLUMNS} FROM runs
@@ -113,7 +110,7 @@ impl History {
                AND (:before IS NULL OR started_at < :before)
              ORDER BY started_at DESC, id DESC LIMIT :limit"
         );
-        // A negative limit is none.
+        // For SQLite a negative limit means no limit.
         let limit = filter.limit.map_or(-1, i64::from);
         self.read(|connection| {
             let mut statement = connection.prepare(&query)?;
@@ -128,10 +125,9 @@ impl History {
         })
     }
 
-    /// What there is to filter by.
+    /// The values to filter by.
     ///
-    /// # Errors
-    /// When the database cannot be read.
+    /// # Errors The database cannot be read.
     pub fn choices(&self) -> Result<Choices, HistoryError> {
         self.read(|connection| {
             let all = |query| -> rusqlite::Result<Vec<String>> {
@@ -149,11 +145,10 @@ impl History {
         })
     }
 
-    /// The runs that a person means: one by `latest`, `latest~N`, its id or the beginning of it, and all of a tag, the
-    /// newest first. A tag wins over the beginning of an id.
+    /// The runs that a reference names: a single run for `latest`, `latest~N`, an id or its beginning; for a tag all
+    /// runs with it, newest first. A tag takes precedence over the beginning of an id.
     ///
-    /// # Errors
-    /// When there is none, or the beginning fits several.
+    /// # Errors There is no such run, or several ids have this beginning.
     pub fn find(&self, reference: &str) -> Result<Vec<Run>, HistoryError> {
         let unknown = || HistoryError::Unknown {
             reference: reference.to_owned(),
@@ -185,7 +180,7 @@ impl History {
         }
     }
 
-    /// The first few whose ids begin so, whatever the case, in the order of their ids.
+    /// The first few runs whose ids begin with `prefix`, in any case, in the order of their ids.
     fn beginning_with(&self, prefix: &str) -> Result<Vec<Run>, HistoryError> {
         if prefix.is_empty() {
             return Ok(Vec::new());
@@ -201,10 +196,9 @@ impl History {
         })
     }
 
-    /// The text of a run's summary, by its whole id.
+    /// The text of a run's summary, by its full id.
     ///
-    /// # Errors
-    /// When there is no such run, or the text is damaged.
+    /// # Errors There is no such run, or the text is damaged.
     pub fn document(&self, id: &str) -> Result<String, HistoryError> {
         let deflated: Option<Vec<u8>> = self.read(|connection| {
             connection
@@ -219,10 +213,10 @@ impl History {
         document::inflate(&deflated).map_err(|error| self.damaged(&error))
     }
 
-    /// Adds tags to a run and takes others away, by its whole id. Those that it has, or has not, are left as they are.
+    /// Adds tags to a run and removes others, by its full id. Adding a tag that it has, or removing one that it lacks,
+    /// changes nothing.
     ///
-    /// # Errors
-    /// When it cannot be written.
+    /// # Errors The database cannot be written.
     pub fn tag(&mut self, id: &str, added: &[String], removed: &[String]) -> Result<(), HistoryError> {
         self.change(|transaction| {
             for tag in added {
@@ -235,10 +229,9 @@ impl History {
         })
     }
 
-    /// Writes about a run, by its whole id; an empty text takes the note away.
+    /// Sets the note of a run, by its full id. An empty text removes the note.
     ///
-    /// # Errors
-    /// When it cannot be written.
+    /// # Errors The database cannot be written.
     pub fn note(&mut self, id: &str, text: &str) -> Result<(), HistoryError> {
         let note = (!text.is_empty()).then_some(text);
         self.change(|transaction| {
@@ -247,10 +240,9 @@ impl History {
         })
     }
 
-    /// Forgets runs, by their whole ids, all or none.
+    /// Removes runs, by their full ids: all or none.
     ///
-    /// # Errors
-    /// When it cannot be written.
+    /// # Errors The database cannot be written.
     pub fn remove(&mut self, ids: &[String]) -> Result<(), HistoryError> {
         self.change(|transaction| {
             for id in ids {
@@ -258,17 +250,17 @@ impl History {
             }
             Ok(())
         })?;
-        // Gives the space back. Whether that works changes nothing: the next runs take it otherwise.
+        // Shrinks the file. If that fails, later runs use the space.
         let _space_stays = self.connection.execute_batch("VACUUM");
         Ok(())
     }
 
-    /// What is done as a whole, or not at all.
+    /// Runs a change as one transaction.
     fn change(
         &mut self,
         change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
     ) -> Result<(), HistoryError> {
-        // Taking the lock for writing at once: two that read first and then both want to write would not get on.
+        // Takes the write lock at once. Two processes that first read and then want to write would block each other.
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate);

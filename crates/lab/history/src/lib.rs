@@ -1,7 +1,7 @@
-//! Runs that are kept: one embedded SQLite database in one folder.
+//! Saved runs: one embedded SQLite database in one folder.
 //!
-//! A run is kept as the text of its summary and a few columns to find it by. What the text says is not known here;
-//! neither are executors, terminals and the place of the folder. Several processes may write at once.
+//! A run is saved as the text of its summary and a few columns for searching. This crate does not know the contents of
+//! the text, executors, terminals, or the location of the folder. Several processes may write at once.
 //!
 //! ```
 //! # let folder = std::env::temp_dir().join(format!("plimsoll-history-doc-{}", std::process::id()));

@@ -1,17 +1,17 @@
-//! How people name runs: the beginning of an id, a tag, `latest`, `latest~1`.
+//! References to runs: the beginning of an id, a tag, `latest`, `latest~1`.
 
 use thiserror::Error;
 
 /// The newest run.
 const LATEST: &str = "latest";
 
-/// The longest tag, in characters. Reason: it has to fit into a table.
+/// The longest tag, in characters. It has to fit into a table.
 const LONGEST_TAG: usize = 64;
 
-/// What may stand in a tag besides letters and digits.
+/// The characters that a tag may have besides letters and digits.
 const MARKS: &str = "._/+-";
 
-/// Why a text is no tag.
+/// A text that is not a valid tag.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{0}` is no tag: it has to have 1 to 64 letters, digits and {MARKS}, not - first, and must not be `latest`; for \
@@ -19,10 +19,9 @@ const MARKS: &str = "._/+-";
 )]
 pub struct NoTag(String);
 
-/// Whether a text can be a tag: one that no other name of a run looks like.
+/// Checks a tag. It must not look like another kind of reference.
 ///
-/// # Errors
-/// When it cannot.
+/// # Errors The text is not a valid tag.
 pub fn check_tag(text: &str) -> Result<(), NoTag> {
     let n_characters = text.chars().count();
     let is_allowed = |character: char| character.is_alphanumeric() || MARKS.contains(character);
@@ -37,7 +36,7 @@ pub fn check_tag(text: &str) -> Result<(), NoTag> {
     }
 }
 
-/// Of `latest~N` the `N`, 0 of `latest`; `None` for anything else.
+/// The `N` of `latest~N`, and 0 for `latest`. `None` for any other text.
 pub(crate) fn steps_back(reference: &str) -> Option<u32> {
     match reference.strip_prefix(LATEST)? {
         "" => Some(0),

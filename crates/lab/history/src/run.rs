@@ -1,73 +1,73 @@
-//! What runs are listed and found by.
+//! The columns by which runs are listed and found.
 
 use rusqlite::Row;
 
 /// The columns of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// Unique; later runs have greater ones.
+    /// The id. It is unique, and later runs have greater ids.
     pub id: String,
-    /// RFC 3339, UTC, so that texts sort as times do.
+    /// The start time as RFC 3339 in UTC, so that texts sort in the order of time.
     pub started_at: String,
-    /// What was run: a file, or a name.
+    /// The file or the name that was run.
     pub name: String,
-    /// What kind of run it was, such as `k6`.
+    /// The kind of run, such as `k6`.
     pub kind: String,
-    /// The command line as it was typed, with the program as `plimsoll`.
+    /// The command line as it was typed, beginning with `plimsoll`.
     pub command: String,
-    /// How long it took.
+    /// The duration in seconds.
     pub duration_seconds: f64,
-    /// Virtual users that existed.
+    /// The greatest number of virtual users.
     pub vus_max: u32,
-    /// One word for how it ended.
+    /// The outcome in one word.
     pub verdict: String,
     /// Whether the generator was the bottleneck.
     pub saturated: bool,
     /// A few figures for people.
     pub figures: String,
-    /// What somebody wrote about it.
+    /// A person's note about the run.
     pub note: Option<String>,
-    /// In alphabetical order.
+    /// The tags in alphabetical order.
     pub tags: Vec<String>,
 }
 
-/// Which runs to list; all that is `Some` must hold.
+/// A filter for runs. All conditions that are `Some` must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Bears this tag.
+    /// The run has this tag.
     pub tag: Option<String>,
-    /// The name has this in it.
+    /// The run's name contains this text.
     pub name: Option<String>,
-    /// Is of this kind.
+    /// The run is of this kind.
     pub kind: Option<String>,
-    /// Ended so.
+    /// The run has this outcome.
     pub verdict: Option<String>,
-    /// Began at this moment or later: RFC 3339, UTC.
+    /// The run began at this time or later: RFC 3339, UTC.
     pub since: Option<String>,
-    /// Began before this moment: RFC 3339, UTC.
+    /// The run began before this time: RFC 3339, UTC.
     pub before: Option<String>,
-    /// As many at most, the newest.
+    /// The greatest number of runs; the newest ones are listed.
     pub limit: Option<u32>,
 }
 
-/// What runs of a history are told apart by.
+/// The values by which the runs of a history can be filtered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
-    /// How many runs there are.
+    /// The number of runs.
     pub n_runs: u32,
-    /// The kinds that there are, in alphabetical order.
+    /// All kinds, in alphabetical order.
     pub kinds: Vec<String>,
-    /// How runs ended, in alphabetical order.
+    /// All outcomes, in alphabetical order.
     pub verdicts: Vec<String>,
     /// All tags, in alphabetical order.
     pub tags: Vec<String>,
 }
 
-/// The columns that [`read`] takes, of the table `runs`.
+/// The columns of the table `runs` that [`read`] needs.
 pub(crate) const COLUMNS: &str = "id, started_at, name, kind, command, duration_seconds, vus_max, verdict, saturated, \
      figures, note, (SELECT group_concat(tag, char(10) ORDER BY tag) FROM tags WHERE tags.run = runs.id)";
 
-/// A run of a row with [`COLUMNS`].
+/// Reads a run from a row with [`COLUMNS`].
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
     let tags: Option<String> = row.get(11)?;
     Ok(Run {

@@ -1,4 +1,4 @@
-//! The tables, and how those of earlier versions become those of this one.
+//! The tables, and the migrations from earlier formats.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::HistoryError;
 
-/// Written into the file, so that the database of another program is not taken for ours: `PLMS`.
+/// Written into the file, so that another program's database is not mistaken for a history: `PLMS`.
 const APPLICATION_ID: i64 = 0x504c_4d53;
 
-/// What takes format `i` to format `i + 1`. A step that was released is never changed; later formats get steps of
+/// Statement `i` migrates format `i` to format `i + 1`. A released step is never changed; later formats get steps of
 /// their own.
 const STEPS: [&str; 1] = ["
     CREATE TABLE runs (
@@ -42,7 +42,7 @@ const STEPS: [&str; 1] = ["
 /// The format that this version writes (SQLite's `user_version`).
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
 
-/// Makes the tables, or brings those of an earlier version up to date. Processes that do so at once take turns.
+/// Creates the tables, or migrates those of an earlier version. Concurrent processes take turns.
 pub(crate) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), HistoryError> {
     let sqlite = |error| HistoryError::of_sqlite(path, error);
     if number(connection, "user_version").map_err(sqlite)? == VERSION {
@@ -51,7 +51,7 @@ pub(crate) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Hi
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(sqlite)?;
-    // Another process may have been faster.
+    // Another process may have migrated the file meanwhile.
     let found = number(&transaction, "user_version").map_err(sqlite)?;
     if found > VERSION {
         check_owner(&transaction, path)?;

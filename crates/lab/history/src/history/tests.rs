@@ -1,4 +1,4 @@
-//! What comes back from the database, what people call runs, and files that are not what they should be.
+//! Stored runs, references to runs, and invalid files.
 
 use std::{
     sync::{Arc, Barrier},
@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-/// A folder of one test, which goes with it.
+/// A test's temporary folder, deleted on drop.
 struct TestFolder(PathBuf);
 
 impl TestFolder {
@@ -29,7 +29,7 @@ impl Drop for TestFolder {
     }
 }
 
-/// A run that began at this minute.
+/// A run that began in this minute.
 fn run(id: &str, minute: u32, tags: &[&str]) -> Run {
     Run {
         id: id.to_owned(),
@@ -244,7 +244,7 @@ fn tags_notes_and_runs_can_be_changed() {
     assert_eq!(ids(&history.list(&Filter::default()).unwrap()), ["01AB"]);
     assert!(history.document("01AA").is_err());
     assert!(history.find("fast").is_err());
-    // A tag of a run that is not there would come back with the next one of this id.
+    // A tag of a missing run would reappear with the next run of this id.
     assert!(history.tag("01AA", &new, &[]).is_err());
 }
 
@@ -267,7 +267,7 @@ fn processes_may_begin_and_write_at_once() {
             let (path, start) = (folder.0.clone(), Arc::clone(&start));
             thread::spawn(move || {
                 start.wait();
-                // A connection of its own for each, as processes have.
+                // Each has a connection of its own, as processes have.
                 for number in 0..N_RUNS {
                     let mut history = History::open(&path).unwrap();
                     history
@@ -292,7 +292,7 @@ fn refuses(folder: &TestFolder, expected: &Expect) {
     let before = fs::read(folder.database()).unwrap();
     let error = History::open(&folder.0).unwrap_err().to_string();
     expected.assert_eq(&error.replace(&folder.0.display().to_string(), "DIR"));
-    // What cannot be read is left as it is.
+    // A file that cannot be read stays unchanged.
     assert_eq!(fs::read(folder.database()).unwrap(), before);
 }
 
