@@ -1,12 +1,12 @@
 //! An Action Cable consumer (base protocol): welcome, subscriptions, actions, and an inbox of messages.
 //!
-//! It speaks the [`Dialect`](plimsoll_cable::subprotocol::Dialect) of the sub-protocol that the server has chosen: JSON, or
-//! one of the binary encodings, whose messages are handed on as the JSON that they stand for.
+//! It uses the [`Dialect`](plimsoll_cable::subprotocol::Dialect) of the sub-protocol that the server has chosen: JSON,
+//! or one of the binary encodings, whose messages are converted to JSON.
 //!
-//! [`Client`] is for users who do one thing after the other, such as the virtual users of a chat scenario. Those
-//! who keep ten thousand mute listeners use [`open`] and [`subscribe`] on a bare
-//! [`Connection`](crate::websocket::Connection) and then read it themselves. Scripts, which wait for one thing while others
-//! go on, use a [`session`].
+//! [`Client`] is for users that do one thing after the other, such as the virtual users of a chat scenario. Callers
+//! with ten thousand mute listeners use [`open`] and [`subscribe`] on a bare
+//! [`Connection`](crate::websocket::Connection) and then read it themselves. Scripts, which wait for one thing while
+//! others continue, use a [`session`].
 
 mod client;
 mod error;

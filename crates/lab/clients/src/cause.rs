@@ -1,7 +1,7 @@
-//! Why clients fail, coarse enough to be counted by.
+//! Causes of client failures, coarse enough for counting.
 //!
-//! Error texts carry addresses and operating-system words, so grouping failures by text gives one group per
-//! client. A cause is what a person would count.
+//! Error texts contain addresses and operating-system words, so grouping failures by text gives one group per client. A
+//! cause is what a person would count.
 
 use std::{fmt, io};
 
@@ -9,7 +9,7 @@ use std::{fmt, io};
 const EMFILE: i32 = 24;
 const ENFILE: i32 = 23;
 
-/// A phase of getting ready, and so a place where a deadline can strike.
+/// A phase of getting ready, in which a deadline can pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// The TCP connection.
@@ -27,7 +27,7 @@ pub enum Phase {
 /// A group of failures.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// Nobody listens, or the listener refuses.
+    /// No process listens, or the listener refuses.
     Refused,
     /// The server or something between tore the connection down.
     Reset,
@@ -43,7 +43,7 @@ pub enum Cause {
     Unreachable,
     /// The deadline passed in this phase.
     TimedOut(Phase),
-    /// TLS did not come about: most often, the server's certificate is not believed.
+    /// TLS failed: most often, the server's certificate is not trusted.
     Tls,
     /// The server answered the upgrade with this HTTP status.
     Status(u16),
@@ -51,7 +51,7 @@ pub enum Cause {
     Handshake,
     /// The server did not agree to the sub-protocol that the encoding needs.
     NotAgreed,
-    /// What the server sent later breaks the protocol.
+    /// A later message of the server breaks the protocol.
     Protocol,
     /// The server rejected the subscription.
     Rejected,
@@ -61,11 +61,11 @@ pub enum Cause {
     Io(io::ErrorKind),
 }
 
-/// A reason is the server's text; a group's name needs no more of it.
+/// The length of a reason in a group's name, in characters. The reason is the server's text.
 const MAX_REASON_CHARS: usize = 40;
 
 impl Cause {
-    /// The group of an error of the operating system.
+    /// The cause of an error of the operating system.
     pub fn of_io(error: &io::Error) -> Self {
         match (error.kind(), error.raw_os_error()) {
             (_, Some(EMFILE | ENFILE)) => Self::NoFile,
@@ -78,7 +78,7 @@ impl Cause {
         }
     }
 
-    /// The group of an Action Cable `disconnect`.
+    /// The cause of an Action Cable `disconnect`.
     pub fn of_disconnect(reason: &str) -> Self {
         Self::Disconnected(reason.chars().take(MAX_REASON_CHARS).collect())
     }

@@ -1,5 +1,5 @@
-//! From a host name to a TCP connection, under the options of a run (docs/reference/run-options.md): overrides of names,
-//! names and addresses that must not be reached, a cache of name look-ups, source addresses.
+//! From a host name to a TCP connection, under the options of a run (docs/reference/run-options.md): overrides of
+//! names, forbidden names and addresses, a cache of name look-ups, source addresses.
 
 mod blocked;
 mod error;
@@ -25,24 +25,23 @@ pub use self::{
 };
 use crate::tcp;
 
-/// The rules; one value serves all workers of a run.
+/// The rules for connecting. One value serves all workers of a run.
 #[derive(Debug, Default)]
 pub struct Dialer {
-    /// Hosts that are somewhere else than the system says (`hosts`).
+    /// Addresses that replace those of the system (`hosts`).
     pub overrides: Overrides,
-    /// Hosts that must not be reached (`blockHostnames`). They win over overrides.
+    /// Forbidden hosts (`blockHostnames`). They take precedence over overrides.
     pub blocked_hosts: Vec<HostPattern>,
-    /// Addresses that must not be reached (`blacklistIPs`).
+    /// Forbidden addresses (`blacklistIPs`).
     pub blocked_networks: Vec<Network>,
-    /// Finds addresses of names.
+    /// Resolves names.
     pub resolver: Resolver,
 }
 
 impl Dialer {
-    /// Where `host` (without brackets) is reached.
+    /// The address of `host` (without brackets).
     ///
-    /// # Errors
-    /// When it has no address, or must not be reached.
+    /// # Errors The host has no address, or is forbidden.
     pub async fn locate(&self, host: &str, port: u16) -> Result<SocketAddr, DialError> {
         let literal: Option<IpAddr> = host.parse().ok();
         if literal.is_none() && self.blocked_hosts.iter().any(|pattern| pattern.matches(host)) {
@@ -63,10 +62,9 @@ impl Dialer {
         }
     }
 
-    /// Connects; what goes over the connection is added to `traffic`.
+    /// Connects. Adds the connection's bytes to `traffic`.
     ///
-    /// # Errors
-    /// [`DialError::Connect`]; there is one attempt.
+    /// # Errors [`DialError::Connect`]; there is one attempt.
     pub async fn connect(
         &self,
         address: SocketAddr,

@@ -1,12 +1,13 @@
 //! A timed HTTP client for load: each phase of each exchange on a monotonic clock, connections of one virtual user.
 //!
-//! A [`Client`] stands for one person: it has its own connections, kept open between requests (HTTP/1.1, and HTTP/2
-//! where a server over TLS has it). It has no tasks: a connection moves only while a request is polled. So one that
-//! idles answers no HTTP/2 ping, and that the server closed it shows at the next request, which then takes another one.
+//! A [`Client`] stands for one person: it has its own connections, kept open between requests (HTTP/1.1, and HTTP/2 if
+//! a server over TLS supports it). It has no tasks: a connection makes progress only while a request is polled. So an
+//! idle connection answers no HTTP/2 ping. If the server closed it, the next request notices that and uses another
+//! connection.
 //!
 //! A [`Repeater`] is for benches: one request, which a [`Template`] holds, over one connection.
 //!
-//! NTLM is absent: it authenticates connections, not requests, with withdrawn ciphers (MD4, RC4).
+//! NTLM is not supported: it authenticates connections, not requests, with withdrawn ciphers (MD4, RC4).
 
 mod chunked;
 mod client;

@@ -1,6 +1,6 @@
 //! A connection with or without TLS, behind one type.
 //!
-//! An enum and no trait object, because ten thousand idle connections of a worker have one each, and a plain one
+//! An enum and not a trait object, because ten thousand idle connections of a worker have one each, and a plain one
 //! must cost no more than its socket.
 
 use std::{
@@ -17,23 +17,23 @@ use crate::dial::Counted;
 /// Bytes to and from a server.
 #[derive(Debug)]
 pub(crate) enum Stream {
-    /// As they are.
+    /// Plain bytes.
     Plain(Counted),
-    /// Enciphered. On the heap: it is thirty times as large as the other one.
+    /// Encrypted bytes. Boxed, because it is thirty times as large as the other variant.
     Tls(Box<TlsStream<Counted>>),
 }
 
 impl Stream {
-    /// Writes what the socket takes at once. What it does not take, nobody waits for: the caller writes again when it
-    /// polls next. An error shows again then, too.
+    /// Writes as many bytes as the socket takes at once. No task is woken for the rest: the caller writes again at its
+    /// next poll. An error shows again then, too.
     ///
-    /// Returns how many bytes it took.
+    /// Returns the number of bytes taken.
     pub(crate) fn try_write(&mut self, bytes: &[u8]) -> usize {
         let mut nobody = Context::from_waker(Waker::noop());
         let Poll::Ready(Ok(n_written)) = Pin::new(&mut *self).poll_write(&mut nobody, bytes) else {
             return 0;
         };
-        // TLS may have taken the bytes without having passed them on.
+        // TLS may have taken the bytes without having written them.
         let _ = Pin::new(self).poll_flush(&mut nobody);
         n_written
     }

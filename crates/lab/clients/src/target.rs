@@ -1,7 +1,7 @@
-//! Where a client connects to: a `ws://` or `wss://` URL taken apart once, before thousands of connects use it.
+//! The target of a client: a `ws://` or `wss://` URL, parsed once, before thousands of connects use it.
 //!
-//! A whole URL library is not needed: RFC 6455 §3 allows only scheme, host, port, path and query, and
-//! anything else in the text is a mistake that the user should hear about before the load starts.
+//! A URL library is not needed: RFC 6455 §3 allows only scheme, host, port, path and query, and anything else in the
+//! text is a mistake that must be reported before the load starts.
 
 use std::{
     borrow::Cow,
@@ -9,7 +9,7 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-/// One WebSocket server address: `ws://host[:port][/path][?query]`, or the same with `wss`.
+/// One WebSocket server address: `ws://host[:port][/path][?query]`, or with `wss`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     scheme: Scheme,
@@ -25,7 +25,7 @@ enum Scheme {
 }
 
 impl Scheme {
-    /// The port of URLs that name none (RFC 6455 §3).
+    /// The default port (RFC 6455 §3).
     fn default_port(self) -> u16 {
         match self {
             Self::Ws => 80,
@@ -41,7 +41,7 @@ enum Host {
     Ip(IpAddr),
 }
 
-/// Why a text is not a target. All variants are the caller's fault: usage errors, exit code 2.
+/// Why a text is not a target. All variants are the caller's mistakes: usage errors, exit code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// No `scheme://` at the front.
@@ -70,13 +70,13 @@ pub enum TargetError {
         /// The text without user and password.
         url: String,
     },
-    /// A bracketed host that is no IPv6 address, or an IPv6 address without brackets.
+    /// A bracketed host that is not an IPv6 address, or an IPv6 address without brackets.
     #[error("{url:?} has a bad IPv6 address; write it in brackets, for example ws://[::1]:8080/cable")]
     Ipv6 {
         /// The text as given.
         url: String,
     },
-    /// A port that is no number from 1 to 65535.
+    /// A port that is not a number from 1 to 65535.
     #[error("{url:?} has the port {port:?}; expected a number from 1 to 65535")]
     Port {
         /// The text as given.
@@ -125,7 +125,7 @@ impl Target {
     /// # Errors
     /// [`TargetError`] says what is wrong and shows a good URL.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
-        // Before anything is said of another part, which might show the password.
+        // Checked first, because errors about other parts could show the password.
         if let Cow::Owned(url) = plimsoll_redacted::url(url) {
             return Err(TargetError::UserInfo { url });
         }
@@ -160,12 +160,12 @@ impl Target {
         self.port
     }
 
-    /// What goes into the request line: begins with `/`.
+    /// The path and query for the request line. Begins with `/`.
     pub fn path_and_query(&self) -> &str {
         &self.path_and_query
     }
 
-    /// What goes into the `Host` header (RFC 9110 §7.2): the port is left out when it is the default one.
+    /// The value of the `Host` header (RFC 9110 §7.2). The default port is omitted.
     pub fn authority(&self) -> String {
         if self.port == self.scheme.default_port() {
             self.bracketed_host()

@@ -8,7 +8,7 @@ use std::{
 use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// Connects from `local_address`, or from where the system likes.
+/// Connects from `local_address`, or from an address that the system chooses.
 pub(crate) async fn connect_to(address: SocketAddr, local_address: Option<IpAddr>) -> io::Result<TcpStream> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()?
@@ -16,13 +16,13 @@ pub(crate) async fn connect_to(address: SocketAddr, local_address: Option<IpAddr
         TcpSocket::new_v6()?
     };
     if let Some(local) = local_address {
-        // Fixes the address and not yet the port: the kernel chooses it at connect time, when it knows the
+        // Fixes the address but not the port: the kernel chooses the port at connect time, when it knows the
         // destination, and so can use one local port for many destinations.
         setsockopt(&socket, IpBindAddressNoPort, &true)?;
         socket.bind(SocketAddr::new(local, 0))?;
     }
     let stream = socket.connect(address).await?;
-    // A load client's messages must not wait for the answer to the one before (Nagle's algorithm).
+    // A load client's messages must not wait for the answer to the previous one (Nagle's algorithm).
     stream.set_nodelay(true)?;
     Ok(stream)
 }

@@ -1,5 +1,5 @@
-//! A scripted server for the tests of this crate: it accepts one connection on a free port of 127.0.0.1 and does
-//! what the test says, byte by byte where that matters.
+//! A scripted server for the tests of this crate: it accepts one connection on a free port of 127.0.0.1 and follows the
+//! test's script, byte by byte where that matters.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const CONFIG: Config = Config {
     deflate: None,
 };
 
-/// A bound listener that nobody has connected to yet.
+/// A bound listener without connections.
 pub(crate) struct Peer {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
@@ -47,7 +47,7 @@ pub(crate) struct Session {
     pub(crate) request: String,
 }
 
-/// What the client sent.
+/// A message from the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Got {
     Text(String),
@@ -59,7 +59,7 @@ pub(crate) enum Got {
 }
 
 impl Peer {
-    /// The listener, and options that lead to its `/cable?a=1`.
+    /// The listener, and options for connecting to its `/cable?a=1`.
     pub(crate) async fn bind() -> (Self, Options) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -68,7 +68,7 @@ impl Peer {
         (Self { listener, tls }, Options::new(target, vec![address]))
     }
 
-    /// The same with TLS, and options that believe the certificate, which is for `localhost`.
+    /// A listener with TLS, and options that trust its certificate, which is for `localhost`.
     pub(crate) async fn bind_tls() -> (Self, Options) {
         let (peer, plain) = Self::bind().await;
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -97,7 +97,7 @@ impl Peer {
         (Self { tls, ..peer }, options)
     }
 
-    /// Accepts and reads the request head; the answer is the test's.
+    /// Accepts and reads the request head. The test answers.
     pub(crate) async fn accept(&self) -> Session {
         let (stream, _) = self.listener.accept().await.unwrap();
         let mut stream: Box<dyn Wire> = match &self.tls {
@@ -117,14 +117,15 @@ impl Peer {
         }
     }
 
-    /// Accepts and answers the first bytes, whatever they are.
+    /// Accepts and answers the first bytes, whatever they contain.
     pub(crate) async fn answer_anything(&self, answer: &[u8]) {
         let (mut stream, _) = self.listener.accept().await.unwrap();
         let mut first = [0; 1];
         stream.read_exact(&mut first).await.unwrap();
         stream.write_all(answer).await.unwrap();
         stream.shutdown().await.unwrap();
-        // Until the client leaves: closing a socket with unread bytes would tear down what it has yet to read.
+        // Reads until the client leaves: closing a socket with unread bytes would destroy bytes that the client has not
+        // read yet.
         while stream.read(&mut [0; 512]).await.is_ok_and(|n_read| n_read > 0) {}
     }
 
@@ -139,12 +140,12 @@ impl Peer {
 }
 
 impl Session {
-    /// The 101 that the request deserves.
+    /// The valid 101 answer to the request.
     pub(crate) fn answer(&self, protocol: Option<&str>) -> Vec<u8> {
         self.upgrade().response(protocol, None, &[])
     }
 
-    /// Sends the 101, and agrees on compression if told so.
+    /// Sends the 101, and agrees on compression if asked to.
     pub(crate) async fn accept_deflate(&mut self, agrees: bool) {
         let upgrade = self.upgrade();
         let agreed = upgrade.negotiate(&Preferences::default()).filter(|_| agrees);
@@ -169,7 +170,7 @@ impl Session {
         self.write(&frame(Opcode::Text, text.as_bytes())).await;
     }
 
-    /// The next thing that the client sends.
+    /// The client's next message.
     pub(crate) async fn next(&mut self) -> Got {
         loop {
             let decoded = self.decoder.decode(&CONFIG, &mut self.input).unwrap();

@@ -1,6 +1,7 @@
-//! TLS of all clients: who is believed, what is offered, who we say that we are (k6's `tls*` options).
+//! TLS of all clients: trusted authorities, offered versions and cipher suites, client certificates (k6's `tls*`
+//! options).
 //!
-//! Sessions are never resumed: each virtual user stands for another person, who would make a whole handshake.
+//! Sessions are never resumed: each virtual user stands for another person, who would make a full handshake.
 
 mod error;
 mod identity;
@@ -25,49 +26,49 @@ pub use self::{
     version::{TlsVersion, Versions},
 };
 
-/// Whose certificates are believed.
+/// The trusted certificates.
 #[derive(Debug, Clone, Default)]
 pub enum Believe {
-    /// Those that an authority of this system vouches for, read when the first connection needs them.
+    /// Certificates signed by the system's authorities, which are read when the first connection needs them.
     #[default]
     System,
-    /// Those that one of these vouches for.
+    /// Certificates signed by one of these authorities.
     Authorities(RootCertStore),
-    /// All (`insecureSkipTLSVerify`).
+    /// All certificates (`insecureSkipTLSVerify`).
     Anybody,
 }
 
-/// How connections are made; the default is what k6 does without options.
+/// The TLS options of connections. The default is k6's without options.
 #[derive(Debug, Clone, Default)]
 pub struct TlsOptions {
-    /// Whose certificates are believed.
+    /// The trusted certificates.
     pub believe: Believe,
-    /// The protocol versions that are offered.
+    /// The offered protocol versions.
     pub versions: Versions,
     /// IANA names of the cipher suites for TLS 1.2, for example `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`; `None` is
     /// all of them. Those of TLS 1.3 are always offered.
     pub cipher_suites: Option<Vec<String>>,
-    /// Certificates of ours; the first one that is for a host is used.
+    /// Client certificates. The first one for a host is used.
     pub identities: Vec<Identity>,
 }
 
-/// What is spoken on top, as offered in the handshake (ALPN, RFC 7301).
+/// The protocol on top, as offered in the handshake (ALPN, RFC 7301).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Application {
-    /// HTTP/1.1 only: WebSockets begin there.
+    /// HTTP/1.1 only, for WebSockets.
     Http1,
-    /// HTTP/2, and HTTP/1.1 with servers that have no other.
+    /// HTTP/2, and HTTP/1.1 for servers without HTTP/2.
     Http2,
 }
 
-/// Makes TLS connections; one value serves all workers of a run.
+/// Makes TLS connections. One value serves all workers of a run.
 pub struct Tls {
     options: TlsOptions,
     offer: Offer,
     built: OnceLock<Result<Configs, HandshakeError>>,
 }
 
-/// One pair for connections without a certificate of ours, then one for each identity.
+/// One pair for connections without a client certificate, then one for each identity.
 struct Configs(Vec<Pair>);
 
 struct Pair {
@@ -78,8 +79,7 @@ struct Pair {
 impl Tls {
     /// Checks the options. The system's authorities are not read yet.
     ///
-    /// # Errors
-    /// When no connection could be made with these options.
+    /// # Errors No connection could be made with these options.
     pub fn new(options: TlsOptions) -> Result<Self, TlsError> {
         let offer = Offer {
             versions: options.versions.offered()?,
@@ -104,10 +104,9 @@ impl Tls {
         })
     }
 
-    /// Shakes hands with `host`, a name or an IP address without brackets.
+    /// Performs the handshake with `host`, a name or an IP address without brackets.
     ///
-    /// # Errors
-    /// [`HandshakeError`]; the connection is of no use any more.
+    /// # Errors [`HandshakeError`]; the connection cannot be used any more.
     pub async fn connect<S>(
         &self,
         host: &str,
@@ -156,7 +155,7 @@ impl Tls {
     }
 }
 
-/// Not what the options hold: they have private keys.
+/// Omits the options, because they contain private keys.
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls").finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! A consumer for users who do one thing after the other.
+//! A consumer for users that do one thing after the other.
 
 use std::{
     fmt,
@@ -27,49 +27,49 @@ use crate::{
 /// Bytes of messages that wait in the inbox at most.
 const MAX_INBOX_BYTES: usize = 16 << 20;
 
-/// How to connect a [`Client`].
+/// The options of a [`Client`].
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The WebSocket below. Its deadline covers the welcome, too.
+    /// The options of the WebSocket. Its deadline covers the welcome, too.
     pub websocket: websocket::Options,
     /// How many messages wait in the inbox; when one more arrives, or they have more than 16 MiB, the oldest is dropped and
     /// counted in [`Counters::n_dropped`]. Default 1,000.
     pub inbox_capacity: usize,
 }
 
-/// How long the phases of connecting took.
+/// The durations of the phases of connecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectTimings {
-    /// Up to the open WebSocket.
+    /// Until the WebSocket is open.
     pub websocket: websocket::Timings,
-    /// From there to the welcome.
+    /// From the open WebSocket to the welcome.
     pub welcome: Duration,
 }
 
 /// A message of a subscription, from [`Client::receive`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// The JSON text of the payload, as the server sent it.
+    /// The JSON text of the payload, exactly as sent.
     pub message: String,
     /// When it was read from the socket.
     pub at: Instant,
 }
 
-/// A message of a subscription, as the observer sees it.
+/// A message of a subscription, for the observer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Incoming<'a> {
     /// The subscription's identifier.
     pub identifier: &'a str,
-    /// The JSON text of the payload, as the server sent it.
+    /// The JSON text of the payload, exactly as sent.
     pub message: &'a str,
     /// When it was read from the socket.
     pub at: Instant,
 }
 
-/// What a client has seen and said.
+/// What a client has received and sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// WebSocket messages received, whatever their meaning.
+    /// WebSocket messages received, of any kind.
     pub n_messages_in: u64,
     /// WebSocket messages sent.
     pub n_messages_out: u64,
@@ -79,7 +79,7 @@ pub struct Counters {
     pub bytes_out: u64,
     /// Action Cable's heartbeats.
     pub n_pings: u64,
-    /// Messages that fell out of a full inbox.
+    /// Messages dropped from a full inbox.
     pub n_dropped: u64,
 }
 
@@ -93,7 +93,7 @@ type Observer = Box<dyn FnMut(Incoming<'_>) + Send>;
 
 /// An Action Cable consumer.
 ///
-/// It reads from its socket only while one of its methods runs. A user who pauses should pause inside
+/// It reads from its socket only while one of its methods runs. A user that pauses should do so inside
 /// [`listen_while`](Self::listen_while) or [`pause`](Self::pause): otherwise messages wait in the kernel and count as
 /// arriving when the pause is over.
 pub struct Client {
@@ -108,7 +108,7 @@ pub struct Client {
 impl Options {
     const DEFAULT_INBOX_CAPACITY: usize = 1000;
 
-    /// The default inbox on top of `websocket`.
+    /// Options with the default inbox and these `websocket` options.
     pub fn new(websocket: websocket::Options) -> Self {
         Self {
             websocket,
@@ -186,11 +186,9 @@ impl Client {
     }
 
     /// The oldest message that has arrived, or will within `limit`, and that `matches`. Older messages that do not
-    /// match are consumed. A message that is in the inbox already is found even when `limit` is zero or the
-    /// connection is over.
+    /// match are consumed. A message in the inbox is found even if `limit` is zero or the connection is over.
     ///
-    /// # Errors
-    /// None matched in time, or the connection is over.
+    /// # Errors None matched in time, or the connection is over.
     pub async fn receive(
         &mut self,
         mut matches: impl FnMut(&str) -> bool,
@@ -211,8 +209,8 @@ impl Client {
             .map_err(|_| ReceiveError::TimedOut { after: limit })?
     }
 
-    /// Receives into the inbox while `work` runs, and returns its output. When the connection ends meanwhile,
-    /// `work` goes on; later calls tell why.
+    /// Receives into the inbox while `work` runs, and returns its output. If the connection ends meanwhile, `work`
+    /// continues; later calls return the reason.
     pub async fn listen_while<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         loop {
@@ -224,17 +222,17 @@ impl Client {
         }
     }
 
-    /// Receives into the inbox for this long: what a user does between two actions.
+    /// Receives into the inbox for this long, like a user between two actions.
     pub async fn pause(&mut self, duration: Duration) {
         self.listen_while(sleep(duration)).await;
     }
 
-    /// Why the connection is over; `None` while it is not known to be.
+    /// Why the connection is over. `None` while it is open, as far as known.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }
 
-    /// What the client has seen and said so far.
+    /// The counters so far.
     pub fn counters(&self) -> Counters {
         let websocket::Counters {
             n_messages_in,
@@ -253,7 +251,7 @@ impl Client {
         }
     }
 
-    /// Leaves politely; waits a second at most for the server's Close. The counters stay readable.
+    /// Closes the connection properly, waiting at most a second for the server's Close. The counters stay readable.
     pub async fn disconnect(&mut self) {
         self.connection.close(Connection::CLOSE_TIMEOUT).await;
     }
@@ -276,7 +274,7 @@ impl Client {
         sent.map_err(|ending| self.end(ending))
     }
 
-    /// Reads one message and puts it where it belongs.
+    /// Reads one message and dispatches it.
     async fn read(&mut self) -> Result<(), Ending> {
         let message = self.next().await?;
         let reply = self.parse(&message)?;
@@ -313,7 +311,7 @@ impl Client {
                     at,
                 });
             }
-            // A second welcome, or the answer to a subscription that nobody waits for any more.
+            // A second welcome, or a late answer to a subscription.
             _ => {}
         }
     }
@@ -336,7 +334,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// `data` with `"action":action` behind its own fields, as `@rails/actioncable`'s `perform` makes it.
+/// `data` with `"action":action` after its own fields, as made by `@rails/actioncable`'s `perform`.
 fn with_action(action: &str, data: &str) -> Result<String, PerformError> {
     let data = data.trim();
     let is_json = serde_json::from_str::<IgnoredAny>(data).is_ok();

@@ -1,4 +1,4 @@
-//! What can go wrong between a consumer and its server, one enum per operation.
+//! Errors between a consumer and its server, one enum per operation.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     websocket,
 };
 
-/// Why a consumer's connection is over. It stays the answer to every later call.
+/// Why a consumer's connection is over. Every later call returns it, too.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Ending {
     /// The server sent `disconnect`.
@@ -20,7 +20,7 @@ pub enum Ending {
     Disconnected {
         /// The server's reason, for example `unauthorized` or `server_restart`.
         reason: String,
-        /// Whether the client should come back.
+        /// Whether the client should reconnect.
         reconnect: bool,
     },
     /// The WebSocket below ended.
@@ -29,10 +29,10 @@ pub enum Ending {
     /// The server sent something that is not Action Cable.
     #[error("not an Action Cable message: {0}")]
     Protocol(String),
-    /// No ending: this one command was not sent, because the encoding of the session has no place for it.
+    /// Not an ending: only this command was not sent, because the session's encoding does not have it.
     #[error("not sent: {0}")]
     NotSent(String),
-    /// This client said so.
+    /// This client disconnected.
     #[error("disconnected by this client")]
     Left,
 }
@@ -43,17 +43,17 @@ pub enum ConnectError {
     /// The WebSocket did not open.
     #[error(transparent)]
     WebSocket(#[from] websocket::ConnectError),
-    /// The server speaks something else.
+    /// The server does not support the encoding.
     #[error(
         "the server did not agree to the sub-protocol {offered}; it chose {chosen}. Only AnyCable Pro speaks msgpack and protobuf"
     )]
     NotAgreed {
-        /// What was offered.
+        /// The offered sub-protocol.
         offered: &'static str,
         /// What the server chose, or `none`.
         chosen: String,
     },
-    /// It ended before the welcome; a refusing server says `disconnect` with `unauthorized` here.
+    /// The connection ended before the welcome. A refusing server sends `disconnect` with `unauthorized` here.
     #[error("no welcome: {0}")]
     Ended(#[from] Ending),
     /// The deadline passed before the welcome.
@@ -64,21 +64,21 @@ pub enum ConnectError {
     },
 }
 
-/// A subscription did not come about.
+/// A subscription failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubscribeError {
-    /// The server said no.
+    /// The server rejected it.
     #[error("subscription to {identifier} rejected")]
     Rejected {
-        /// What was asked for.
+        /// The requested identifier.
         identifier: String,
     },
     /// No answer came in time.
     #[error("subscription to {identifier} not confirmed within {after:?}")]
     TimedOut {
-        /// What was asked for.
+        /// The requested identifier.
         identifier: String,
-        /// How long was waited.
+        /// The time waited.
         after: Duration,
     },
     /// The connection is over.
@@ -89,7 +89,7 @@ pub enum SubscribeError {
 /// An action could not be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PerformError {
-    /// The data is no JSON object, so the action's name cannot be put into it.
+    /// The data is not a JSON object, so the action's name cannot be added.
     #[error("perform {action:?}: expected the data to be a JSON object such as {{\"n\":1}}, got {data:?}")]
     NotAnObject {
         /// The action.
@@ -102,13 +102,13 @@ pub enum PerformError {
     Ended(#[from] Ending),
 }
 
-/// The awaited message did not come.
+/// The awaited message did not arrive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// None matched in time.
+    /// No message matched in time.
     #[error("no matching message within {after:?}")]
     TimedOut {
-        /// How long was waited.
+        /// The time waited.
         after: Duration,
     },
     /// The connection is over.
@@ -119,7 +119,7 @@ pub enum ReceiveError {
 /// A question to the server was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InquiryError {
-    /// There is no point to ask for history from.
+    /// There is no position from which to ask for history.
     #[error(
         "no message had a position in its stream so far; expected a time to begin at, such as since: 1754000000"
     )]
@@ -127,7 +127,7 @@ pub enum InquiryError {
     /// No answer came in time; a server without the extended protocol never answers.
     #[error("no answer within {after:?}")]
     TimedOut {
-        /// How long was waited.
+        /// The time waited.
         after: Duration,
     },
     /// The connection is over.
@@ -136,7 +136,7 @@ pub enum InquiryError {
 }
 
 impl Ending {
-    /// The group that this ending is counted in.
+    /// The cause by which this ending is counted.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Disconnected { reason, .. } => Cause::of_disconnect(reason),
@@ -148,7 +148,7 @@ impl Ending {
 }
 
 impl ConnectError {
-    /// The group that this failure is counted in.
+    /// The cause by which this failure is counted.
     pub fn cause(&self) -> Cause {
         match self {
             Self::WebSocket(error) => error.cause(),
@@ -160,7 +160,7 @@ impl ConnectError {
 }
 
 impl SubscribeError {
-    /// The group that this failure is counted in.
+    /// The cause by which this failure is counted.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Rejected { .. } => Cause::Rejected,

@@ -1,4 +1,4 @@
-//! Which message somebody waits for, judged on the JSON text so that messages which do not match cost no objects.
+//! Conditions on messages, checked on the JSON text so that messages that do not match cost no objects.
 
 use std::{borrow::Cow, fmt};
 
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 /// A condition on a message.
 ///
-/// Values are compared as JavaScript would compare them after `JSON.parse`: 1 and 1.0 are equal, 1 and "1" are not,
-/// and of a key that is there twice the last one counts.
+/// Values are compared as JavaScript would compare them after `JSON.parse`: 1 and 1.0 are equal, 1 and "1" are not, and
+/// of a duplicate key the last one counts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Matcher {
     /// Every message.
@@ -23,16 +23,16 @@ pub enum Matcher {
     Fields(Vec<Field>),
 }
 
-/// One wanted field.
+/// One required field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     key: String,
     value: Value,
-    /// The JSON text of a wanted string.
+    /// The JSON text of a required string.
     literal: Option<String>,
 }
 
-/// What cannot be a condition.
+/// A JSON value that cannot be a condition.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "expected an object of wanted fields such as {{\"author_id\":\"1\"}}, a string, or nothing; got {got}"
@@ -42,10 +42,9 @@ pub struct MatcherError {
 }
 
 impl Matcher {
-    /// The condition that a JSON value stands for: `null` any message, a string itself, an object its fields.
+    /// The condition for a JSON value: `null` matches any message, a string an equal string, an object its fields.
     ///
-    /// # Errors
-    /// The text is another JSON value, or none.
+    /// # Errors The text is another JSON value, or not JSON.
     pub fn from_json(json: &str) -> Result<Self, MatcherError> {
         match serde_json::from_str(json) {
             Ok(Value::Null) => Ok(Self::Any),
@@ -57,7 +56,8 @@ impl Matcher {
         }
     }
 
-    /// Whether `message`, a JSON text, fulfils the condition. A text that is no JSON fulfils only [`Matcher::Any`].
+    /// Whether `message`, a JSON text, satisfies the condition. A text that is not JSON satisfies only
+    /// [`Matcher::Any`].
     pub fn matches(&self, message: &str) -> bool {
         match self {
             Self::Any => true,
@@ -82,13 +82,13 @@ impl Field {
     }
 }
 
-/// Whether a wanted string certainly is not in `message`: without a backslash, JSON has only one way to write it.
+/// Whether a required string is certainly not in `message`: without a backslash, JSON has only one way to write it.
 fn rules_out(wanted: &[Field], message: &str) -> bool {
     let literals = || wanted.iter().filter_map(|field| field.literal.as_deref());
     literals().any(|literal| !message.contains(literal)) && !message.contains('\\')
 }
 
-/// Inside a map, serde borrows a string without escapes only through a type of its own.
+/// Inside a map, serde borrows a string without escapes only through a separate type.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 

@@ -21,11 +21,10 @@ use crate::{
     websocket::{self, Connection, Message, Options, Payload, Timings},
 };
 
-/// Opens a WebSocket and waits for the welcome, all within the options' deadline. Returns the WebSocket's timings
-/// and how long the welcome took after them. What goes over the connection is added to `traffic`.
+/// Opens a WebSocket and waits for the welcome, all within the options' deadline. Returns the WebSocket's timings and
+/// how long the welcome took after them. Adds the connection's bytes to `traffic`.
 ///
-/// # Errors
-/// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
+/// # Errors [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
 pub async fn open(
     options: &Options,
     traffic: &Rc<Traffic>,
@@ -42,11 +41,11 @@ pub async fn open(
     Ok((connection, timings, since_open.elapsed()))
 }
 
-/// What the server said in its welcome.
+/// The contents of the server's welcome.
 #[derive(Debug, Default)]
 pub(super) struct Welcome {
     pub(super) sid: Option<String>,
-    /// The identifiers whose subscriptions live again.
+    /// The identifiers of the restored subscriptions.
     pub(super) restored: Option<Vec<String>>,
 }
 
@@ -58,11 +57,10 @@ pub(super) async fn welcome(connection: &mut Connection, limit: Duration) -> Res
         .map_err(timed_out)??)
 }
 
-/// Whether the server writes its messages as the dialect that was offered does. Servers that choose no sub-protocol speak
-/// JSON, and only AnyCable Pro anything else.
+/// Checks that the server writes its messages in the offered dialect. Servers that choose no sub-protocol use JSON, and
+/// only AnyCable Pro uses anything else.
 ///
-/// # Errors
-/// [`ConnectError::NotAgreed`].
+/// # Errors [`ConnectError::NotAgreed`].
 pub fn check_agreed(connection: &Connection, offered: Dialect) -> Result<(), ConnectError> {
     if Dialect::of(connection.protocol()).encoding == offered.encoding {
         return Ok(());
@@ -112,7 +110,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// What `reply` answers to the subscription of `identifier`, if anything.
+    /// The answer that `reply` gives to the subscription of `identifier`, if any.
     pub(super) fn of(reply: &Reply<'_>, identifier: &str) -> Option<Self> {
         match reply {
             Reply::Confirm { identifier: it } if it == identifier => Some(Self::Confirmed),
@@ -144,14 +142,14 @@ async fn wait_for_welcome(connection: &mut Connection) -> Result<Welcome, Ending
     }
 }
 
-/// Sends one command, which is given as JSON, and waits until the socket has taken it.
+/// Sends one command, given as JSON, and waits until the socket has taken it.
 pub(super) async fn send(connection: &mut Connection, command: &str) -> Result<(), Ending> {
     let encoding = Dialect::of(connection.protocol()).encoding;
     let content = encoding.encode_command(command)?;
     Ok(connection.send(opcode(encoding), &content).await?)
 }
 
-/// Of messages in this encoding.
+/// The opcode of messages in this encoding.
 pub(super) fn opcode(encoding: Encoding) -> Opcode {
     if encoding.is_binary() {
         Opcode::Binary
@@ -160,7 +158,7 @@ pub(super) fn opcode(encoding: Encoding) -> Opcode {
     }
 }
 
-/// The JSON of the next message and when it came.
+/// The JSON of the next message, and when it arrived.
 pub(super) async fn next(connection: &mut Connection) -> Result<(Instant, String), Ending> {
     let Message { at, payload } = connection.next_message().await?;
     let encoding = Dialect::of(connection.protocol()).encoding;
@@ -172,7 +170,7 @@ pub(super) async fn next(connection: &mut Connection) -> Result<(Instant, String
     Ok((at, json))
 }
 
-/// Reads a reply; a `disconnect` is an ending here.
+/// Parses a reply. A `disconnect` is an ending here.
 pub(super) fn parse((_, text): &(Instant, String)) -> Result<Reply<'_>, Ending> {
     match Reply::parse(text)? {
         Reply::Disconnect { reason, reconnect } => Err(Ending::Disconnected {

@@ -1,15 +1,15 @@
-//! A consumer whose *reading* is apart from its *waiting*.
+//! A consumer that separates *reading* from *waiting*.
 //!
-//! A script sleeps, fetches pages and waits for one channel while messages of all its channels go on arriving. So
-//! the two are two futures. The [`Reader`] reads the socket whenever it is polled, notes when each message came, and
-//! puts it where it belongs. Whoever waits ([`Channel::confirmed`], [`Search::run`] and so on) looks at what the
-//! reader has left and is woken when there is more. Both live on one thread and share one session; neither is a task
-//! of its own.
+//! A script sleeps, fetches pages and waits for one channel while messages of all its channels continue to arrive. So
+//! reading and waiting are separate futures. The [`Reader`] reads the socket whenever it is polled, records when each
+//! message arrived, and dispatches it. A waiting future ([`Channel::confirmed`], [`Search::run`] and so on) looks at
+//! the dispatched messages and is woken when there are more. Both live on one thread and share one session; neither is
+//! a task of its own.
 //!
-//! Nothing is lost and nothing grows without bound: while an inbox is full, the reader leaves the socket alone
-//! (see [`Totals::n_stalls`]). So the connection fills, acknowledgements and other channels of the same session wait
-//! too, and a server sees a slow client, as it would with k6's cable extension. Scripts that do not want the messages
-//! say so: [`Channel::ignore_reads`], [`Channel::count_only`].
+//! No message is lost and no queue grows without bound: while an inbox is full, the reader does not read the socket
+//! (see [`Totals::n_stalls`]). So the connection fills, acknowledgements and other channels of the session wait too,
+//! and a server sees a slow client, as it would with k6's cable extension. Scripts that do not want the messages call
+//! [`Channel::ignore_reads`] or [`Channel::count_only`].
 
 use std::{
     fmt,
@@ -48,34 +48,32 @@ use self::{shared::Shared, state::ChannelState};
 /// Bytes of messages that a queue of a session holds at most.
 const MAX_WAITING_BYTES: usize = 16 << 20;
 
-/// An Action Cable consumer, with the extended protocol where the server agreed to it. Clones share one connection,
-/// which ends with the [`Reader`].
+/// An Action Cable consumer, with the extended protocol if the server agreed to it. Clones share one connection, which
+/// ends with the [`Reader`].
 #[derive(Clone)]
 pub struct Session {
     shared: Rc<Shared>,
 }
 
-/// What a session has seen and said since the welcome.
+/// What a session has received and sent since the welcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Server messages other than pings.
     pub n_messages_in: u64,
     /// Action Cable's heartbeats.
     pub n_pings: u64,
-    /// Commands sent, answers to pings not counted.
+    /// Commands sent, without answers to pings.
     pub n_commands: u64,
-    /// How many times reading stopped because an inbox was full. Messages that come meanwhile wait in the kernel and
+    /// How many times reading stopped because an inbox was full. Messages that arrive meanwhile wait in the kernel and
     /// count as arriving when they are read.
     pub n_stalls: u64,
 }
 
 impl Session {
-    /// Waits on an open WebSocket for the welcome, at most `limit`. `resumption` is what [`Self::resumption`] of an
-    /// earlier session gave, whose id went along with the upgrade request: the positions of its subscriptions are
-    /// taken over.
+    /// Waits on an open WebSocket for the welcome, at most `limit`. `resumption` is the [`Self::resumption`] of an
+    /// earlier session whose id was in the upgrade request; the positions of its subscriptions are taken over.
     ///
-    /// # Errors
-    /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
+    /// # Errors [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
     pub async fn open(
         mut connection: Connection,
         limit: Duration,
@@ -87,17 +85,17 @@ impl Session {
         Ok((Self { shared }, reader))
     }
 
-    /// The id that the server gave this session; plain Action Cable gives none.
+    /// The id that the server gave this session. Plain Action Cable gives none.
     pub fn sid(&self) -> Option<&str> {
         self.shared.sid.as_deref()
     }
 
-    /// Whether the server knew the earlier session, so that its subscriptions live on.
+    /// Whether the server restored the earlier session and its subscriptions.
     pub fn is_restored(&self) -> bool {
         self.shared.is_restored
     }
 
-    /// What a later session needs to go on where this one ended. `None` when the server gave no id.
+    /// The data with which a later session can resume this one. `None` if the server gave no id.
     pub fn resumption(&self) -> Option<Resumption> {
         let channels = self.shared.channels.borrow();
         Some(Resumption {
@@ -110,7 +108,7 @@ impl Session {
         })
     }
 
-    /// The subscription of `identifier`, if it was asked for and not rejected or ended since.
+    /// The subscription of `identifier`, if it exists or was requested.
     pub fn channel(&self, identifier: &str) -> Option<Channel> {
         let state = self.shared.channels.borrow().get(identifier).map(Rc::clone)?;
         Some(Channel::new(Rc::clone(&self.shared), state))
@@ -118,11 +116,10 @@ impl Session {
 
     /// Asks for a subscription, without waiting for the answer: see [`Channel::confirmed`].
     ///
-    /// What is subscribed already, or has been asked for, is returned as it is; only when somebody has waited for
-    /// the answer in vain, it is asked for again.
+    /// An existing or requested subscription is returned unchanged. It is requested again only after a wait for its
+    /// answer timed out.
     ///
-    /// # Errors
-    /// The connection is over.
+    /// # Errors The connection is over.
     pub async fn subscribe(&self, identifier: &str) -> Result<Channel, Ending> {
         if let Some(channel) = self.channel(identifier)
             && !channel.state().is_overdue()
@@ -141,25 +138,25 @@ impl Session {
         Ok(channel)
     }
 
-    /// The oldest thing that has arrived for somebody who observes it: see [`Channel::observe`]. A message stays
-    /// while its channel's inbox has no room for it.
+    /// The oldest event for an observer: see [`Channel::observe`]. A message stays while its channel's inbox has no
+    /// room for it.
     pub fn next_event(&self) -> Option<Event> {
         let event = self.shared.events.borrow_mut().next()?;
         self.shared.make_room();
         Some(event.with_channel(&self.shared))
     }
 
-    /// Whether [`Self::next_event`] has something.
+    /// Whether [`Self::next_event`] has an event.
     pub fn has_events(&self) -> bool {
         self.shared.events.borrow().is_ready()
     }
 
-    /// Why the session is over; `None` while it is not known to be.
+    /// Why the session is over. `None` while it is open, as far as known.
     pub fn ending(&self) -> Option<Ending> {
         self.shared.link.borrow().ending().cloned()
     }
 
-    /// Waits until the session is over, for whatever reason.
+    /// Waits until the session is over, for any reason.
     pub async fn ended(&self) -> Ending {
         self.until(|| self.ending()).await
     }
@@ -168,8 +165,8 @@ impl Session {
         self.shared.until(look).await
     }
 
-    /// Whether nothing more will come: after a `disconnect`, the server's Close has arrived or is not waited for any
-    /// more.
+    /// Whether nothing more will arrive: after a `disconnect`, the server's Close has arrived or the wait for it is
+    /// over.
     pub fn is_over(&self) -> bool {
         self.shared.link.borrow().is_gone()
     }
@@ -179,13 +176,13 @@ impl Session {
         self.shared.link.borrow().close_code()
     }
 
-    /// What the session has seen and said so far.
+    /// The totals so far.
     pub fn totals(&self) -> Totals {
         self.shared.totals.get()
     }
 
-    /// Leaves with close code 1000; waits a second at most for the server's Close. Messages that arrive meanwhile
-    /// are dropped; those in the inboxes stay.
+    /// Closes with code 1000 and waits at most a second for the server's Close. Messages that arrive meanwhile are
+    /// dropped; those in the inboxes stay.
     pub async fn disconnect(&self) {
         let connection = self.shared.link.borrow_mut().leave();
         self.shared.waiters.wake_all();

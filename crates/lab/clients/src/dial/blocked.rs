@@ -1,4 +1,4 @@
-//! Networks that must not be reached (k6's `blacklistIPs`).
+//! Forbidden networks (k6's `blacklistIPs`).
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -38,7 +38,7 @@ pub(super) fn number(ip: IpAddr) -> (u128, u8) {
     }
 }
 
-/// The address of a number; one that is too large for IPv4 is cut.
+/// The address with this number. A number too large for IPv4 is truncated.
 pub(super) fn ip(number: u128, is_v4: bool) -> IpAddr {
     if is_v4 {
         IpAddr::V4((number as u32).into())

@@ -7,7 +7,7 @@ use std::{
 
 use super::Network;
 
-/// No connection came about.
+/// No connection could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum DialError {
     /// The name does not exist.
@@ -21,7 +21,7 @@ pub enum DialError {
         /// The resolver's words.
         reason: String,
     },
-    /// The name has addresses, but none of the family that the policy wants.
+    /// The name has addresses, but none of the required family.
     #[error("lookup {0}: no address of the family that the option `dns` asks for")]
     NoAddressOfFamily(String),
     /// An option forbids the address.

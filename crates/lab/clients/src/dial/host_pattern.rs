@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use super::RuleError;
 
-/// A host name, or all that end in it: `example.com`, `*.example.com`, `*`.
+/// A pattern of host names: `example.com`, `*.example.com` (all names with this ending), `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPattern {
     /// What follows the `*`, in lower case.
@@ -22,7 +22,7 @@ impl HostPattern {
         (n_before == 0 || self.is_wildcard) && host[n_before..].eq_ignore_ascii_case(name)
     }
 
-    /// How exactly it says what it means: more for a longer name, most for one without a wildcard.
+    /// The precision of the pattern: higher for a longer name, highest for one without a wildcard.
     pub(super) fn precision(&self) -> (bool, usize) {
         (!self.is_wildcard, self.name.len())
     }

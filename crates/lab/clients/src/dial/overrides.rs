@@ -1,10 +1,10 @@
-//! Hosts that are somewhere else than the system says (k6's `hosts`).
+//! Addresses that replace those of the system (k6's `hosts`).
 
 use std::net::{IpAddr, SocketAddr};
 
 use super::{HostPattern, RuleError};
 
-/// A table of hosts; the most exact entry wins.
+/// A table of hosts. The most precise entry counts.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides(Vec<Entry>);
 
@@ -14,15 +14,14 @@ struct Entry {
     /// `None` is every port.
     port: Option<u16>,
     ip: IpAddr,
-    /// `None` is the port that was asked for.
+    /// `None` keeps the requested port.
     to_port: Option<u16>,
 }
 
 impl Overrides {
-    /// Reads entries such as `("*.example.com", "127.0.0.1:8080")` and `("example.com:443", "127.0.0.1")`.
+    /// Parses entries such as `("*.example.com", "127.0.0.1:8080")` and `("example.com:443", "127.0.0.1")`.
     ///
-    /// # Errors
-    /// The first entry that is none.
+    /// # Errors The first invalid entry.
     pub fn parse<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, RuleError> {
         let entries = entries.into_iter().map(|(from, to)| Entry::parse(from, to));
         let mut entries: Vec<_> = entries.collect::<Result<_, _>>()?;
@@ -30,7 +29,7 @@ impl Overrides {
         Ok(Self(entries))
     }
 
-    /// Where a host is, if the table says so.
+    /// The address of a host, if the table has one.
     pub fn find(&self, host: &str, port: u16) -> Option<SocketAddr> {
         let is_for = |entry: &&Entry| entry.port.is_none_or(|own| own == port) && entry.host.matches(host);
         let entry = self.0.iter().find(is_for)?;

@@ -15,11 +15,11 @@ use super::{DialError, RuleError};
 /// k6's default for how long an answer is remembered.
 const DEFAULT_TTL: Duration = Duration::from_secs(300);
 
-/// How many names are remembered; beyond that, all are forgotten. A test has a handful of hosts, and one that makes
-/// up names must not fill the memory.
+/// The capacity of the cache in names. When it is full, all are forgotten. A test has a handful of hosts, and a test
+/// that makes up names must not fill the memory.
 const MAX_NAMES: usize = 10_000;
 
-/// Which address of several is used.
+/// Which of several addresses is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Select {
     /// The first one, always.
@@ -50,9 +50,9 @@ pub enum Policy {
 /// Finds addresses of names by the system's resolver.
 #[derive(Debug)]
 pub struct Resolver {
-    /// How long an answer is remembered; zero is not at all.
+    /// How long an answer is cached. Zero disables the cache.
     pub ttl: Duration,
-    /// Which address of several is used.
+    /// Which of several addresses is used.
     pub select: Select,
     /// Which family is used.
     pub policy: Policy,
@@ -73,7 +73,7 @@ impl Default for Resolver {
 }
 
 impl Resolver {
-    /// A resolver that remembers nothing yet.
+    /// A resolver with an empty cache.
     pub fn new(ttl: Duration, select: Select, policy: Policy) -> Self {
         Self {
             ttl,
@@ -85,8 +85,7 @@ impl Resolver {
 
     /// The address of a name.
     ///
-    /// # Errors
-    /// When it has none that the policy wants.
+    /// # Errors The name has no address that the policy allows.
     pub(super) async fn resolve(&self, host: &str) -> Result<IpAddr, DialError> {
         if let Some(ip) = self.remembered(host) {
             return Ok(ip);

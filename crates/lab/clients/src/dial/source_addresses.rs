@@ -7,8 +7,8 @@ use super::{
     blocked::{ip, number},
 };
 
-/// A pool of local addresses: `192.168.1.1`, ranges `192.168.1.10-192.168.1.20` and networks `10.0.0.0/24`, with
-/// commas between them. Of a network, the addresses of the network itself and of its broadcast are left out.
+/// A pool of local addresses: `192.168.1.1`, ranges `192.168.1.10-192.168.1.20` and networks `10.0.0.0/24`, with commas
+/// between them. The network's own address and its broadcast address are omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceAddresses(Vec<Range>);
 
@@ -20,7 +20,7 @@ struct Range {
 }
 
 impl SourceAddresses {
-    /// The address of the virtual user at `index`, which counts from 0. The pool is walked round and round.
+    /// The address of the virtual user at `index`, which counts from 0. The pool is used in turn.
     pub fn of_user(&self, index: u64) -> IpAddr {
         let total = self
             .0

@@ -5,29 +5,29 @@ use super::HttpError;
 /// The longest line of a chunk's size or of a trailer. Servers write a few bytes; extensions are rare.
 const MAX_LINE_BYTES: usize = 16 << 10;
 
-/// All trailers together. They are skipped.
+/// The limit of all trailers together. They are skipped.
 const MAX_TRAILER_BYTES: usize = 64 << 10;
 
-/// Where in a chunked body the reader is.
+/// The reader's position in a chunked body.
 #[derive(Debug, Default)]
 pub(super) struct Chunked {
     state: State,
-    /// Of the line or of the trailers.
+    /// Bytes of the line or of the trailers so far.
     n_line_bytes: usize,
 }
 
 #[derive(Debug, Default)]
 enum State {
-    /// In the digits of a size; `None` before the first one.
+    /// In the digits of a size; `None` before the first digit.
     #[default]
     Start,
     Size(u64),
     /// Behind the digits, before the end of the line.
     Extension(u64),
     Data(u64),
-    /// In the line end behind a chunk's data.
+    /// In the line end after a chunk's data.
     DataEnd,
-    /// In the trailers; whether the line has anything in it.
+    /// In the trailers; whether the line is not empty.
     Trailers {
         is_empty: bool,
     },
@@ -40,8 +40,8 @@ impl Chunked {
         matches!(self.state, State::Done)
     }
 
-    /// Takes from the front of `bytes` and gives pieces of the body to `on_data`; returns how many bytes were taken,
-    /// which is all of them unless the body ended.
+    /// Consumes bytes from the front of `bytes` and passes pieces of the body to `on_data`. Returns the number of
+    /// consumed bytes, which is all of them unless the body ended.
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],

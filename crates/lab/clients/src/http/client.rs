@@ -1,4 +1,4 @@
-//! One person's requests: connections, cookies, authentication, redirects, and the time that all of it may take.
+//! One person's requests: connections, cookies, authentication, redirects, and the time limit for all of them.
 
 use std::{
     borrow::Cow,
@@ -32,15 +32,15 @@ pub struct Client {
     pool: Pool,
 }
 
-/// How often a request goes out again that a server did not answer on a connection that had been used before, as Go's
-/// client has it. A server that refuses each stream would get it for ever.
+/// How often a request is repeated that a server did not answer on a reused connection, as in Go's client. Without a
+/// limit, a server that refuses each stream would get it forever.
 const MAX_REPEATS: usize = 6;
 
 /// What all exchanges of a request share.
 struct Sending<'a> {
     client: &'a Client,
     jar: Option<&'a RefCell<CookieJar>>,
-    /// What is asked for next.
+    /// The next request.
     request: Cow<'a, Request>,
     referer: Option<String>,
     /// The answer to a challenge.
@@ -55,7 +55,7 @@ enum Next {
 }
 
 impl Client {
-    /// A client without connections. `source` is the address that they come from.
+    /// A client without connections. `source` is their local address.
     pub fn new(settings: Arc<Settings>, source: Option<IpAddr>) -> Self {
         Self {
             pool: Pool::new(Arc::clone(&settings), source),
@@ -63,10 +63,10 @@ impl Client {
         }
     }
 
-    /// Sends a request and follows redirects. All exchanges but the last are given to `on_exchange`, when they are
+    /// Sends a request and follows redirects. Every exchange except the last is passed to `on_exchange` when it is
     /// over; the last is the result. Cookies of the answers go into `jar`.
     ///
-    /// Dropping the future closes the connection that it uses; the exchange under way is lost.
+    /// Dropping the future closes the connection in use; the current exchange is lost.
     pub async fn send(
         &self,
         request: &Request,
@@ -103,7 +103,7 @@ impl Client {
         self.pool.close_idle();
     }
 
-    /// One exchange, over a connection that stands or a new one.
+    /// One exchange, over an existing or a new connection.
     async fn exchange(&self, request: &Request, underway: &mut Underway) -> Result<Response, HttpError> {
         let origin = Origin::of(&request.url)?;
         for _ in 0..MAX_REPEATS {
@@ -211,7 +211,7 @@ async fn over_http2(
 }
 
 /// Whether the server has not worked on the request (RFC 9113 §8.7): it has refused the stream, or a GOAWAY says that
-/// it came too late. Streams that came in time do not end with a GOAWAY.
+/// the stream was too late. Streams that were in time do not end with a GOAWAY.
 fn was_refused(error: &HttpError) -> bool {
     let HttpError::Http2(error) = error else {
         return false;
@@ -225,7 +225,7 @@ pub(super) fn asks_to_close(request: &Request) -> bool {
 }
 
 impl Sending<'_> {
-    /// All exchanges, and when the last one ended.
+    /// All exchanges, and the time at which the last one ended.
     async fn run(
         &mut self,
         underway: &mut Underway,
@@ -277,15 +277,15 @@ impl Sending<'_> {
         )
     }
 
-    /// The `Cookie` field: those of the request, then those of the jar.
+    /// The `Cookie` field: cookies of the request, then those of the jar.
     fn cookies(&self) -> String {
         let mut field = String::new();
         let mut add = |name: &str, value: &str| {
             let semicolon = if field.is_empty() { "" } else { "; " };
-            // As Go's client: these two characters need quotes.
+            // As in Go's client, these two characters need quotes.
             let quote = if value.contains([' ', ',']) { "\"" } else { "" };
             field.extend([semicolon, name, "=", quote]);
-            // A value must not become a cookie or a field of its own.
+            // A value must not create another cookie or field.
             field.extend(value.split(|c: char| c == ';' || c.is_ascii_control()));
             field.push_str(quote);
         };
@@ -313,7 +313,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Makes the request that follows, if one does.
+    /// The next request, if there is one.
     fn next(&mut self, response: &Response, underway: &Underway) -> Result<Next, HttpError> {
         if underway.asks_for_challenge && response.status == 401 {
             self.authorization = self.answer_challenge(response);

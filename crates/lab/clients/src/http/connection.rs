@@ -1,4 +1,4 @@
-//! A connection that speaks HTTP/1.1: one exchange at a time, read into a buffer of the whole thread.
+//! An HTTP/1.1 connection: one exchange at a time, read into a buffer of the whole thread.
 
 use std::{
     future::poll_fn,
@@ -26,11 +26,11 @@ pub(super) struct Connection {
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) error: HttpError,
-    /// Whether the connection gave anything back: then the request must not go out again.
+    /// Whether the connection returned any bytes: then the request must not be repeated.
     pub(super) has_response: bool,
 }
 
-/// A request on its way, and the response.
+/// A request that is being sent, and the response.
 struct Transfer<'a> {
     head: &'a [u8],
     body: &'a [u8],
@@ -50,14 +50,15 @@ impl Connection {
         self.stream
     }
 
-    /// Whether the server left the connection open and silent. Asks the system only when something came.
+    /// Whether the server left the connection open and silent. Makes a system call only if bytes or the end have
+    /// arrived.
     pub(super) async fn is_idle(&mut self) -> bool {
         match &mut self.stream {
             Stream::Plain(stream) => {
                 let read = stream.try_read(&mut [0]);
                 read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
             }
-            // What arrives may be TLS's own, which is none of ours.
+            // The bytes may belong to TLS itself.
             Stream::Tls(stream) => {
                 let mut byte = [0];
                 let mut buffer = ReadBuf::new(&mut byte);
@@ -97,7 +98,7 @@ impl Transfer<'_> {
             && self.write_error.is_none()
             && let Poll::Ready(Err(error)) = self.poll_send(stream, cx)
         {
-            // The server may have said why before it closed the connection.
+            // The server may have sent a reason before it closed the connection.
             self.write_error = Some(error);
         }
         while !self.reader.is_done() {
@@ -134,7 +135,7 @@ impl Transfer<'_> {
         Poll::Ready(Ok(()))
     }
 
-    /// How much was read; zero is the end.
+    /// Reads; zero is the end.
     fn poll_read(&mut self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<Result<usize, HttpError>> {
         scratch::lend(|scratch| {
             let mut buffer = ReadBuf::new(scratch);
@@ -157,7 +158,7 @@ impl Transfer<'_> {
         })
     }
 
-    /// Why there is no response: what went wrong first.
+    /// Why there is no response: the first error.
     fn unanswered(&mut self, error: HttpError) -> HttpError {
         self.write_error.take().map_or(error, |source| HttpError::Lost {
             doing: "write",

@@ -1,4 +1,4 @@
-//! Content codings (RFC 9110 §8.4): undone for bodies that arrive, done for bodies that a request asks to compress.
+//! Content codings (RFC 9110 §8.4): decoded for received bodies, encoded for bodies that a request asks to compress.
 
 use std::{fmt, io, io::Read, str::FromStr};
 
@@ -13,16 +13,16 @@ use ruzstd::{
 
 use super::HttpError;
 
-/// How much a brotli coder reads or writes at once.
+/// The buffer size of a brotli coder.
 const BROTLI_BUFFER_BYTES: usize = 4096;
 
-/// Brotli's own default for content that is made on the fly; 11, its best, takes a hundred times as long.
+/// Brotli's own default for dynamic content; 11, its best, takes a hundred times as long.
 const BROTLI_QUALITY: u32 = 5;
 
 /// Brotli's default window, 4 MiB.
 const BROTLI_WINDOW_BITS: u32 = 22;
 
-/// How many codings a body may have one over another. Real ones have one.
+/// The most codings on top of each other. Real bodies have one.
 const MAX_CODINGS: usize = 5;
 
 /// A way to compress a body.
@@ -38,7 +38,7 @@ pub enum Coding {
     Zstd,
 }
 
-/// A name that is none of a coding.
+/// An unknown name of a coding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown compression {0:?}; expected gzip, deflate, br or zstd, or several with commas between them")]
 pub struct UnknownCoding(pub String);
@@ -82,7 +82,7 @@ impl Coding {
     fn decode(self, body: &[u8], max_bytes: usize) -> io::Result<Vec<u8>> {
         let coder: Box<dyn Read + '_> = match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(body)),
-            // Some servers send the bare format (RFC 1951), whose first byte is never that of zlib's.
+            // Some servers send the bare format (RFC 1951), whose first byte differs from zlib's.
             Self::Deflate if body.first().is_some_and(|byte| byte & 0x0f == 8) => {
                 Box::new(ZlibDecoder::new(body))
             }
@@ -96,7 +96,7 @@ impl Coding {
     }
 }
 
-/// Several frames, one behind another, are one body (RFC 8878 §3).
+/// Several consecutive frames are one body (RFC 8878 §3).
 fn decode_zstd(body: &[u8], max_bytes: usize) -> io::Result<Vec<u8>> {
     let (mut rest, mut decoded) = (body, Vec::new());
     while !rest.is_empty() && decoded.len() <= max_bytes {
@@ -128,8 +128,8 @@ impl fmt::Display for Coding {
     }
 }
 
-/// Undoes the codings that `Content-Encoding` lists, the last one first. A coding that is unknown here stops it: what
-/// is left is what the script gets, as in k6. An empty body has no codings, whatever the head says.
+/// Decodes the codings in `Content-Encoding`, the last one first. An unknown coding stops it, and the script gets the
+/// remaining bytes, as in k6. An empty body has no codings, whatever the head says.
 pub(super) fn decode(list: &str, body: Vec<u8>, max_bytes: usize) -> Result<Vec<u8>, HttpError> {
     let mut body = body;
     let names = list

@@ -1,6 +1,6 @@
-//! Cookies (RFC 6265): reading `Set-Cookie`, and the jar of a virtual user.
+//! Cookies (RFC 6265): parsing `Set-Cookie`, and the jar of a virtual user.
 //!
-//! There is no list of public suffixes, as in k6: a test talks to servers that it knows.
+//! There is no list of public suffixes, as in k6: a test uses servers that its author knows.
 
 mod cookie;
 mod date;

@@ -1,19 +1,19 @@
 //! Digest authentication (RFC 7616), with MD5 and SHA-256, their session variants, and `qop=auth` or none.
 //!
-//! `auth-int` is left out: nearly no server has it, and those that offer it offer `auth`, too.
+//! `auth-int` is not supported: nearly no server offers it, and those that do also offer `auth`.
 
 use std::fmt::Write;
 
 use md5::{Digest as _, Md5};
 
-/// What a server wants proved.
+/// A server's challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Challenge {
     realm: String,
     nonce: String,
     opaque: Option<String>,
     algorithm: Algorithm,
-    /// As the server wrote it; without one, none is written back.
+    /// The algorithm as the server wrote it. Without one, the answer has none.
     algorithm_name: Option<String>,
     has_qop: bool,
 }
@@ -87,7 +87,7 @@ impl Challenge {
         })
     }
 
-    /// The `Authorization` field. `cnonce` is the client's random part; the nonce counts as used once.
+    /// The `Authorization` field. `cnonce` is the client's random part. The nonce counts as used once.
     pub(super) fn answer(
         &self,
         credentials: &Credentials<'_>,
@@ -175,7 +175,7 @@ fn params_of(mut text: &str) -> Vec<(String, String)> {
     params
 }
 
-/// The value at the front, and what follows it.
+/// The value at the front, and the rest after it.
 fn value_of(text: &str) -> (String, &str) {
     let Some(inner) = text.strip_prefix('"') else {
         let end = text.find(',').unwrap_or(text.len());

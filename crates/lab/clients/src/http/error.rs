@@ -24,7 +24,7 @@ pub enum HttpError {
     /// Neither `http` nor `https`.
     #[error("unsupported protocol scheme {0:?}")]
     Scheme(String),
-    /// A redirect leads to what is no URL.
+    /// The target of a redirect is not a URL.
     #[error("failed to parse Location header {0:?}")]
     Location(String),
     /// A field of the request cannot be sent.
@@ -38,7 +38,7 @@ pub enum HttpError {
         /// The time.
         after: Duration,
     },
-    /// No connection came about.
+    /// No connection could be made.
     #[error(transparent)]
     Dial(#[from] DialError),
     /// The TLS handshake failed.
@@ -61,7 +61,7 @@ pub enum HttpError {
     /// The response is not HTTP.
     #[error("malformed HTTP response: {0}")]
     Malformed(&'static str),
-    /// The response asks for more than what is allowed.
+    /// The response exceeds a limit.
     #[error("the response's {what} is larger than {max_bytes} bytes")]
     TooLarge {
         /// `head` or `body`.
@@ -69,7 +69,7 @@ pub enum HttpError {
         /// The limit.
         max_bytes: usize,
     },
-    /// All bodies that are kept would take more memory than they may.
+    /// All kept bodies would exceed their memory limit.
     #[error(
         "the response bodies that all users keep at a time would take more than {limit} bytes, half of this machine's \
          memory: discard bodies (discardResponseBodies, or responseType \"none\"), use fewer users, or more machines"
@@ -81,18 +81,18 @@ pub enum HttpError {
     /// 101.
     #[error("unsupported response status: 101 Switching Protocols")]
     SwitchingProtocols,
-    /// HTTP/2 was asked for.
+    /// HTTP/2 was requested, and the server does not support it.
     #[error("the server does not speak HTTP/2: in the TLS handshake (ALPN) it did not choose h2")]
     NoHttp2,
-    /// A content coding cannot be undone.
+    /// A content coding cannot be decoded.
     #[error("decompressing the body ({coding}): {reason}")]
     Decompression {
-        /// As the server names it.
+        /// The coding's name in the response.
         coding: String,
         /// What is wrong.
         reason: String,
     },
-    /// The server ended an HTTP/2 connection, and said why.
+    /// The server ended an HTTP/2 connection, with this reason.
     #[error("http2: received GoAway with http2 ErrCode {0:?}")]
     GoAway(Reason),
     /// HTTP/2 went wrong.
@@ -133,8 +133,8 @@ impl HttpError {
 }
 
 impl HttpError {
-    /// A few words without addresses and names, equal for equal failures: for tags and for scripts. They are k6's where
-    /// k6 has some.
+    /// A few words without addresses and names, equal for equal failures: for tags and for scripts. They are k6's if k6
+    /// has some.
     pub fn words(&self) -> Cow<'static, str> {
         match self {
             Self::Dial(DialError::NoSuchHost(_)) => "lookup: no such host".into(),
@@ -220,11 +220,11 @@ fn is_end(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof)
 }
 
-/// The number of a GOAWAY without a known reason.
+/// The number of a GOAWAY with an unknown reason.
 const GO_AWAY: u16 = 1610;
 
-/// GOAWAY from 1610, a stream's reset from 1630, the connection's end from 1650; each followed by one number per
-/// reason of RFC 9113 §7.
+/// Numbers of HTTP/2 errors: GOAWAY from 1610, a stream's reset from 1630, the connection's end from 1650; each
+/// followed by one number per reason of RFC 9113 §7.
 fn http2(error: &h2::Error) -> u16 {
     let base = match error {
         error if error.is_go_away() => GO_AWAY,

@@ -1,4 +1,4 @@
-//! One request on the wire, and what came of it.
+//! One request on the wire, and its outcome.
 
 use std::{
     borrow::Cow,
@@ -12,25 +12,24 @@ use url::Url;
 use super::{Headers, HttpError, kept_bodies::Share};
 use crate::tls::TlsVersion;
 
-/// A request that was sent, or was to be sent, and its outcome. A redirect makes one more.
+/// A request, sent or not, and its outcome. A redirect makes another exchange.
 #[derive(Debug)]
 pub struct Exchange {
     /// The method.
     pub method: Method,
     /// The URL, with user and password if the request had them.
     pub url: Url,
-    /// The head of the request as HTTP/1.1 writes it; with HTTP/2, what was sent, written so. Empty if it did not
-    /// come to that.
+    /// The head of the request as HTTP/1.1 writes it; for HTTP/2, the equivalent head. Empty if no head was made.
     pub request_head: Vec<u8>,
-    /// How long the phases took.
+    /// The durations of the phases.
     pub timings: Timings,
     /// The server, if there was a connection.
     pub remote: Option<SocketAddr>,
     /// What TLS agreed on.
     pub tls: Option<TlsFacts>,
-    /// Whether this was the request that asks a server for its challenge, so that 401 is the expected answer.
+    /// Whether this request asks a server for its challenge, so that 401 is the expected answer.
     pub asks_for_challenge: bool,
-    /// The response, or why there is none.
+    /// The response, or the reason why there is none.
     pub outcome: Result<Response, HttpError>,
 }
 
@@ -38,15 +37,15 @@ pub struct Exchange {
 /// failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timings {
-    /// When the request wanted a connection.
+    /// When the request asked for a connection.
     pub started: Instant,
-    /// When the last byte of the response was read, or the failure was known.
+    /// When the last byte of the response was read, or the request failed.
     pub ended: Instant,
     /// Until there was a connection; contains looking the name up and the next two.
     pub blocked: Duration,
-    /// The TCP connection; zero when there was one already.
+    /// The TCP connection; zero on an existing connection.
     pub connecting: Duration,
-    /// The TLS handshake; zero when there was a connection already.
+    /// The TLS handshake; zero on an existing connection.
     pub tls_handshaking: Duration,
     /// From there until the request was written.
     pub sending: Duration,
@@ -76,25 +75,25 @@ pub enum Protocol {
     Http2,
 }
 
-/// A response, read whole.
+/// A response, read completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// What was spoken.
     pub protocol: Protocol,
     /// The status, 100 to 999.
     pub status: u16,
-    /// What the server says about the status; often empty. HTTP/2 has none, so it is the standard's.
+    /// The server's text for the status; often empty. HTTP/2 has none, so it is the standard's.
     pub reason: Cow<'static, str>,
     /// The fields of the head.
     pub headers: Headers,
-    /// The body, without content codings; empty when it was not kept.
+    /// The body, without content codings; empty if it was not kept.
     pub body: Vec<u8>,
-    /// What the body takes of the memory for all.
+    /// The body's share of the memory for all bodies.
     pub(super) share: Share,
 }
 
 impl Timings {
-    /// Those of an exchange that could not even begin: all phases are zero.
+    /// The timings of an exchange that could not even begin: all phases are zero.
     pub fn none(at: Instant) -> Self {
         Marks::start_at(at).timings(at)
     }
@@ -116,7 +115,7 @@ impl Protocol {
     }
 }
 
-/// The reason, kept without an allocation where it is the standard's.
+/// The reason, kept without an allocation if it is the standard's.
 pub(super) fn reason(status: u16, given: Option<&str>) -> Cow<'static, str> {
     let standard = StatusCode::from_u16(status)
         .ok()
@@ -128,7 +127,7 @@ pub(super) fn reason(status: u16, given: Option<&str>) -> Cow<'static, str> {
     }
 }
 
-/// An exchange under way. It is outside of what a timeout may drop, so that nothing of it is lost.
+/// The state of an exchange in progress. A timeout cannot drop it, so that no timing is lost.
 #[derive(Debug)]
 pub(super) struct Underway {
     pub(super) method: Method,
@@ -156,7 +155,7 @@ impl Phase {
         self.ended = Some(Instant::now());
     }
 
-    /// How long it took; one that is not over, until `now`.
+    /// The duration of the phase; of an unfinished one, until `now`.
     fn took(self, now: Instant) -> Duration {
         self.began.map_or(Duration::ZERO, |began| {
             self.ended.unwrap_or(now).saturating_duration_since(began)
@@ -191,7 +190,7 @@ impl Marks {
         }
     }
 
-    /// Forgets all phases: the request goes out anew. When it wanted a connection first stays.
+    /// Forgets all phases, because the request is sent again. The time at which it asked for a connection is kept.
     pub(super) fn restart(&mut self) {
         *self = Self {
             started: self.started,
@@ -201,7 +200,7 @@ impl Marks {
 
     pub(super) fn timings(&self, ended: Instant) -> Timings {
         let connected = self.connected.unwrap_or(ended);
-        // A server may answer before it has read the request; then sending ends with that.
+        // A server may answer before it has read the request; sending ends with the answer then.
         let answered = self.first_byte.unwrap_or(ended);
         let sent = self
             .sent

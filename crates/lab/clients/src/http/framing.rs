@@ -2,11 +2,11 @@
 
 use super::{HttpError, Protocol};
 
-/// What a head says about the bytes behind it.
+/// The framing of a body, as given by the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Framing {
     pub(super) body: Body,
-    /// Whether the connection can take another request after this response.
+    /// Whether the connection can be used for another request after this response.
     pub(super) is_persistent: bool,
 }
 
@@ -15,16 +15,16 @@ pub(super) struct Framing {
 pub(super) enum Body {
     /// There is none.
     None,
-    /// After so many bytes.
+    /// Ends after this many bytes.
     Length(u64),
-    /// Where its chunks say.
+    /// Ends with the last chunk.
     Chunked,
     /// With the connection.
     UntilEnd,
 }
 
 impl Framing {
-    /// Of a final response.
+    /// The framing of a final response.
     pub(super) fn of(
         protocol: Protocol,
         status: u16,
@@ -64,7 +64,8 @@ fn lists(fields: &[httparse::Header<'_>], name: &str, member: &str) -> bool {
     })
 }
 
-/// Any other transfer coding would have to be undone, and none was asked for (RFC 9112 §7.4). HTTP/1.0 has none.
+/// Whether the body is chunked. Any other transfer coding would have to be decoded, and none was requested (RFC 9112
+/// §7.4). HTTP/1.0 has none.
 fn is_chunked(fields: &[httparse::Header<'_>]) -> Result<bool, HttpError> {
     let mut codings = values(fields, "transfer-encoding");
     match (codings.next(), codings.next()) {
@@ -76,7 +77,7 @@ fn is_chunked(fields: &[httparse::Header<'_>]) -> Result<bool, HttpError> {
     }
 }
 
-/// Every field must say the same (RFC 9112 §6.3, number 5).
+/// The length. All `Content-Length` fields must be equal (RFC 9112 §6.3, number 5).
 fn content_length(fields: &[httparse::Header<'_>]) -> Result<Option<u64>, HttpError> {
     let mut length = None;
     for value in values(fields, "content-length") {

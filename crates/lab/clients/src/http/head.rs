@@ -6,15 +6,15 @@ use url::Url;
 
 use super::{HttpError, Request};
 
-/// What a head says beside what the request asks for.
+/// Fields of a head that are not part of the request.
 pub(super) struct Additions<'a> {
-    /// What the `Cookie` field says behind the request's own; empty for nothing.
+    /// Cookies to append to the request's own in the `Cookie` field. Empty for none.
     pub(super) cookies: &'a str,
-    /// The `Authorization` field, unless the request has one of its own.
+    /// The `Authorization` field, unless the request has one.
     pub(super) authorization: Option<&'a str>,
-    /// The `Referer` field, unless the request has one of its own.
+    /// The `Referer` field, unless the request has one.
     pub(super) referer: Option<&'a str>,
-    /// The `User-Agent` field, unless the request has one of its own; empty for none.
+    /// The `User-Agent` field, unless the request has one. Empty for none.
     pub(super) user_agent: &'a str,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn write(request: &Request, additions: &Additions<'_>) -> Result<Vec<
     if !cookies.is_empty() {
         add("Cookie", checked("Cookie", &cookies)?);
     }
-    // A method that expects a body says that it has none (RFC 9110 §8.6).
+    // A method that expects a body sends a length of 0 without one (RFC 9110 §8.6).
     if !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
         add("Content-Length", &request.body.len().to_string());
     }
@@ -92,13 +92,13 @@ fn write_host(url: &Url, head: &mut Vec<u8>) {
     head.extend_from_slice(url.host_str().unwrap_or_default().as_bytes());
     if let Some(port) = url.port() {
         head.push(b':');
-        // A vector takes everything.
+        // Writing to a vector cannot fail.
         let _ = write!(head, "{port}");
     }
 }
 
-/// A line break in a value would be a field of somebody else's making. Other control characters have no place there,
-/// either (RFC 9110 §5.5).
+/// Checks a field. A line break in a value would create another field. Other control characters are not allowed, either
+/// (RFC 9110 §5.5).
 fn checked<'a>(name: &str, value: &'a str) -> Result<&'a str, HttpError> {
     if value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
         return Err(HttpError::Field(name.to_owned()));
@@ -114,7 +114,7 @@ fn checked_name(name: &str) -> Result<&str, HttpError> {
     Ok(name)
 }
 
-/// The same head for HTTP/2 (RFC 9113 §8.3), without the fields that only HTTP/1.1 has.
+/// The head for HTTP/2 (RFC 9113 §8.3), without the fields that only HTTP/1.1 has.
 pub(super) fn for_http2(request: &Request, head: &[u8]) -> Result<http::Request<()>, HttpError> {
     let mut fields = vec![httparse::EMPTY_HEADER; request.headers.len() + MAX_ADDED_FIELDS];
     let mut parsed = httparse::Request::new(&mut fields);

@@ -1,17 +1,16 @@
-//! Header fields of a response, in one piece of memory.
+//! Header fields of a response, in one allocation.
 
-/// Fields in the order in which they came. Names keep their case; finding ignores it (RFC 9110 §5.1).
+/// Fields in the order of their arrival. Names keep their case; lookups ignore it (RFC 9110 §5.1).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headers {
-    /// All names and values, without anything between them.
+    /// All names and values, without separators.
     text: Vec<u8>,
     /// Where each name and each value ends in `text`.
     ends: Box<[(u32, u32)]>,
 }
 
 impl Headers {
-    /// Takes fields over, for which `n_bytes` is enough. They must be shorter than 4 GiB, which the limit of heads
-    /// sees to.
+    /// Copies fields, for which `n_bytes` is enough. They must be shorter than 4 GiB, which the limit of heads ensures.
     pub(super) fn new<'a>(n_bytes: usize, fields: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Self {
         let mut text = Vec::with_capacity(n_bytes);
         let ends = fields.map(|(name, value)| {
@@ -53,7 +52,7 @@ impl Headers {
         self.get_all(name).next()
     }
 
-    /// The same, if it is text.
+    /// The value as text, if it is text.
     pub fn text<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         self.get(name).and_then(|value| std::str::from_utf8(value).ok())
     }

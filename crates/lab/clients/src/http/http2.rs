@@ -1,7 +1,7 @@
-//! A connection that speaks HTTP/2 (RFC 9113), shared by the requests that are under way.
+//! An HTTP/2 connection (RFC 9113), shared by concurrent requests.
 //!
-//! Nobody else drives it: each request that is polled drives the whole connection, and wakes the others when
-//! something came for them.
+//! It has no task of its own: each polled request drives the whole connection, and wakes the others when data has
+//! arrived for them.
 
 use std::{
     cell::RefCell,
@@ -27,8 +27,8 @@ use super::{
 };
 use crate::stream::Stream;
 
-/// How much a server may send ahead, per stream and in all: what Go's client allows a stream, so that a large body
-/// does not wait for our word. Bounded, because what was read is taken at once.
+/// How much a server may send ahead, per stream and in total: the stream limit of Go's client, so that a large body
+/// need not wait for window updates. Bounded, because data is taken at once when it is read.
 const WINDOW_BYTES: u32 = 4 << 20;
 
 /// Name and value of a usual field.
@@ -75,7 +75,7 @@ impl Http2 {
         })
     }
 
-    /// Whether another request can begin, after what arrived meanwhile has been read.
+    /// Whether another request can begin, after the data that has arrived was read.
     pub(super) async fn is_open(&self) -> bool {
         let mut requests = self.requests.clone();
         poll_fn(|cx| {
@@ -107,7 +107,7 @@ impl Http2 {
         })
     }
 
-    /// The same, with the head as the library has it.
+    /// Sends a request whose head is already in the library's form.
     pub(super) async fn transfer(
         &self,
         request: http::Request<()>,
@@ -159,14 +159,14 @@ impl Http2 {
         Ok(answered.await?.into_parts())
     }
 
-    /// Waits for `work` and drives the connection meanwhile.
+    /// Waits for `work` and drives the connection at the same time.
     async fn driving<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         poll_fn(|cx| {
             self.drive(cx);
             let polled = work.as_mut().poll(cx);
             if polled.is_pending() {
-                // It may have queued something.
+                // It may have queued frames.
                 self.drive(cx);
             }
             polled
@@ -187,12 +187,12 @@ impl Http2 {
                 .poll(&mut Context::from_waker(&waker))
                 .is_ready()
         {
-            // Each stream has heard of it.
+            // Every stream has been told.
             *driver = None;
         }
     }
 
-    /// Why the connection ended, where a stream knows only that it did.
+    /// Why the connection ended, for a stream that knows only that it did.
     fn explained(&self, error: HttpError) -> HttpError {
         match &error {
             HttpError::Http2(ended) if ended.is_io() => self.last_words().map_or(error, HttpError::GoAway),
@@ -200,7 +200,7 @@ impl Http2 {
         }
     }
 
-    /// With what GOAWAY the server ended the connection, if it did: whoever asks for a new stream hears of it.
+    /// The reason of the GOAWAY with which the server ended the connection, if any. A request for a new stream gets it.
     fn last_words(&self) -> Option<Reason> {
         let mut nobody = Context::from_waker(Waker::noop());
         match self.requests.clone().poll_ready(&mut nobody) {
@@ -225,7 +225,7 @@ async fn send(mut stream: SendStream<Bytes>, mut body: Bytes) -> Result<(), h2::
     while !body.is_empty() {
         stream.reserve_capacity(body.len());
         let Some(room) = poll_fn(|cx| stream.poll_capacity(cx)).await else {
-            // The server has reset the stream; its response, or the lack of one, says why.
+            // The server has reset the stream. Its response, or the missing response, gives the reason.
             return Ok(());
         };
         let piece = body.split_to(room?.min(body.len()));

@@ -1,4 +1,4 @@
-//! What all response bodies that are kept occupy together, over all users of a run.
+//! The memory of all kept response bodies, over all users of a run.
 
 use std::sync::{
     Arc,
@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::HttpError;
 
-/// The bound on all bodies together. Clones count together.
+/// The limit of all bodies together. All clones share the count.
 #[derive(Clone, Debug)]
 pub struct KeptBodies(Arc<Total>);
 
@@ -17,7 +17,7 @@ struct Total {
     limit: usize,
 }
 
-/// What one body takes of the total, until it is dropped.
+/// One body's share of the total, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Share {
     total: KeptBodies,
@@ -55,10 +55,9 @@ impl KeptBodies {
 }
 
 impl Share {
-    /// Takes as much more, or gives as much back, as it needs to be `n_bytes`.
+    /// Grows or shrinks the share to `n_bytes`.
     ///
-    /// # Errors
-    /// [`HttpError::NoRoom`]; the share stays as it was.
+    /// # Errors [`HttpError::NoRoom`]; the share is unchanged.
     pub(super) fn resize(&mut self, n_bytes: usize) -> Result<(), HttpError> {
         let Total { used, limit } = &*self.total.0;
         if n_bytes > self.n_bytes {
@@ -75,7 +74,7 @@ impl Share {
     }
 }
 
-/// A copy takes as much again, whatever the limit: the body exists.
+/// A copy takes its own share, even beyond the limit, because the body already exists.
 impl Clone for Share {
     fn clone(&self) -> Self {
         self.total.0.used.fetch_add(self.n_bytes, Ordering::Relaxed);
@@ -86,7 +85,7 @@ impl Clone for Share {
     }
 }
 
-/// What a response says does not depend on it.
+/// Shares are always equal, so that they do not affect the comparison of responses.
 impl PartialEq for Share {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -5,16 +5,16 @@
 pub struct FormPart<'a> {
     /// The field.
     pub name: &'a str,
-    /// The file that it is, if it is one.
+    /// The file name, if the part is a file.
     pub filename: Option<&'a str>,
-    /// The media type; `None` says nothing, which means text.
+    /// The media type. `None` means text.
     pub content_type: Option<&'a str>,
     /// What is in it.
     pub data: &'a [u8],
 }
 
-/// The media type of a form, with its boundary, and the body. The boundary is random: that data has it is out of the
-/// question.
+/// The media type of a form, with its boundary, and the body. The boundary is random, so that
+/// the data cannot contain it.
 pub fn multipart<'a>(parts: impl IntoIterator<Item = FormPart<'a>>) -> (String, Vec<u8>) {
     let boundary = format!("{:032x}{:016x}", fastrand::u128(..), fastrand::u64(..));
     let mut body = Vec::new();
@@ -39,7 +39,7 @@ pub fn multipart<'a>(parts: impl IntoIterator<Item = FormPart<'a>>) -> (String, 
     (format!("multipart/form-data; boundary={boundary}"), body)
 }
 
-/// As browsers write names (HTML §4.10.22.8).
+/// Quotes a name like browsers (HTML §4.10.22.8).
 fn quoted(text: &str) -> String {
     text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }

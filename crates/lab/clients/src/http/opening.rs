@@ -1,4 +1,4 @@
-//! Making a connection: TCP, then TLS where the origin wants it, each phase timed.
+//! Makes a connection: TCP, then TLS if the origin uses it, with the time of each phase.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -12,7 +12,7 @@ use crate::{
     tls::{Application, TlsVersion, suite_name},
 };
 
-/// What connections are made with.
+/// The settings for making connections.
 pub(super) struct Opening<'a> {
     pub(super) settings: &'a Settings,
     pub(super) source: Option<IpAddr>,
@@ -22,7 +22,7 @@ pub(super) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// The connection, and whether the server chose HTTP/2 for it. Without TLS nothing is chosen.
+    /// The connection, and whether the server chose HTTP/2 for it. Without TLS there is no choice.
     pub(super) async fn run(
         &self,
         origin: &Origin,

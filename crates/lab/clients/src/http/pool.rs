@@ -1,4 +1,4 @@
-//! The connections of one client: those that wait for a request, and the making of new ones.
+//! The connections of one client: idle ones, and how new ones are made.
 
 use std::{cell::RefCell, net::IpAddr, rc::Rc, sync::Arc};
 
@@ -9,19 +9,19 @@ use super::{
 };
 use crate::{dial::Traffic, tls::Application};
 
-/// Connections, and what they are made with.
+/// Connections, and the settings for new ones.
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: Arc<Settings>,
     source: Option<IpAddr>,
     pub(super) traffic: Rc<Traffic>,
-    /// The one that was used last at the end.
+    /// Idle connections, the most recently used one last.
     idle: RefCell<Vec<(Origin, Connection)>>,
-    /// At most one per origin, shared by requests.
+    /// HTTP/2 connections, at most one per origin, shared by requests.
     http2: RefCell<Vec<(Origin, Rc<Http2>)>>,
 }
 
-/// Whom a connection is to.
+/// The server of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) is_tls: bool,
@@ -68,7 +68,7 @@ impl Pool {
         }
     }
 
-    /// A connection that was used before and still stands.
+    /// A used connection that is still open.
     pub(super) async fn reuse(&self, origin: &Origin) -> Option<Lease> {
         let shared = self.http2_to(origin);
         if let Some(connection) = shared {
@@ -128,7 +128,7 @@ impl Pool {
         Ok(Lease::Http2(connection))
     }
 
-    /// Takes back a connection that can be used again. The oldest give way to it.
+    /// Returns a reusable connection to the pool. The oldest ones are closed to make room.
     pub(super) fn put_back(&self, origin: Origin, connection: Connection) {
         if !self.settings.reuse_connections || self.settings.max_idle == 0 {
             return;
@@ -146,7 +146,7 @@ impl Pool {
         idle.push((origin, connection));
     }
 
-    /// Closes what nobody uses.
+    /// Closes idle connections.
     pub(super) fn close_idle(&self) {
         self.idle.borrow_mut().clear();
         self.http2.borrow_mut().clear();

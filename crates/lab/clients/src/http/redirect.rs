@@ -1,4 +1,4 @@
-//! Where a response sends the client (RFC 9110 §15.4), with what Go's client, and so k6, makes of it.
+//! Redirects (RFC 9110 §15.4), with the rules of Go's client, and so of k6.
 
 use http::Method;
 use url::Url;
@@ -16,7 +16,7 @@ const OF_THE_BODY: [&str; 4] = [
 /// Fields that another host must not see.
 const OF_THE_HOST: [&str; 4] = ["authorization", "cookie", "cookie2", "www-authenticate"];
 
-/// Where to, if the response is a redirect that says so.
+/// The destination, if the response is a redirect with a location.
 pub(super) fn location(url: &Url, response: &Response) -> Option<Result<Url, HttpError>> {
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -39,7 +39,7 @@ pub(super) fn location(url: &Url, response: &Response) -> Option<Result<Url, Htt
     })
 }
 
-/// Makes of a request the one that follows it.
+/// Turns a request into the one that follows it.
 pub(super) fn follow(request: &mut Request, status: u16, next: Url) {
     let keeps_body = matches!(status, 307 | 308);
     if !keeps_body {
@@ -59,7 +59,7 @@ pub(super) fn follow(request: &mut Request, status: u16, next: Url) {
     request.url = next;
 }
 
-/// What the next server is told of the page before: nothing when that came over TLS and this does not.
+/// The `Referer` for the next server: nothing if the previous page came over TLS and the next one does not.
 pub(super) fn referer(before: &Url, next: &Url) -> Option<String> {
     if before.scheme() == "https" && next.scheme() == "http" {
         return None;
@@ -72,7 +72,7 @@ pub(super) fn referer(before: &Url, next: &Url) -> Option<String> {
     Some(referer.into())
 }
 
-/// Whether a host is another one or below it.
+/// Whether a host equals another one or is below it.
 fn is_within(host: Option<&str>, of: Option<&str>) -> bool {
     let (Some(host), Some(of)) = (host, of) else {
         return false;

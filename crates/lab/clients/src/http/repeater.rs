@@ -1,6 +1,6 @@
-//! The same request, again and again, over one connection: what a bench does.
+//! One request, again and again, over one connection: for benches.
 //!
-//! A [`Client`](super::Client) works a request out for each exchange: cookies, authentication, redirects, a pool of
+//! A [`Client`](super::Client) prepares a request for each exchange: cookies, authentication, redirects, a pool of
 //! connections. Here a [`Template`] has all of it, so an exchange costs little more than its system calls.
 
 use std::{cell::RefCell, io, net::IpAddr, rc::Rc, sync::Arc, time::Instant};
@@ -18,21 +18,21 @@ use super::{
 };
 use crate::{dial::Traffic, tls::Application};
 
-/// What the repeaters of one thread have in common, kept connections of HTTP/1.1 among it.
+/// The state that the repeaters of one thread share, including kept HTTP/1.1 connections.
 ///
-/// The connection that was used last is used next. So in a load with pauses few connections do all the work, as in
-/// browsers and proxies, and none idles until the server closes it.
+/// The most recently used connection is used next. So in a load with pauses few connections do all the work, as in
+/// browsers and proxies, and no connection idles until the server closes it.
 #[derive(Debug)]
 pub struct Connections {
     template: Arc<Template>,
     settings: Arc<Settings>,
     source: Option<IpAddr>,
     traffic: Rc<Traffic>,
-    /// At most one per repeater.
+    /// Kept connections, at most one per repeater.
     kept: RefCell<Vec<Connection>>,
 }
 
-/// One place in which one request at a time is under way.
+/// A place that runs one request at a time.
 #[derive(Debug)]
 pub struct Repeater {
     connections: Rc<Connections>,
@@ -44,39 +44,39 @@ pub struct Repeater {
 enum Line {
     /// Kept connections and new ones.
     Http1,
-    /// A connection that several repeaters share; one that finds none makes it while the others wait.
+    /// A connection that several repeaters share. A repeater that finds none makes it while the others wait.
     Http2(Rc<Mutex<Option<Rc<Http2>>>>),
 }
 
-/// A request that was sent, or was to be sent.
+/// A request, sent or not.
 #[derive(Debug)]
 pub struct Attempt {
-    /// How long the phases took.
+    /// The durations of the phases.
     pub timings: Timings,
     /// Whether there was a connection to send it over.
     pub is_connected: bool,
     /// Whether a connection was used that stood before.
     pub is_reused: bool,
-    /// Whether it was sent twice, because the server closed the connection as it went out.
+    /// Whether it was sent twice, because the server closed the connection at the same time.
     pub is_repeated: bool,
-    /// The response, or why there is none.
+    /// The response, or the reason why there is none.
     pub outcome: Result<Reply, HttpError>,
 }
 
-/// A response that was read whole and is not kept.
+/// A response that was read completely and is not kept.
 #[derive(Debug)]
 pub struct Reply {
     /// The status, 200 to 999.
     pub status: u16,
-    /// How long the body was, with its content codings.
+    /// The length of the body, with its content codings.
     pub n_body_bytes: u64,
-    /// Whether the connection takes another request.
+    /// Whether the connection can be used again.
     pub is_persistent: bool,
-    /// The rest, if it was asked for.
+    /// Further details, if requested.
     pub details: Option<Box<Details>>,
 }
 
-/// What a bench wants to know of one response.
+/// Details of one response, for a bench.
 #[derive(Debug, Clone, Default)]
 pub struct Details {
     /// The fields of the head.
@@ -85,7 +85,7 @@ pub struct Details {
     pub tls: Option<TlsFacts>,
 }
 
-/// What goes on within a time limit, outside of what the limit may drop.
+/// The progress within a time limit, kept outside the future that the limit may drop.
 struct Progress {
     marks: Marks,
     is_reused: bool,
@@ -143,10 +143,11 @@ impl Connections {
 }
 
 impl Repeater {
-    /// Sends the request and reads the response, with its [`Details`] if they are wanted.
+    /// Sends the request and reads the response, with its [`Details`] if requested.
     ///
-    /// A connection that the server closed before it got anything of the request is replaced, once, as browsers do; if
-    /// the server may have got the request, then only where the method allows it (RFC 9110 §9.2.2).
+    /// If the server closed the connection before it got any byte of the request, the connection is replaced, once, as
+    /// in browsers. If the server may have got the request, that happens only if the method allows it (RFC 9110
+    /// §9.2.2).
     pub async fn send(&self, wants_details: bool) -> Attempt {
         let mut progress = Progress {
             marks: Marks::start(),

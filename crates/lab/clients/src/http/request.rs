@@ -1,68 +1,68 @@
-//! What is asked for.
+//! A request.
 
 use std::time::Duration;
 
 use http::Method;
 use url::Url;
 
-/// k6's default for how long a request may take.
+/// k6's default time limit of a request.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// k6's default for redirects.
 const DEFAULT_MAX_REDIRECTS: u32 = 10;
 
-/// One request, and what is done about redirects.
+/// One request, and how its redirects are handled.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// `http` or `https`. A user and a password in it are sent as [`Authentication`] says.
+    /// `http` or `https`. Its user and password are sent as [`Authentication`] says.
     pub url: Url,
-    /// Fields that are sent as they are. `Host` takes the place of the URL's, `User-Agent` that of the settings';
-    /// `Content-Length` and `Transfer-Encoding` are left out, because the body decides about them.
+    /// Fields that are sent unchanged. `Host` replaces the URL's, `User-Agent` that of the settings. `Content-Length`
+    /// and `Transfer-Encoding` are ignored, because the body decides them.
     pub headers: Vec<(String, String)>,
     /// The body, empty for none.
     pub body: Vec<u8>,
-    /// Cookies beside those of the jar.
+    /// Cookies in addition to those of the jar.
     pub cookies: Vec<RequestCookie>,
-    /// How a user and a password are sent.
+    /// How the user and password are sent.
     pub authentication: Authentication,
-    /// How long all of it may take, redirects included.
+    /// The time limit for the whole request, including redirects.
     pub timeout: Duration,
-    /// How many redirects are followed. The answer that would be one more is given back.
+    /// The most redirects to follow. The next redirect is returned as the answer.
     pub max_redirects: u32,
-    /// What becomes of the body of the answer.
+    /// What to do with the body of the answer.
     pub keep: Keep,
 }
 
-/// A cookie of one request, which no jar remembers.
+/// A cookie of one request, which is not stored in a jar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestCookie {
     /// Its name.
     pub name: String,
     /// Its value.
     pub value: String,
-    /// Whether those of the same name in the jar are left out.
+    /// Whether it replaces cookies of the jar with its name.
     pub replace: bool,
 }
 
-/// How a user and a password are sent.
+/// How the user and password are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Authentication {
     /// With the request (RFC 7617).
     #[default]
     Basic,
-    /// As an answer to the server's challenge (RFC 7616), so in a second exchange.
+    /// As an answer to the server's challenge (RFC 7616), in a second exchange.
     Digest,
 }
 
-/// What becomes of the body of an answer.
+/// What to do with the body of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// It is kept, with its content codings undone.
+    /// The body is kept, without its content codings.
     #[default]
     Body,
-    /// It is read and forgotten.
+    /// The body is read and discarded.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! Responses of HTTP/1.1 (RFC 9112), read from whatever pieces the socket gives. No input and output here.
+//! HTTP/1.1 responses (RFC 9112), parsed from pieces of any size. No I/O here.
 
 use std::{borrow::Cow, mem::MaybeUninit};
 
@@ -12,16 +12,17 @@ use super::{
     kept_bodies::Share,
 };
 
-/// The largest head of a response. Heads are a few hundred bytes; proxies refuse those over 64 KiB.
+/// The largest head of a response. Heads have a few hundred bytes; proxies refuse heads over 64 KiB.
 pub(super) const MAX_HEAD_BYTES: usize = 256 << 10;
 
-/// How many fields a head usually has room for, on the stack.
+/// The number of fields with room on the stack.
 const N_USUAL_FIELDS: usize = 64;
 
-/// How many fields a head may have.
+/// The most fields in a head.
 const MAX_FIELDS: usize = 1000;
 
-/// What is set aside for a body at once, whatever its announced length: the rest comes as it arrives.
+/// The most memory that is allocated for a body at once, whatever its announced length. The rest is allocated as it
+/// arrives.
 const MAX_FIRST_CAPACITY: usize = 64 << 10;
 
 /// Reads one response.
@@ -30,7 +31,7 @@ pub(super) struct ResponseReader {
     state: State,
     /// The beginning of a head that has not arrived whole.
     head_bytes: Vec<u8>,
-    /// How long all interim heads were.
+    /// The length of all interim heads.
     n_interim_bytes: usize,
     is_answer_to_head: bool,
     keeps_fields: bool,
@@ -57,8 +58,7 @@ struct Head {
     headers: Headers,
 }
 
-/// A head (`None`: of an interim response) with what follows from it, and how many bytes it is; `None` when it is not
-/// there yet.
+/// A head (`None` for an interim response) with its framing, and its length in bytes; `None` if it is incomplete.
 type Said = Option<(Option<(Head, Framing)>, usize)>;
 
 /// Where a body goes.
@@ -68,7 +68,7 @@ pub(super) struct Sink {
     max_bytes: usize,
     bytes: Vec<u8>,
     share: Share,
-    /// Of the body so far, kept or not.
+    /// Bytes of the body so far, kept or not.
     n_bytes: u64,
 }
 
@@ -99,7 +99,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Grows as a vector does, but asks first.
+    /// Grows like a vector, but within the memory limit.
     fn make_room(&mut self, n_bytes: usize) -> Result<(), HttpError> {
         let needed = self.bytes.len() + n_bytes;
         if needed > self.bytes.capacity() {
@@ -110,12 +110,12 @@ impl Sink {
         Ok(())
     }
 
-    /// How long the body was, with its content codings.
+    /// The length of the body, with its content codings.
     pub(super) fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
-    /// The body, and what it takes of the total.
+    /// The body, and its share of the total.
     pub(super) fn into_parts(self) -> (Vec<u8>, Share) {
         (self.bytes, self.share)
     }
@@ -149,7 +149,7 @@ impl ResponseReader {
         self
     }
 
-    /// How long the body is so far, with its content codings.
+    /// The length of the body so far, with its content codings.
     pub(super) fn n_body_bytes(&self) -> u64 {
         self.sink.n_bytes()
     }
@@ -159,12 +159,12 @@ impl ResponseReader {
         matches!(self.state, State::Done)
     }
 
-    /// Whether the connection can take another request.
+    /// Whether the connection can be used again.
     pub(super) fn is_persistent(&self) -> bool {
         self.is_persistent && self.is_done()
     }
 
-    /// The next bytes of the connection. Bytes behind the response make the connection useless.
+    /// Takes the next bytes of the connection. Bytes after the response make the connection unusable.
     pub(super) fn feed(&mut self, mut bytes: &[u8]) -> Result<(), HttpError> {
         while !bytes.is_empty() {
             let n_taken = match &mut self.state {
@@ -261,7 +261,7 @@ impl ResponseReader {
 
     fn begin_body(&mut self, head: Option<(Head, Framing)>, n_bytes: usize) -> Result<(), HttpError> {
         let Some((head, framing)) = head else {
-            // An interim response; the real one follows. A server that sends nothing else must come to an end.
+            // An interim response; the final one follows. A server that sends nothing else must be stopped.
             self.n_interim_bytes += n_bytes;
             return limit(self.n_interim_bytes);
         };
@@ -279,7 +279,7 @@ impl ResponseReader {
         Ok(())
     }
 
-    /// What is said by the head at the front, if it is there, and how many bytes it is.
+    /// The meaning of the head at the front, if it is complete, and its length in bytes.
     fn parse(&self, bytes: &[u8]) -> Result<Said, HttpError> {
         let mut fields = [const { MaybeUninit::uninit() }; N_USUAL_FIELDS];
         match parse_into(bytes, &mut fields) {
@@ -347,7 +347,7 @@ fn malformed(error: httparse::Error) -> HttpError {
     })
 }
 
-/// A head that is there.
+/// A complete head.
 struct Parsed<'f, 'b> {
     head: httparse::Response<'f, 'b>,
     n_bytes: usize,

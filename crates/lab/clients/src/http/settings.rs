@@ -5,40 +5,40 @@ use std::sync::Arc;
 use super::KeptBodies;
 use crate::{dial::Dialer, tls::Tls};
 
-/// k6's default for connections of a user that are kept open.
+/// k6's default for idle connections per user.
 const MAX_IDLE: usize = 20;
 
-/// k6's default for those to one host.
+/// k6's default for idle connections to one host.
 const MAX_IDLE_PER_HOST: usize = 6;
 
-/// The largest body that is kept: far beyond what a load test reads on purpose, and little enough that a mistake does
-/// not take the machine down.
+/// The largest kept body: far beyond what a load test reads on purpose, and small enough that a mistake does not take
+/// the machine down.
 const MAX_BODY_BYTES: usize = 256 << 20;
 
-/// The total size of kept bodies when the machine's memory is not known: four of the largest bodies.
+/// The limit of all kept bodies if the machine's memory is unknown: four of the largest bodies.
 const MAX_KEPT_BYTES: usize = 4 * MAX_BODY_BYTES;
 
-/// Settings; one value serves all workers of a run.
+/// Settings. One value serves all workers of a run.
 #[derive(Debug)]
 pub struct Settings {
     /// The way to servers.
     pub dialer: Arc<Dialer>,
     /// TLS for `https`.
     pub tls: Arc<Tls>,
-    /// The field `User-Agent` of requests that have none; empty is no such field.
+    /// The default `User-Agent`. Empty for none.
     pub user_agent: String,
     /// Whether HTTP/2 is offered to servers over TLS.
     pub http2: bool,
     /// Whether connections are used again.
     pub reuse_connections: bool,
-    /// How many unused connections a user keeps; the oldest is closed for a newer one.
+    /// The most idle connections per user. The oldest is closed for a newer one.
     pub max_idle: usize,
-    /// How many of them to one host.
+    /// The most idle connections to one host.
     pub max_idle_per_host: usize,
-    /// The largest body that is kept, in bytes, before and after its content codings are undone. A larger one is an
-    /// error. A body that is not kept may have any size.
+    /// The largest kept body in bytes, with and without its content codings. A larger one is an error. A body that is
+    /// not kept may have any size.
     pub max_body_bytes: usize,
-    /// What the bodies that all users keep at a time may take together.
+    /// The memory limit for the kept bodies of all users.
     pub kept_bodies: KeptBodies,
 }
 

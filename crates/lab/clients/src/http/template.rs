@@ -1,4 +1,4 @@
-//! A request that is sent many times, worked out once.
+//! A request that is sent many times, prepared once.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -16,18 +16,18 @@ use super::{
 pub enum Version {
     /// HTTP/1.1.
     Http11,
-    /// HTTP/2: chosen in the TLS handshake, or without TLS begun at once ("prior knowledge", RFC 9113 §3.3).
+    /// HTTP/2: chosen in the TLS handshake, or used at once without TLS ("prior knowledge", RFC 9113 §3.3).
     Http2,
 }
 
-/// A request as it goes over the wire.
+/// An encoded request.
 #[derive(Debug)]
 pub struct Template {
     pub(super) origin: Origin,
     pub(super) address: SocketAddr,
     pub(super) head: Vec<u8>,
     pub(super) body: Bytes,
-    /// The head for HTTP/2, if that is to be spoken.
+    /// The head for HTTP/2, if that is used.
     pub(super) http2: Option<http::Request<()>>,
     pub(super) is_head: bool,
     pub(super) is_replayable: bool,
@@ -37,11 +37,10 @@ pub struct Template {
 }
 
 impl Template {
-    /// Looks the host up and writes the head: what the request says, and the user and password of its URL. Redirects
-    /// and digest authentication are of no meaning here.
+    /// Resolves the host and encodes the head: the request, and the user and password of its URL. Redirects and digest
+    /// authentication do not apply.
     ///
-    /// # Errors
-    /// When the URL cannot be requested, its host has no address, or a field cannot be sent.
+    /// # Errors The URL cannot be requested, its host has no address, or a field cannot be sent.
     pub async fn prepare(
         request: &Request,
         version: Version,
@@ -74,7 +73,7 @@ impl Template {
         })
     }
 
-    /// Where the server is.
+    /// The server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

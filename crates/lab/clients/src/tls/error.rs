@@ -1,4 +1,4 @@
-//! What can go wrong with TLS: with the options before a run, and in a handshake.
+//! Errors of TLS: in the options before a run, and in a handshake.
 
 use std::io;
 
@@ -31,7 +31,7 @@ pub enum TlsError {
     /// The versions and the cipher suites exclude each other.
     #[error("none of the cipher suites belongs to the versions of TLS that are offered; add one for TLS 1.2")]
     NoCipherSuite,
-    /// A certificate of ours is of no use.
+    /// A client certificate cannot be used.
     #[error("client certificate: {what}: {reason}")]
     Identity {
         /// The problem.
@@ -44,10 +44,10 @@ pub enum TlsError {
 /// A handshake failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeError {
-    /// The host of the URL cannot stand in a certificate.
+    /// The host of the URL cannot occur in a certificate.
     #[error("tls: {0:?} is neither a host name nor an IP address")]
     Host(String),
-    /// No authority that we believe vouches for the server.
+    /// No trusted authority has signed the server's certificate.
     #[error("x509: certificate signed by unknown authority")]
     UnknownAuthority,
     /// The certificate is for other hosts.
@@ -68,13 +68,13 @@ pub enum HandshakeError {
     /// Another disagreement.
     #[error("tls: {0}")]
     Protocol(String),
-    /// We cannot make any connection.
+    /// No connection can be made.
     #[error("tls: {0}")]
     Unusable(String),
 }
 
 impl HandshakeError {
-    /// What rustls or the system said. rustls packs its errors into those of the system.
+    /// Converts an error of rustls or the system. rustls wraps its errors in those of the system.
     pub(super) fn of_io(error: io::Error) -> Self {
         let kind = error.kind();
         match error.downcast::<rustls::Error>() {
@@ -87,13 +87,14 @@ impl HandshakeError {
     fn of_rustls(error: &rustls::Error) -> Self {
         match error {
             rustls::Error::InvalidCertificate(reason) => match reason {
-                // The last two: an authority that we believe has the issuer's name, and another key.
+                // The last two: a trusted authority has the issuer's name, and another key.
                 CertificateError::UnknownIssuer
                 | CertificateError::BadSignature
                 | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
                     Self::UnknownAuthority
                 }
-                // What `openssl req -x509` makes: it vouches for itself, as an authority. webpki has no public name for it.
+                // A certificate from `openssl req -x509` is its own authority. webpki has no public name for this
+                // error.
                 CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
                     Self::UnknownAuthority
                 }

@@ -1,4 +1,4 @@
-//! Certificates of ours (k6's `tlsAuth`).
+//! Client certificates (k6's `tlsAuth`).
 
 use rustls::pki_types::{
     CertificateDer, PrivateKeyDer,
@@ -8,12 +8,12 @@ use rustls::pki_types::{
 use super::TlsError;
 use crate::dial::HostPattern;
 
-/// A certificate, its key, and whom it is shown to.
+/// A certificate, its key, and the hosts for which it is used.
 #[derive(Clone)]
 pub struct Identity {
     /// The hosts that it is for, with a leading `*.` for all below; empty is every host.
     pub domains: Vec<HostPattern>,
-    /// The certificate and those between it and the authority, in PEM.
+    /// The certificate and the intermediate ones, in PEM.
     pub certificates: String,
     /// The private key in PEM, not encrypted.
     pub key: String,

@@ -35,7 +35,8 @@ fn roots(authority: &CertifiedIssuer<'_, KeyPair>) -> RootCertStore {
     roots
 }
 
-/// A server for `app.test` that speaks `protocols` and, if told so, wants a certificate of the same authority.
+/// A server for `app.test` that supports `protocols` and, if asked to, requires a client certificate of the same
+/// authority.
 fn server(
     authority: &CertifiedIssuer<'_, KeyPair>,
     protocols: &[&str],

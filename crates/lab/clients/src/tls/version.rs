@@ -41,7 +41,7 @@ impl Default for Versions {
 }
 
 impl Versions {
-    /// Those of the range that exist here, the newest first.
+    /// The supported versions of the range, the newest first.
     pub(super) fn offered(self) -> Result<Vec<&'static SupportedProtocolVersion>, TlsError> {
         if self.min > self.max {
             return Err(TlsError::Range(self));
@@ -59,11 +59,11 @@ impl Versions {
 }
 
 impl TlsVersion {
-    /// The version that a handshake ended with.
+    /// The version of a completed handshake.
     pub fn of(version: ProtocolVersion) -> Self {
         match version {
             ProtocolVersion::TLSv1_3 => Self::Tls13,
-            // rustls has no older one.
+            // rustls supports no older one.
             _ => Self::Tls12,
         }
     }

@@ -1,4 +1,4 @@
-//! An attempt to connect, for those who want to know more than whether it worked.
+//! An attempt to connect, for callers that need details of a failure.
 
 use std::{
     net::SocketAddr,
@@ -11,14 +11,14 @@ use plimsoll_websocket::handshake::client::ResponseHead;
 use super::{ConnectError, Connection, Options, Timings, connect::Opening};
 use crate::dial::Traffic;
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug)]
 pub struct Attempt {
     /// Immediately before the TCP connect.
     pub started: Instant,
     /// Until the WebSocket was open, or until it was certain that it would not be.
     pub took: Duration,
-    /// Which of the addresses accepted the TCP connection.
+    /// The address that accepted the TCP connection.
     pub remote: Option<SocketAddr>,
     /// What the server answered to the upgrade, accepted or not; absent when there was no answer.
     pub response: Option<Response>,
@@ -31,12 +31,12 @@ pub struct Attempt {
 pub struct Response {
     /// The status and the header fields.
     pub head: ResponseHead,
-    /// What a refusal says, at most 64 KiB.
+    /// The body of a refusal, at most 64 KiB.
     pub body: Vec<u8>,
 }
 
 impl Attempt {
-    /// Opens a WebSocket; what goes over the connection is added to `traffic`.
+    /// Opens a WebSocket. Adds the connection's bytes to `traffic`.
     pub async fn make(options: &Options, traffic: &Rc<Traffic>) -> Self {
         let mut opening = Opening::new(options, traffic);
         let outcome = opening.run().await;

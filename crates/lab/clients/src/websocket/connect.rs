@@ -1,4 +1,4 @@
-//! From nothing to an open WebSocket, with the time of each phase.
+//! Opens a WebSocket, with the time of each phase.
 
 use std::{
     future::Future,
@@ -26,7 +26,7 @@ use crate::{
     tls::{Application, Tls, TlsOptions},
 };
 
-/// How long the phases took, on the monotonic clock.
+/// The durations of the phases, on the monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timings {
     /// Immediately before the TCP connect.
@@ -46,10 +46,9 @@ impl Timings {
     }
 }
 
-/// Opens a WebSocket; what goes over the connection is added to `traffic`.
+/// Opens a WebSocket. Adds the connection's bytes to `traffic`.
 ///
-/// # Errors
-/// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
+/// # Errors [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
 pub async fn connect(
     options: &Options,
     traffic: &Rc<Traffic>,
@@ -66,7 +65,7 @@ pub(super) struct Opening<'a> {
     pub(super) remote: Option<SocketAddr>,
     /// Kept when the upgrade was refused.
     refused: Option<Stream>,
-    /// What the server answered, and what came with it.
+    /// The bytes of the server's answer, and those after it.
     answer: Vec<u8>,
 }
 
@@ -131,12 +130,12 @@ impl<'a> Opening<'a> {
         Some(Response { head, body })
     }
 
-    /// The same with the body, when it was a refusal.
+    /// The answer with its body, if it was a refusal.
     pub(super) async fn read_answer(&mut self) -> Option<Response> {
         let (head, n_head_bytes) = ResponseHead::parse(&self.answer).ok()??;
         let mut body = self.answer.split_off(n_head_bytes);
         if let Some(stream) = &mut self.refused {
-            // A body that does not end in time is told as far as it came.
+            // A body that does not end in time is reported as far as it arrived.
             let _ = timeout_at(self.deadline.at, read_body(stream, &head, &mut body)).await;
         }
         Some(Response { head, body })
@@ -174,7 +173,7 @@ impl<'a> Opening<'a> {
         Ok(Stream::Tls(Box::new(stream)))
     }
 
-    /// Sends the request and reads the answer; what came behind it is the beginning of the frames.
+    /// Sends the request and reads the answer. Bytes after it are the first frames.
     async fn upgrade(&mut self, stream: &mut Stream) -> Result<(Accepted, Vec<u8>), ConnectError> {
         let handshake = handshake(self.options);
         let request = handshake.request()?;
@@ -214,7 +213,7 @@ impl Deadline {
 /// Answers to an upgrade are 130 to 300 bytes; a `welcome` often comes with them.
 pub(super) const HEAD_BYTES: usize = 512;
 
-/// For options that say nothing of TLS: the system's authorities, read once per process.
+/// The TLS settings for options without any: the system's authorities, read once per process.
 fn default_tls() -> &'static Arc<Tls> {
     static DEFAULT: OnceLock<Arc<Tls>> = OnceLock::new();
     DEFAULT.get_or_init(|| {

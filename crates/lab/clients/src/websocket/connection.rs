@@ -20,10 +20,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::{Compression, Counters, Message, Options, Payload, ReceiveError, SendError, outgoing::Outgoing};
 use crate::{scratch, stream::Stream};
 
-/// How much [`Connection::next_message`] reads at once. A stack buffer, gone when the read is done.
+/// The read size of [`Connection::next_message`]. A stack buffer, gone after the read.
 const READ_BYTES: usize = 4096;
 
-/// An open WebSocket, client side. While idle it owns no buffer (with TLS: none but those of the cipher).
+/// An open WebSocket, client side. While idle it owns no buffer (with TLS: only those of the cipher).
 #[derive(Debug)]
 pub struct Connection {
     stream: Stream,
@@ -31,7 +31,7 @@ pub struct Connection {
     decoder: Decoder,
     is_deflated: bool,
     protocol: Option<Box<str>>,
-    /// Bytes that were read (with the handshake, or by `next_message`) and not decoded yet, and when.
+    /// Bytes that were read (with the handshake, or by `next_message`) but not decoded yet, and when.
     unread: Vec<u8>,
     unread_at: Instant,
     outgoing: Outgoing,
@@ -117,11 +117,10 @@ impl Connection {
         received
     }
 
-    /// As [`poll_receive`](Self::poll_receive), but the server is told nothing of the ending: the caller may still send,
-    /// and then calls [`answer_ending`](Self::answer_ending). It must not read again.
+    /// Like [`poll_receive`](Self::poll_receive), but does not tell the server about the ending: the caller may still
+    /// send, and then calls [`answer_ending`](Self::answer_ending). It must not read again.
     ///
-    /// # Errors
-    /// Nothing more will be received; events that came before have been handed out.
+    /// # Errors Nothing more will be received; earlier events have been passed on.
     pub fn poll_receive_unanswered(
         &mut self,
         cx: &mut Context<'_>,
@@ -148,8 +147,8 @@ impl Connection {
         Poll::Ready(self.decode_all(buffer.filled_mut(), at, &mut on_event))
     }
 
-    /// Says the Close that an ending asks for, unless it is said already: the server's own is answered, and a violation
-    /// of the protocol fails the connection (RFC 6455 §7.1.7). Writes what the socket takes now.
+    /// Sends the Close for an ending, unless it is already sent: the server's own is answered, and a violation of the
+    /// protocol fails the connection (RFC 6455 §7.1.7). Writes as many bytes as the socket takes.
     pub fn answer_ending(&mut self, ending: &ReceiveError) {
         match ending {
             ReceiveError::Closed { code, .. } => self.outgoing.answer_close(code.and_then(CloseCode::new)),
@@ -181,10 +180,9 @@ impl Connection {
         }
     }
 
-    /// Sends one message and waits until the socket has taken it whole.
+    /// Sends one message and waits until the socket has taken all of it.
     ///
-    /// # Errors
-    /// The connection is closing or broken.
+    /// # Errors The connection is closing or broken.
     pub async fn send(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
         self.flush().await?;
         self.queue(opcode, payload)?;
@@ -200,10 +198,9 @@ impl Connection {
     }
 
     /// Encodes one message without writing it; [`flush`](Self::flush) writes. For callers that must take the time
-    /// between the two. Call it only when everything before has been flushed: nothing bounds the queue otherwise.
+    /// between the two. Call it only when everything before has been flushed, because the queue is otherwise unbounded.
     ///
-    /// # Errors
-    /// [`SendError::Closing`] when a Close frame was sent or received.
+    /// # Errors [`SendError::Closing`] after a Close frame was sent or received.
     pub fn queue(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
         self.outgoing.queue_message(opcode, payload)
     }
@@ -216,24 +213,24 @@ impl Connection {
         self.outgoing.queue_ping(payload)
     }
 
-    /// Says Close, unless either side has said it, without waiting for anything. The reason is cut at 123 bytes. Read
-    /// on: the server's Close ends the connection.
+    /// Sends a Close, unless either side has sent one, without waiting. The reason is cut at 123 bytes. Continue to
+    /// read: the server's Close ends the connection.
     pub fn start_close(&mut self, code: CloseCode, reason: &str) {
         self.outgoing.start_close(code, reason);
         self.try_flush();
     }
 
-    /// Whether neither side has said Close.
+    /// Whether neither side has sent a Close.
     pub fn is_open(&self) -> bool {
         self.outgoing.is_open()
     }
 
-    /// How many bytes of frames the socket has not taken yet.
+    /// The bytes of frames that the socket has not taken yet.
     pub fn n_unsent_bytes(&self) -> usize {
         self.outgoing.unsent().len()
     }
 
-    /// Writes what the socket takes now. The rest goes out with later calls of any method; an error shows again at
+    /// Writes as many bytes as the socket takes. The rest is sent by later calls of any method; an error shows again at
     /// the next read.
     pub fn try_flush(&mut self) {
         if !self.outgoing.unsent().is_empty() {
@@ -242,19 +239,17 @@ impl Connection {
         }
     }
 
-    /// Waits until the socket has taken everything that is queued. Dropping the future loses nothing: the rest
-    /// goes out with the next call of any method.
+    /// Waits until the socket has taken all queued bytes. Dropping the future loses nothing: the next call of any
+    /// method sends the rest.
     ///
-    /// # Errors
-    /// The connection is broken.
+    /// # Errors The connection is broken.
     pub async fn flush(&mut self) -> Result<(), SendError> {
         poll_fn(|cx| self.poll_flush(cx)).await
     }
 
-    /// Writes what is queued as far as the socket takes it.
+    /// Writes as many queued bytes as the socket takes.
     ///
-    /// # Errors
-    /// The connection is broken.
+    /// # Errors The connection is broken.
     pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         self.poll_write_unsent(cx).map_err(SendError::from)
     }
@@ -265,14 +260,14 @@ impl Connection {
     ///
     /// [`CLOSE_TIMEOUT`](Self::CLOSE_TIMEOUT) is enough for a user that waits for nothing else.
     pub async fn close(&mut self, timeout: Duration) {
-        // Whatever goes wrong while closing, the connection is over, which is all that was asked for.
+        // Errors while closing do not matter: the connection is over in any case.
         let _ = tokio::time::timeout(timeout, self.say_close()).await;
     }
 
     async fn say_close(&mut self) {
         self.outgoing.start_close(CloseCode::NORMAL, "");
         while poll_fn(|cx| self.poll_receive(cx, |_, _| {})).await.is_ok() {}
-        // The server has said Close; what is left is the end of the stream.
+        // The server has sent its Close; only the end of the stream is left.
         while poll_fn(|cx| scratch::lend(|scratch| self.poll_read(cx, &mut ReadBuf::new(scratch))))
             .await
             .is_ok()
@@ -284,8 +279,8 @@ impl Connection {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<(), ReceiveError>> {
-        // Through `AsyncRead` and not `try_read`: a read that does not fill the buffer then counts as having
-        // emptied the socket, which saves the second system call that would only say so.
+        // Through `AsyncRead` and not `try_read`: a read that does not fill the buffer then counts as having emptied
+        // the socket, which saves a second system call.
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)).map_err(|error| ended(&error))?;
         if buffer.filled().is_empty() {
             return Poll::Ready(Err(ReceiveError::Ended));
@@ -318,7 +313,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Decodes from `unread` until a message comes out or nothing is left.
+    /// Decodes from `unread` until a message is complete or no bytes are left.
     fn decode_unread(&mut self) -> Result<Option<Payload>, ReceiveError> {
         let mut payload = None;
         let mut unread = std::mem::take(&mut self.unread);
@@ -333,7 +328,8 @@ impl Connection {
         Ok(payload)
     }
 
-    /// Decodes the first event of `bytes`, or all of them when they hold none; returns how many bytes that took.
+    /// Decodes the first event of `bytes`, or consumes all of them if they complete none. Returns the number of
+    /// consumed bytes.
     fn decode_one(
         &mut self,
         bytes: &mut [u8],
@@ -375,7 +371,7 @@ impl Connection {
     }
 }
 
-/// The end of what is read: TLS calls an end without its own farewell an error.
+/// The ending for a failed read. TLS reports an end without `close_notify` as an error.
 fn ended(error: &io::Error) -> ReceiveError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ReceiveError::Ended,

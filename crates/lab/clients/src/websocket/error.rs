@@ -1,4 +1,4 @@
-//! What can go wrong with a connection, one enum per operation.
+//! Errors of a connection, one enum per operation.
 
 use std::{
     io,
@@ -13,15 +13,15 @@ use crate::{
     tls,
 };
 
-/// A connection did not come about.
+/// A connection could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// No address of the target could be reached; the error of the last one.
+    /// No address of the target could be reached. The error is that of the last one.
     #[error("connect to {address}{}: {source}", from(*local_address))]
     Tcp {
         /// The address that was tried last.
         address: SocketAddr,
-        /// The source address that was asked for.
+        /// The requested source address.
         local_address: Option<IpAddr>,
         /// The system's answer.
         source: io::Error,
@@ -37,7 +37,7 @@ pub enum ConnectError {
         /// The whole time allowed.
         after: Duration,
     },
-    /// TLS did not come about.
+    /// TLS failed.
     #[error(transparent)]
     Tls(#[from] tls::HandshakeError),
     /// The server refused the upgrade or does not speak WebSocket.
@@ -54,7 +54,7 @@ pub enum ConnectError {
 /// A connection is over.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// The server has said Close, with this code and reason.
+    /// The server has sent a Close, with this code and reason.
     #[error("closed by the server{}", code_and_reason(*code, reason))]
     Closed {
         /// The server's close code, if it sent one.
@@ -76,7 +76,7 @@ pub enum ReceiveError {
 /// A message could not be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// A Close frame was sent or received; nothing may follow it.
+    /// A Close frame was sent or received, so nothing more may be sent.
     #[error("send on a connection that is closing")]
     Closing,
     /// The connection broke.
@@ -97,7 +97,7 @@ fn code_and_reason(code: Option<u16>, reason: &str) -> String {
 }
 
 impl ConnectError {
-    /// The group that this failure is counted in.
+    /// The cause by which this failure is counted.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Tcp { source, .. } | Self::Lost(source) => Cause::of_io(source),
@@ -112,7 +112,7 @@ impl ConnectError {
 }
 
 impl ReceiveError {
-    /// The ending that the server's Close frame stands for.
+    /// The ending for the server's Close frame.
     pub(super) fn closed(frame: Option<CloseFrame<'_>>) -> Self {
         Self::Closed {
             code: frame.map(|frame| frame.code.get()),
@@ -120,12 +120,12 @@ impl ReceiveError {
         }
     }
 
-    /// Whether the server is still to be told, with a Close.
+    /// Whether a Close must still be sent to the server.
     pub fn asks_for_close(&self) -> bool {
         matches!(self, Self::Closed { .. } | Self::Protocol(_))
     }
 
-    /// The group that this ending is counted in.
+    /// The cause by which this ending is counted.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Closed { code, .. } => Cause::Closed(*code),
@@ -139,7 +139,7 @@ impl ReceiveError {
 }
 
 impl SendError {
-    /// The group that this failure is counted in.
+    /// The cause by which this failure is counted.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Closing => Cause::Closed(None),

@@ -1,10 +1,10 @@
-//! What came over a connection, and how much.
+//! Messages of a connection, and their counters.
 
 use std::time::Instant;
 
 use plimsoll_websocket::Event;
 
-/// A message of its own, from [`Connection::next_message`](super::Connection::next_message).
+/// An owned message, from [`Connection::next_message`](super::Connection::next_message).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Right after its last byte was read.
@@ -22,7 +22,7 @@ pub enum Payload {
     Binary(Vec<u8>),
 }
 
-/// What went over a connection since the handshake.
+/// Counters of a connection since the handshake.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Text and binary messages received.

@@ -1,4 +1,4 @@
-//! What waits to be written: frames, and the rule which frames may still follow.
+//! Unsent frames, and the rule which frames may still follow.
 
 use std::cell::RefCell;
 
@@ -10,27 +10,27 @@ use plimsoll_websocket::{
 
 use super::SendError;
 
-/// A pong is not queued while more than this many bytes wait for the socket: the peer sends pings and does not
-/// read. It loses nothing, since only the last ping needs an answer (RFC 6455 §5.5.3).
+/// The most unsent bytes with which a pong is still queued. Beyond it the peer sends pings and does not read. It loses
+/// nothing, because only the last ping needs an answer (RFC 6455 §5.5.3).
 const MAX_UNSENT_FOR_PONG_BYTES: usize = 4096;
 
-/// Encoded frames that the socket has not taken yet. Empty, it owns no memory.
+/// Encoded frames that the socket has not taken yet. Owns no memory while empty.
 ///
-/// Bounded by its users: at most two messages of our own (the next one is only queued when the one before is out,
+/// Bounded by its users: at most two messages of our own (the next one is only queued when the previous one is sent,
 /// except after a cancelled send), one Close, and pongs up to [`MAX_UNSENT_FOR_PONG_BYTES`].
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     unsent: Vec<u8>,
     close: CloseState,
-    /// How messages are compressed, if they are.
+    /// The compression of messages, if any.
     deflate: Option<Direction>,
     n_messages: u64,
     n_bytes: u64,
 }
 
 thread_local! {
-    /// One for all connections of a thread, because it holds 320 KB. That is possible because nobody agrees on context
-    /// takeover; it is made anew when a server wants another window than the one before.
+    /// One deflater for all connections of a thread, because it holds 320 KB. That is possible because context takeover
+    /// is never agreed on. It is replaced when a server uses another window than the previous one.
     static DEFLATER: RefCell<Option<(Direction, Deflater)>> = const { RefCell::new(None) };
 }
 
@@ -64,7 +64,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Whether nobody has said Close.
+    /// Whether neither side has sent a Close.
     pub(super) fn is_open(&self) -> bool {
         self.close.is_open()
     }
@@ -95,7 +95,7 @@ impl Outgoing {
         &self.unsent
     }
 
-    /// The socket has taken that much.
+    /// Removes bytes that the socket has taken.
     pub(super) fn forget(&mut self, n_bytes: usize) {
         if n_bytes == self.unsent.len() {
             // Gives the memory back: most connections send seldom.
@@ -139,8 +139,8 @@ fn encode_compressed(direction: Direction, opcode: Opcode, payload: &[u8], out: 
     });
 }
 
-/// Masks defend proxies against browsers that run hostile scripts (RFC 6455 §10.3). A load tool needs them to be
-/// different, not secret, so a fast generator does.
+/// A mask. Masks protect proxies against browsers that run hostile scripts (RFC 6455 §10.3). For a load tool they must
+/// be different, not secret, so a fast generator suffices.
 fn mask() -> [u8; 4] {
     fastrand::u32(..).to_ne_bytes()
 }

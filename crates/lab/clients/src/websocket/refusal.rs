@@ -1,4 +1,4 @@
-//! The body behind a refused upgrade: an explanation for people, so it is read no further than people read.
+//! The body of a refused upgrade: an explanation for people, so it is read no further than people read.
 
 use plimsoll_websocket::handshake::client::ResponseHead;
 use tokio::io::AsyncReadExt as _;
@@ -6,10 +6,10 @@ use tokio::io::AsyncReadExt as _;
 use super::connect::HEAD_BYTES;
 use crate::stream::Stream;
 
-/// How much of a body is kept; the error pages of frameworks are about this long.
+/// The most bytes of a body; the error pages of frameworks are about this long.
 pub(super) const MAX_BODY_BYTES: usize = 64 * 1024;
 
-/// Where a body ends (RFC 9112 §6.3).
+/// The end of a body (RFC 9112 §6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Length(usize),
@@ -17,7 +17,7 @@ enum Extent {
     UntilEnd,
 }
 
-/// Reads the body that begins with `body`, up to [`MAX_BODY_BYTES`]. A connection that breaks ends it.
+/// Reads the body that begins with `body`, up to [`MAX_BODY_BYTES`]. A broken connection ends it.
 pub(super) async fn read_body(stream: &mut Stream, head: &ResponseHead, body: &mut Vec<u8>) {
     let extent = Extent::of(head);
     while !extent.is_complete(body) && body.len() < MAX_BODY_BYTES {
@@ -31,7 +31,7 @@ pub(super) async fn read_body(stream: &mut Stream, head: &ResponseHead, body: &m
 
 impl Extent {
     fn of(head: &ResponseHead) -> Self {
-        // A 101 that breaks the protocol is a refusal, too, and the server waits for frames behind it.
+        // A 101 that breaks the protocol is a refusal, too, and the server waits for frames after it.
         if head.status < 200 || matches!(head.status, 204 | 304) {
             return Self::Length(0);
         }
@@ -66,7 +66,7 @@ impl Extent {
     }
 }
 
-/// The content of chunks (RFC 9112 §7.1) as far as it is there, and whether the last chunk has begun.
+/// The content of chunks (RFC 9112 §7.1) as far as it arrived, and whether the last chunk has begun.
 fn unchunk(mut bytes: &[u8]) -> (Vec<u8>, bool) {
     let mut content = Vec::new();
     while let Some(n_line_bytes) = bytes.windows(2).position(|pair| pair == b"\r\n") {

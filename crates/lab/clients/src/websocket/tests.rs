@@ -13,7 +13,7 @@ use crate::{
     tls::{Believe, Tls, TlsOptions},
 };
 
-/// Connects, and counts nothing.
+/// Connects without counting bytes.
 async fn connect(options: &Options) -> Result<(Connection, Timings), ConnectError> {
     super::connect(options, &Rc::default()).await
 }

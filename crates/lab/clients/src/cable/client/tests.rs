@@ -1,4 +1,4 @@
-//! A consumer against a scripted server on a real socket.
+//! A consumer with a scripted server on a real socket.
 
 use std::sync::{Arc, Mutex};
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::cable::{Ending, InquiryError, SubscribeError};
 
-/// A subscription. Clones mean the same one.
+/// A subscription. All clones are the same subscription.
 #[derive(Clone)]
 pub struct Channel {
     shared: Rc<Shared>,
@@ -41,7 +41,7 @@ impl Channel {
         self.state.identifier()
     }
 
-    /// Whether both mean the same subscription.
+    /// Whether both are the same subscription.
     pub fn is(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.state, &other.state)
     }
@@ -53,11 +53,10 @@ impl Channel {
         }
     }
 
-    /// Waits for the server's answer to the subscription. Returns how long it took from the question to the answer,
-    /// whenever that was.
+    /// Waits for the server's answer to the subscription. Returns the time from the question to the answer, even if the
+    /// answer came earlier.
     ///
-    /// # Errors
-    /// [`SubscribeError`]; its [`cause`](SubscribeError::cause) is what to count. After a timeout,
+    /// # Errors [`SubscribeError`]; its [`cause`](SubscribeError::cause) is what to count. After a timeout,
     /// [`Session::subscribe`] asks again.
     pub async fn confirmed(&self, limit: Duration) -> Result<Duration, SubscribeError> {
         let answer = self.shared.until(|| self.answer());
@@ -76,12 +75,12 @@ impl Channel {
         self.state.get().stage == Stage::Confirmed
     }
 
-    /// Whether the server has said no.
+    /// Whether the server has rejected it.
     pub fn is_rejected(&self) -> bool {
         self.state.get().stage == Stage::Rejected
     }
 
-    /// From the question to the answer, confirmation or rejection; `None` while there is none.
+    /// The time from the question to the answer, confirmation or rejection. `None` while there is no answer.
     pub fn ack_duration(&self) -> Option<Duration> {
         self.state.get().ack
     }
@@ -95,18 +94,16 @@ impl Channel {
         self.shared.send(&encode_message(&self.identifier(), data)).await
     }
 
-    /// Sends `data` to the other listeners, where the application allows it.
+    /// Sends `data` to the other listeners, if the application allows it.
     ///
-    /// # Errors
-    /// The connection is over.
+    /// # Errors The connection is over.
     pub async fn whisper(&self, data: &RawValue) -> Result<Instant, Ending> {
         self.shared.send(&encode_whisper(&self.identifier(), data)).await
     }
 
-    /// Ends the subscription; there is no answer. What arrives for it from now on is dropped, as is what waits.
+    /// Ends the subscription. There is no answer. Its waiting and later messages are dropped.
     ///
-    /// # Errors
-    /// The connection is over.
+    /// # Errors The connection is over.
     pub async fn unsubscribe(&self) -> Result<(), Ending> {
         self.shared.channels.borrow_mut().remove(&*self.identifier());
         self.state.unsubscribe();
@@ -127,7 +124,7 @@ impl Channel {
         self.state.get().inbox.front().is_some()
     }
 
-    /// Puts a message into the inbox that its observers have seen, unless nobody reads it.
+    /// Puts a message into the inbox after its observers have seen it, unless messages are not read.
     pub fn keep(&self, message: Message) {
         let mut state = self.state.edit();
         if !state.ignores_reads && state.stage != Stage::Unsubscribed {
@@ -137,17 +134,17 @@ impl Channel {
         }
     }
 
-    /// Messages become [`Event`](super::Event)s from now on, before they go into the inbox.
+    /// Makes messages [`Event`](super::Event)s from now on, before they go into the inbox.
     pub fn observe(&self) {
         self.state.edit().is_observed = true;
     }
 
-    /// Comings and goings become [`Event`](super::Event)s from now on; otherwise they are dropped.
+    /// Makes joins and leaves [`Event`](super::Event)s from now on. Otherwise they are dropped.
     pub fn observe_presence(&self) {
         self.state.edit().is_presence_observed = true;
     }
 
-    /// Nothing goes into the inbox any more, and what is there is dropped.
+    /// Puts no more messages into the inbox, and drops those in it.
     pub fn ignore_reads(&self) {
         let mut state = self.state.edit();
         state.ignores_reads = true;
@@ -156,8 +153,8 @@ impl Channel {
         self.shared.make_room();
     }
 
-    /// Messages are only counted from now on, and neither kept nor shown to observers. When `sent_at_field` names a
-    /// top-level field with milliseconds of Unix time, `on_latency` is told the time from then to the arrival.
+    /// Only counts messages from now on, without keeping them or showing them to observers. If `sent_at_field` names a
+    /// top-level field with milliseconds of Unix time, `on_latency` gets the time from then to the arrival.
     pub fn count_only(&self, sent_at_field: Option<&str>, on_latency: OnLatency) {
         self.ignore_reads();
         self.state.edit().counting = Some(Box::new(Counting {
@@ -166,22 +163,21 @@ impl Channel {
         }));
     }
 
-    /// How many messages have arrived for it.
+    /// The number of messages that have arrived for it.
     pub fn n_messages(&self) -> u64 {
         self.state.get().n_messages
     }
 
-    /// When the last one arrived: milliseconds of Unix time.
+    /// When the last message arrived, in milliseconds of Unix time.
     pub fn last_message_at_ms(&self) -> Option<u64> {
         self.state.get().last_message_at_ms
     }
 
-    /// Asks for what was published before, and waits until it has arrived: `true`, or until the server refuses:
-    /// `false`. With it, how long that took. Without `since`, what came behind the last message of each stream is
-    /// asked for, which needs a server that numbers its messages.
+    /// Asks for earlier messages, and waits until they have arrived (`true`) or the server refuses (`false`). Also
+    /// returns how long that took. Without `since`, asks for the messages after the last one of each stream, which
+    /// needs a server that numbers its messages.
     ///
-    /// # Errors
-    /// [`InquiryError`].
+    /// # Errors [`InquiryError`].
     pub async fn history(
         &self,
         since: Option<i64>,
@@ -225,10 +221,9 @@ impl Channel {
     }
 
     /// Asks who is present. Returns the server's answer, as JSON: `{"type":"info","total":1,"records":[…]}`, or
-    /// `{"type":"error"}` when it does not know.
+    /// `{"type":"error"}` if it has no presence.
     ///
-    /// # Errors
-    /// [`InquiryError`].
+    /// # Errors [`InquiryError`].
     pub async fn presence(&self, limit: Duration) -> Result<Box<str>, InquiryError> {
         self.state.edit().presence = Inquiry::Asked(Instant::now());
         let answer = async {
@@ -253,7 +248,7 @@ impl Channel {
         }
     }
 
-    /// What there is, or why there will be nothing.
+    /// The answer, or the reason why there will be none.
     fn or_ending<T>(&self, answer: Option<T>) -> Option<Result<T, Ending>> {
         answer.map(Ok).or_else(|| self.session().ending().map(Err))
     }

@@ -1,21 +1,21 @@
-//! What arrives for those who observe, in the order of its arrival, whatever the channel.
+//! Events for observers, in the order of their arrival, for all channels.
 
 use std::rc::Rc;
 
 use super::{Channel, MAX_WAITING_BYTES, Message, Shared, state::ChannelState};
 use crate::inbox::{Capacity, HeapBytes, Inbox};
 
-/// Something that an observer is to be told of.
+/// An event for an observer.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// A message of an observed channel. It is not in the channel's inbox; after the observers it belongs there:
+    /// A message of an observed channel. It is not in the channel's inbox; the observer puts it there with
     /// [`Channel::keep`].
     Message(Channel, Message),
-    /// Somebody came or left: `{"type":"join","id":…,"info":…}` or `{"type":"leave","id":…}`.
+    /// A client joined or left: `{"type":"join","id":…,"info":…}` or `{"type":"leave","id":…}`.
     Presence(Channel, Message),
 }
 
-/// As [`Event`], without the session that it is kept in.
+/// An [`Event`] without its session.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) channel: Rc<ChannelState>,

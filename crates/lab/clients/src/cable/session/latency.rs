@@ -1,4 +1,4 @@
-//! How late a message is, by a time that its sender wrote into it.
+//! The latency of a message, by a time that its sender wrote into it.
 
 use std::{borrow::Cow, fmt};
 
@@ -7,7 +7,7 @@ use serde::{
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-/// Is told the milliseconds from a message's own time to its arrival.
+/// Gets the milliseconds from a message's own time to its arrival.
 pub type OnLatency = Box<dyn FnMut(f64)>;
 
 /// Counts a channel's messages instead of keeping them.
@@ -18,7 +18,7 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// A message that has no such field, or no number in it, has no latency.
+    /// Records a message's latency. A message without a number in the field has none.
     pub(super) fn note(&mut self, json: &str, unix_ms: u64) {
         if let Some(field) = &self.sent_at_field
             && let Some(sent_at) = number(json, field)
@@ -34,7 +34,7 @@ impl fmt::Debug for Counting {
     }
 }
 
-/// The number in `field` of a JSON object; of equal keys the last one counts.
+/// The number in `field` of a JSON object. Of duplicate keys the last one counts.
 fn number(json: &str, field: &str) -> Option<f64> {
     serde_json::Deserializer::from_str(json)
         .deserialize_map(Search(field))
@@ -44,7 +44,7 @@ fn number(json: &str, field: &str) -> Option<f64> {
 
 struct Search<'a>(&'a str);
 
-/// Inside a map, serde borrows a string without escapes only through a type of its own.
+/// Inside a map, serde borrows a string without escapes only through a separate type.
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 

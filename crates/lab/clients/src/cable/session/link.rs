@@ -1,4 +1,4 @@
-//! The connection of a session, as long as there is one, and afterwards why there is none.
+//! The connection of a session while it is open, and afterwards the reason of its end.
 
 use std::{
     future::Future,
@@ -16,17 +16,17 @@ use crate::{
     websocket::{Connection, ReceiveError},
 };
 
-/// Where each frame is told, at the level trace: what `--websocket-debug=full` shows.
+/// The target of the trace log for each frame: shown by `--websocket-debug=full`.
 const LOG_TARGET: &str = "websocket";
 
 #[derive(Debug)]
 pub(super) struct Link {
     connection: Option<Connection>,
-    /// How messages are written, and whether the server wants its pings answered.
+    /// The encoding of messages, and whether the server expects answers to its pings.
     pub(super) dialect: Dialect,
     ending: Option<Ending>,
     close_code: Option<u16>,
-    /// Whether somebody waits for the socket to take what is queued.
+    /// Whether a caller waits for the socket to take the queued bytes.
     is_awaited: bool,
 }
 
@@ -54,8 +54,8 @@ impl Link {
         self.close_code
     }
 
-    /// Reads once and hands the JSON of each message to `on_json`, whose error ends the session. Also tells whether what somebody
-    /// waits to have sent is out.
+    /// Reads once and passes the JSON of each message to `on_json`, whose error ends the session. Also returns whether
+    /// all bytes that a caller waits for are sent.
     pub(super) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -73,7 +73,7 @@ impl Link {
         };
         let on_event = |at, event: Event<'_>| {
             let outcome = match event {
-                // What comes behind a `disconnect` is nobody's business.
+                // Messages after a `disconnect` are ignored.
                 _ if ending.is_some() => Ok(()),
                 Event::Text(text) => on_content(at, Content::Text(text)),
                 Event::Binary(bytes) => on_content(at, Content::Binary(bytes)),
@@ -102,7 +102,7 @@ impl Link {
 
     pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Ending>> {
         let connection = Self::open(&self.ending, &mut self.connection)?;
-        // A future of its own for each poll: dropping one loses nothing.
+        // A new future for each poll: dropping one loses nothing.
         let flushed = pin!(connection.flush()).poll(cx);
         self.is_awaited = flushed.is_pending();
         flushed.map_err(|error| self.end(error.into()))
@@ -114,7 +114,7 @@ impl Link {
         self.ending.get_or_insert(ending).clone()
     }
 
-    /// Hands the connection to somebody who will close it.
+    /// Returns the connection to a caller that will close it.
     pub(super) fn leave(&mut self) -> Option<Connection> {
         self.ending.get_or_insert(Ending::Left);
         self.connection.take()

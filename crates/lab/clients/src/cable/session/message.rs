@@ -1,4 +1,4 @@
-//! A message of a channel, kept as text until somebody wants to look into it.
+//! A message of a channel, kept as text until it is examined.
 
 use std::time::Instant;
 
@@ -7,11 +7,11 @@ use crate::inbox::HeapBytes;
 /// What arrived for a channel, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The JSON text of the payload, as the server sent it.
+    /// The JSON text of the payload, exactly as sent.
     pub json: Box<str>,
     /// When it was read from the socket, on the monotonic clock.
     pub at: Instant,
-    /// The same on the wall clock: milliseconds of Unix time.
+    /// The time of the read on the wall clock, in milliseconds of Unix time.
     pub unix_ms: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Up to where a session has heard the streams of its channels, and what a later session needs of that.
+//! The positions of a session in the streams of its channels, and the part of them that a later session needs.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -6,19 +6,20 @@ use plimsoll_cable::{command::StreamPosition, reply::Position};
 
 use super::state::ChannelState;
 
-/// A channel has one to three streams; a server that names ever new ones must not fill the memory.
+/// The most streams per channel. A channel has one to three streams, and a server that names ever new ones must not
+/// fill the memory.
 const MAX_STREAMS: usize = 64;
 
 /// The last position of each stream of a channel. Streams beyond the 64th are not remembered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Positions(BTreeMap<Box<str>, StreamPosition>);
 
-/// What one session leaves to a later one: its id, and how far each subscription has heard its streams.
+/// The data that one session leaves to a later one: its id, and the positions of each subscription.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resumption {
     pub(super) sid: Box<str>,
     pub(super) positions: Vec<(Box<str>, Positions)>,
-    /// Which of them the server has restored and nobody has taken up again.
+    /// Subscriptions that the server has restored and the script has not asked for yet.
     pub(super) live: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The one who reads a session's socket, and where each message goes.
+//! The reader of a session's socket, which dispatches each message.
 
 use std::{
     future::poll_fn,
@@ -21,7 +21,7 @@ use crate::websocket::Connection;
 #[derive(Debug)]
 pub struct Reader {
     shared: Rc<Shared>,
-    /// Of a server that has said `disconnect`: how long its Close is waited for.
+    /// After a server's `disconnect`: the deadline for its Close.
     farewell_until: Option<tokio::time::Instant>,
 }
 
@@ -33,11 +33,10 @@ impl Reader {
         }
     }
 
-    /// Reads once, and puts what came where it belongs. Call it again and again; between two calls is the time to
-    /// look at [`Session::totals`](super::Session::totals).
+    /// Reads once, and dispatches the messages. Call it again and again, and look at
+    /// [`Session::totals`](super::Session::totals) between two calls.
     ///
-    /// # Errors
-    /// The session is over.
+    /// # Errors The session is over.
     pub async fn read(&mut self) -> Result<(), Ending> {
         let read = poll_fn(|cx| self.shared.poll_read(cx));
         let outcome = match self.farewell_until {
@@ -47,7 +46,7 @@ impl Reader {
         let mut link = self.shared.link.borrow_mut();
         match (outcome, link.ending()) {
             (Ok(()), None) => return Ok(()),
-            // The server's Close, with its code, comes right behind.
+            // The server's Close, with its code, comes right after it.
             (Ok(()), Some(Ending::Disconnected { .. })) => {
                 let until = tokio::time::Instant::now() + Connection::CLOSE_TIMEOUT;
                 self.farewell_until.get_or_insert(until);
@@ -76,12 +75,12 @@ struct PresenceEvent<'a> {
 }
 
 impl Shared {
-    /// Puts one server message where it belongs. What belongs nowhere is counted and dropped.
+    /// Dispatches one server message. A message without a destination is counted and dropped.
     pub(super) fn route(&self, at: Instant, json: &str) -> Result<(), Ending> {
         let reply = match Reply::parse(json) {
             Ok(reply) => reply,
             Err(error @ ReplyError::NotJson(_)) => return Err(error.into()),
-            // An extension that we do not know.
+            // An unknown extension.
             Err(ReplyError::Unknown(_) | ReplyError::Missing { .. }) => {
                 self.count(|totals| totals.n_messages_in += 1);
                 return Ok(());
@@ -97,7 +96,7 @@ impl Shared {
             Reply::Confirm { identifier } => self.answered(&identifier, Stage::Confirmed, at),
             Reply::Reject { identifier } => {
                 self.answered(&identifier, Stage::Rejected, at);
-                // Forgotten, so that another try asks again.
+                // Forgotten, so that another attempt asks again.
                 self.channels.borrow_mut().remove(identifier.as_ref());
             }
             Reply::ConfirmHistory { identifier } => self.with_channel(&identifier, |channel| {

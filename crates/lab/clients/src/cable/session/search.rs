@@ -10,16 +10,17 @@ use crate::cable::Matcher;
 /// How long to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
-    /// Until no message at all, matching or not, has been taken for this long.
+    /// Until no message at all, matching or not, has arrived for this long.
     Idle(Duration),
     /// For this long in all.
     Window(Duration),
 }
 
-/// More than any script looks through. What comes then waits in the inbox, and at last in the socket.
+/// The limit of found messages, more than any script examines. Later messages wait in the inbox, and finally in the
+/// socket.
 const MAX_FOUND_BYTES: usize = 256 * 1024 * 1024;
 
-/// A search for messages. Those that do not match are consumed.
+/// A search for messages. Messages that do not match are consumed.
 #[derive(Debug)]
 pub struct Search<'a> {
     channel: &'a Channel,
@@ -47,15 +48,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Messages that arrived earlier do not match: for the answer to something that was sent then.
+    /// Excludes messages that arrived before `instant`: for the answer to a message that was sent then.
     #[must_use]
     pub fn not_before(mut self, instant: std::time::Instant) -> Self {
         self.not_before = Some(instant);
         self
     }
 
-    /// Takes what is there, and waits for more: `true` when as many as wanted were found, `false` when the patience
-    /// is over. Messages of an observed channel are there only once somebody has put them there ([`Channel::keep`]).
+    /// Takes matching messages, and waits for more. Returns `true` when enough were found, `false` when the time is
+    /// over. Messages of an observed channel count only after the observer has kept them ([`Channel::keep`]).
     pub async fn run(&mut self) -> bool {
         loop {
             if self.take_what_is_there() {
@@ -108,7 +109,7 @@ impl Patience {
     }
 }
 
-/// That long from now; for ever is thirty years.
+/// The instant after this duration. Forever is thirty years.
 fn in_future(duration: Duration) -> Instant {
     const THIRTY_YEARS: Duration = Duration::from_secs(30 * 365 * 86_400);
     Instant::now() + duration.min(THIRTY_YEARS)

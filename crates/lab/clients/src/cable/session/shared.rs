@@ -1,4 +1,4 @@
-//! What the handles of a session and its reader have in common.
+//! The state that the handles of a session and its reader share.
 
 use std::{
     cell::{Cell, RefCell},
@@ -22,12 +22,12 @@ pub(super) struct Shared {
     pub(super) channels: RefCell<HashMap<Rc<str>, Rc<ChannelState>>>,
     pub(super) events: RefCell<Events>,
     pub(super) waiters: Waiters,
-    /// What the server has restored and nobody has taken up again.
+    /// Subscriptions that the server has restored and the script has not asked for yet.
     restored: RefCell<Option<Resumption>>,
     pub(super) sid: Option<Box<str>>,
     pub(super) is_restored: bool,
     pub(super) totals: Cell<Totals>,
-    /// Whether an inbox has become full since the last look.
+    /// Whether an inbox has become full since the last check.
     may_be_full: Cell<bool>,
     is_stalled: Cell<bool>,
     pub(super) owes_pong: Cell<bool>,
@@ -100,7 +100,7 @@ impl Shared {
         .await
     }
 
-    /// Waits until `look` sees something; it is asked again whenever the reader has left something.
+    /// Waits until `look` returns a value. It is called again whenever the reader has dispatched a message.
     pub(super) async fn until<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
         poll_fn(|cx| match look() {
             Some(seen) => Poll::Ready(seen),
@@ -112,21 +112,21 @@ impl Shared {
         .await
     }
 
-    /// An inbox or the queue of events has become full.
+    /// Records that an inbox or the queue of events has become full.
     pub(super) fn note_full(&self, is_full: bool) {
         if is_full {
             self.may_be_full.set(true);
         }
     }
 
-    /// An inbox was emptied a little: a reader that waits for that looks again.
+    /// Records that a message was taken from an inbox. A reader that waits for room checks again.
     pub(super) fn make_room(&self) {
         if self.is_stalled.get() {
             self.waiters.wake_all();
         }
     }
 
-    /// Reads once, or finds that there is no room for more.
+    /// Reads once, or finds that there is no room for more messages.
     pub(super) fn poll_read(&self, cx: &mut Context<'_>) -> Poll<Result<(), Ending>> {
         self.waiters.register(cx);
         if self.must_stall() {
@@ -159,7 +159,8 @@ impl Shared {
         is_full
     }
 
-    /// A pong waits for its turn: whatever else is being sent shows the server that this client lives.
+    /// Answers a ping. A pong waits for its turn, because any other message being sent shows the server that this
+    /// client is alive.
     fn answer_ping(&self, cx: &mut Context<'_>) -> Result<(), Ending> {
         let mut link = self.link.borrow_mut();
         if self.owes_pong.get() && link.dialect.is_extended && link.poll_flush(cx)?.is_ready() {

@@ -1,4 +1,4 @@
-//! What a session remembers of one subscription.
+//! A session's state of one subscription.
 
 use std::{
     cell::{Ref, RefCell, RefMut},
@@ -9,12 +9,12 @@ use std::{
 use super::{MAX_WAITING_BYTES, Message, latency::Counting, positions::Positions};
 use crate::inbox::{Capacity, Inbox};
 
-/// How far a subscription has come.
+/// The progress of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Asked for; the answer is out.
     Asked,
-    /// Somebody has waited for the answer in vain.
+    /// A wait for the answer timed out.
     Overdue,
     /// Live.
     Confirmed,
@@ -24,7 +24,7 @@ pub(super) enum Stage {
     Unsubscribed,
 }
 
-/// A question to the server of which there is one at a time per subscription, and its answer.
+/// A question to the server, at most one at a time per subscription, and its answer.
 #[derive(Debug, Default)]
 pub(super) enum Inquiry<T> {
     /// Not asked, or the answer was taken.
@@ -56,14 +56,14 @@ pub(super) struct Inner {
     pub(super) n_messages: u64,
     pub(super) last_message_at_ms: Option<u64>,
     pub(super) positions: Positions,
-    /// Whether the server sent what was asked for.
+    /// Whether the server sent the requested messages.
     pub(super) history: Inquiry<bool>,
     /// Who is there, as JSON.
     pub(super) presence: Inquiry<Box<str>>,
 }
 
 impl<T> Inquiry<T> {
-    /// An answer nobody asked for is dropped.
+    /// Records an answer. An unexpected answer is dropped.
     pub(super) fn answer(&mut self, answer: T, at: Instant) {
         if let Self::Asked(asked_at) = *self {
             *self = Self::Answered(answer, at.saturating_duration_since(asked_at));
@@ -82,7 +82,7 @@ impl<T> Inquiry<T> {
 }
 
 impl ChannelState {
-    /// As in k6's cable extension.
+    /// The default, as in k6's cable extension.
     const INBOX_CAPACITY: usize = 2048;
 
     pub(super) fn new(identifier: &str) -> Self {
@@ -157,7 +157,7 @@ impl ChannelState {
         self.edit().positions = positions;
     }
 
-    /// What a later session needs to know of it.
+    /// The data of the subscription for a later session.
     pub(super) fn resumable(&self) -> Option<(Box<str>, Positions)> {
         let inner = self.get();
         let is_live = inner.stage == Stage::Confirmed;

@@ -1,5 +1,5 @@
-//! A session against a scripted server on a real socket. The virtual clock is for waiting in vain only: it does not
-//! wait for what is under way between two sockets.
+//! A session with a scripted server on a real socket. The virtual clock is only for waits in vain: it does not wait for
+//! bytes between two sockets.
 
 mod encodings;
 mod endings;
@@ -200,7 +200,7 @@ async fn a_full_inbox_stops_the_reading_and_loses_nothing() {
     const N: usize = 5000;
     let (scene, channel) = Scene::base().await.subscribed().await;
     let mut bytes = Vec::new();
-    // Bigger than what one read takes beyond the capacity.
+    // More than one read takes beyond the capacity.
     let padding = "x".repeat(300);
     for n in 0..N {
         let text = format!(r#"{{"identifier":"{{ID}}","message":{{"n":{n},"p":"{padding}"}}}}"#);

@@ -1,11 +1,11 @@
-//! Who waits for something to happen in a session.
+//! Futures that wait for events in a session.
 
 use std::{
     cell::RefCell,
     task::{Context, Waker},
 };
 
-/// Wakers, each once; so there are at most as many as tasks that use the session, which is nearly always one.
+/// Wakers, each once. So there are at most as many as tasks that use the session, which is nearly always one.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     wakers: RefCell<Vec<Waker>>,

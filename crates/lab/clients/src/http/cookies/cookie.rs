@@ -15,7 +15,7 @@ pub struct Cookie {
     pub domain: Option<String>,
     /// The paths that get it; `None` is the folder of the path that set it.
     pub path: Option<String>,
-    /// When it ends; `None` is with the jar.
+    /// When it expires. `None`: with the jar.
     pub expires: Option<SystemTime>,
     /// After how many seconds it ends; wins over `expires`. Zero or less is at once.
     pub max_age: Option<i64>,
@@ -35,7 +35,7 @@ impl Cookie {
         }
     }
 
-    /// Reads a `Set-Cookie` field. `None` for one without a name, which is ignored.
+    /// Parses a `Set-Cookie` field. `None` for one without a name, which is ignored.
     pub fn parse(field: &str) -> Option<Self> {
         let mut parts = field.split(';');
         let (name, value) = parts.next()?.split_once('=')?;

@@ -8,8 +8,8 @@ const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// Reads the date at which a cookie ends; the zone is always that of Greenwich. Dates before 1970 are the beginning of 1970;
-/// a day that its month does not have is none.
+/// Parses the expiry date of a cookie. The zone is always GMT. Dates before 1970 become the beginning of 1970; an
+/// impossible day is invalid.
 pub fn parse_date(text: &str) -> Option<SystemTime> {
     let is_delimiter = |c: char| !(c.is_ascii_alphanumeric() || c == ':');
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);

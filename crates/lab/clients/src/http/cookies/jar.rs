@@ -9,14 +9,14 @@ use url::Url;
 
 use super::Cookie;
 
-/// How many cookies a jar holds; beyond that, the oldest is dropped. RFC 6265 §6.1 asks for 3,000.
+/// The most cookies in a jar. Beyond that, the oldest is dropped. RFC 6265 §6.1 recommends 3,000.
 const MAX_COOKIES: usize = 3000;
 
-/// The largest cookie, with its domain and path; a larger one is ignored. Browsers take 4 KiB.
+/// The largest cookie, with its domain and path. A larger one is ignored. Browsers accept 4 KiB.
 const MAX_COOKIE_BYTES: usize = 64 << 10;
 
-/// How much all cookies of a jar hold; beyond that, the oldest are dropped. Each of thousands of virtual users has a
-/// jar, and servers refuse requests whose fields are a hundredth of this.
+/// The size limit of all cookies in a jar. Beyond that, the oldest are dropped. Each of thousands of virtual users has
+/// a jar, and servers refuse requests with a hundredth of this.
 const MAX_JAR_BYTES: usize = 1 << 20;
 
 /// Cookies, and which requests get them (RFC 6265 §5.3, §5.4).
@@ -44,8 +44,8 @@ impl CookieJar {
         self.stored.is_empty()
     }
 
-    /// Puts a cookie in that `url` has set. One of the same name, domain and path gives way, and one that has ended
-    /// already only takes it out. A cookie for hosts that `url` does not belong to is ignored.
+    /// Stores a cookie that `url` has set. It replaces a cookie with equal name, domain and path; an expired one only
+    /// removes it. A cookie for hosts that `url` does not belong to is ignored.
     pub fn store(&mut self, url: &Url, cookie: Cookie, now: SystemTime) {
         let Some(host) = host_of(url) else { return };
         let (domain, is_host_only) = match cookie.domain {
@@ -97,8 +97,7 @@ impl CookieJar {
         self.stored.drain(..n_dropped);
     }
 
-    /// Names and values of the cookies that a request for `url` gets: those with the longest paths first, then the
-    /// oldest.
+    /// Names and values of the cookies for a request to `url`: those with the longest paths first, then the oldest.
     pub fn matching(&self, url: &Url, now: SystemTime) -> Vec<(&str, &str)> {
         let Some(host) = host_of(url).filter(|_| !self.is_empty()) else {
             return Vec::new();
@@ -112,7 +111,7 @@ impl CookieJar {
             .collect()
     }
 
-    /// Takes out what a request for `url` would get: all, or the cookies with this name.
+    /// Removes the cookies for a request to `url`: all, or those with this name.
     pub fn remove(&mut self, url: &Url, name: Option<&str>) {
         let Some(host) = host_of(url) else { return };
         self.stored.retain(|stored| {
@@ -152,7 +151,7 @@ fn host_of(url: &Url) -> Option<String> {
     Some(host.trim_matches(['[', ']']).to_ascii_lowercase())
 }
 
-/// Nobody listens on the way to this machine itself, so browsers and Go send secure cookies there.
+/// Requests to this machine itself cannot be intercepted, so browsers and Go send secure cookies there.
 fn is_own_machine(host: &str) -> bool {
     let ip = host.parse::<IpAddr>();
     host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())

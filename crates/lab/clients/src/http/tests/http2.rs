@@ -24,7 +24,7 @@ use crate::{
     tls::{Believe, Tls, TlsOptions},
 };
 
-/// A server that answers with the method and the body that it got.
+/// A server that answers with the request's method and body.
 struct Server {
     listener: TcpListener,
     acceptor: TlsAcceptor,
@@ -211,7 +211,7 @@ async fn bodies_over_the_limit_are_refused() {
     assert_eq!(outcome(&dropped), "200 ");
 }
 
-/// Of two answers that are read at a time, and are as large as all may be together, one has no room.
+/// Two answers are read at a time, each as large as the limit of all together. One has no room.
 #[tokio::test]
 async fn bodies_of_all_users_share_one_limit() {
     let server = Server::bind(&["h2"]).await;
@@ -255,7 +255,7 @@ async fn strangers_are_not_believed() {
 async fn an_answer_before_the_end_of_the_request_is_read() {
     let server = Server::bind(&["h2"]).await;
     let client = server.client(|_| {});
-    // More than the server has given room for, and it reads nothing.
+    // More than the server's window, and the server reads nothing.
     let post = request(Method::POST, &"x".repeat(1 << 20));
     let serve = async {
         let mut connection = h2::server::handshake(server.accept().await).await.unwrap();
@@ -302,7 +302,7 @@ async fn a_server_that_refuses_all_is_not_asked_for_ever() {
         "{}",
         outcome(&exchange)
     );
-    // The first one, and then the repeats and the one on a new connection.
+    // The first request, the repeats, and the one on a new connection.
     assert_eq!(n_asked.get(), 1 + 6 + 1);
 }
 
@@ -341,7 +341,7 @@ async fn a_connection_that_ends_early_is_told_with_its_reason() {
         assert_eq!(format!("{} {}", error.code(), error.words()), expected);
     };
     check(&[], "1000 unexpected EOF").await;
-    // Stream 1 was taken up.
+    // Stream 1 was accepted.
     let calm = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 11];
     check(
         &calm,

@@ -1,4 +1,4 @@
-//! A scripted server: it says what the test says, and tells what it was asked.
+//! A scripted server: it sends the test's answers, and records its requests.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -38,8 +38,8 @@ impl Peer {
         self.listener.accept().await.unwrap().0
     }
 
-    /// Accepts one connection for each list of answers, gives an answer to each request, and closes the connection.
-    /// An empty answer is none. Returns the requests.
+    /// Accepts one connection for each list of answers, gives an answer to each request, and closes the connection. An
+    /// empty answer sends nothing. Returns the requests.
     pub(super) fn serve<'a>(
         &'a self,
         connections: &[&[&str]],
@@ -66,7 +66,7 @@ pub(super) async fn answer(stream: &mut TcpStream, text: &str) {
     stream.write_all(text.as_bytes()).await.unwrap();
 }
 
-/// Head and body; the body as long as the head says.
+/// Reads head and body. The head gives the body's length.
 pub(super) async fn read_request(stream: &mut TcpStream) -> String {
     let mut text = String::new();
     loop {

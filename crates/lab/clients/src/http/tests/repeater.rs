@@ -33,7 +33,7 @@ fn words(attempt: &Attempt) -> String {
     }
 }
 
-/// What becomes of requests that are sent one after the other, and what the server got.
+/// The outcomes of consecutive requests, and the requests that the server got.
 async fn exchange(method: Method, served: &[&[&str]], n: usize) -> (Vec<String>, Vec<String>) {
     let peer = Peer::bind().await;
     let connections = connections(&peer.request(method, "/x", "")).await;
@@ -65,7 +65,7 @@ async fn the_same_request_goes_over_the_same_connection() {
 
 #[tokio::test]
 async fn a_connection_that_ends_as_a_request_goes_out_is_replaced_where_that_is_harmless() {
-    // An empty answer is none: the connection ends when the second request has come.
+    // An empty answer sends nothing: the connection ends when the second request has arrived.
     let (outcomes, _) = exchange(Method::GET, &[&[OK, ""], &[OK]], 2).await;
     assert_eq!(outcomes, ["200 2", "200 2 repeated"]);
     let (outcomes, requests) = exchange(Method::POST, &[&[OK, ""]], 2).await;
@@ -79,7 +79,7 @@ async fn the_connection_that_was_used_last_is_used_next() {
     let connections = connections(&peer.get("/")).await;
     let repeaters: Vec<_> = connections.repeaters(2).collect();
     let work = async {
-        // Both at once need two connections, one after the other one.
+        // Two concurrent requests need two connections, consecutive ones only one.
         let (first, second) = join!(repeaters[0].send(false), repeaters[1].send(false));
         let mut outcomes = vec![words(&first), words(&second)];
         for repeater in [&repeaters[0], &repeaters[1], &repeaters[0]] {

@@ -270,7 +270,7 @@ async fn only_so_many_connections_are_kept() {
         let work = async { join!(send(&requests[0]), send(&requests[1]), send(&requests[2])) };
         let (mut streams, _) = join!(server, work);
         let [one, two, three] = &mut streams;
-        // Each gives what it reads first: the end, or the next request.
+        // Each returns what it reads first: the end, or the next request.
         let again = client.send(&requests[0], None, drop);
         let first = async |stream: &mut TcpStream| {
             let n_read = stream.read(&mut [0; 500]).await.unwrap();
@@ -397,7 +397,7 @@ async fn bodies_are_decoded_or_dropped() {
 #[tokio::test]
 async fn an_early_answer_is_read() {
     let (peer, client) = (Peer::bind().await, client());
-    // Larger than what the system's buffers take, so that the request can never be written whole.
+    // Larger than the system's buffers, so that the request can never be written completely.
     let body = "x".repeat(32 << 20);
     let request = peer.request(Method::POST, "/", &body);
     let server = async {
@@ -411,7 +411,7 @@ async fn an_early_answer_is_read() {
     };
     let (_stream, exchange) = join!(server, client.send(&request, None, drop));
     assert_eq!(outcome(&exchange), "413 no");
-    // The connection is not used again: a new one arrives.
+    // The connection is not reused: a new one arrives.
     let request = peer.get("/");
     tokio::select! {
         _ = client.send(&request, None, drop) => unreachable!("nobody answers"),

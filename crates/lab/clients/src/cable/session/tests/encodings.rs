@@ -1,4 +1,4 @@
-//! Sessions in msgpack and protocol buffers: binary messages out and in, and nothing else.
+//! Sessions in msgpack and protocol buffers: only binary messages are sent and received.
 
 use plimsoll_cable::{
     encoding::{Content, Encoding},
@@ -14,12 +14,12 @@ use crate::{
     websocket,
 };
 
-/// A session in msgpack after its welcome, which the server hears and speaks through a codec.
+/// A session in msgpack after its welcome. The server uses a codec.
 async fn msgpack(protocol: &str) -> Scene {
     Scene::open(protocol, r#"{"type":"welcome","sid":"s1"}"#, None).await
 }
 
-/// What the client says next, as JSON.
+/// Checks the client's next message, as JSON.
 async fn says(scene: &mut Scene, expected: &str) {
     let Got::Binary(got) = scene.peer.next().await else {
         panic!("expected {expected}");

@@ -1,4 +1,4 @@
-//! How sessions end.
+//! Endings of sessions.
 
 use plimsoll_websocket::CloseCode;
 use tokio::join;

@@ -99,7 +99,7 @@ async fn presence_and_whispers() {
     ] {
         scene.says(expected).await;
     }
-    // Comings and goings do not go into the inbox, and nobody observes them.
+    // Joins and leaves do not go into the inbox, and no observer gets them.
     scene
         .hears(r#"{"type":"presence","identifier":"{ID}","message":{"type":"leave","id":"7"}}"#)
         .await;

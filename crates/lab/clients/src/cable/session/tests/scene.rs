@@ -18,7 +18,7 @@ use crate::{
 pub(super) const ID: &str = r#"{"channel":"C"}"#;
 pub(super) const LONG: Duration = Duration::from_secs(3600);
 
-/// A peer and a session that have got past the welcome; `{ID}` stands for the identifier in all that the peer sends.
+/// A peer and a session after the welcome. `{ID}` stands for the identifier in the peer's messages.
 pub(super) struct Scene {
     pub(super) peer: test_peer::Session,
     pub(super) session: Session,
@@ -57,7 +57,7 @@ impl Scene {
         Self::open("actioncable-v1-ext-json", welcome, None).await
     }
 
-    /// With one confirmed subscription.
+    /// Adds one confirmed subscription.
     pub(super) async fn subscribed(mut self) -> (Self, Channel) {
         let channel = self.session.subscribe(ID).await.unwrap();
         self.says(r#"{"command":"subscribe","identifier":"{ID}"}"#).await;
@@ -68,7 +68,7 @@ impl Scene {
         (self, channel)
     }
 
-    /// Runs `work` beside the reader, as a virtual user does.
+    /// Runs `work` together with the reader, like a virtual user.
     pub(super) async fn reading<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         loop {
@@ -87,7 +87,7 @@ impl Scene {
         }
     }
 
-    /// What the client says next.
+    /// Checks the client's next message.
     pub(super) async fn says(&mut self, expected: &str) {
         let Got::Text(got) = self.peer.next().await else {
             panic!("expected {expected}");
