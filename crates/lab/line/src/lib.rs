@@ -1,8 +1,8 @@
-//! The load line: the greatest load at which a target still does what it is asked to do.
+//! The load line: the greatest load at which a target still meets its objectives.
 //!
 //! [`search`] decides which load to try next and when the line is found, and knows neither clocks nor targets;
-//! [`objective`] is what has to hold of each step; [`step`] what a step came to; [`report`] what people and machines
-//! read of all of them. Whoever can put a load on a target drives it:
+//! [`objective`] is a condition on every step; [`step`] the result of a step; [`report`] the forms for people and
+//! machines. Any code that can put a load on a target can drive it:
 //!
 //! ```
 //! use plimsoll_line::search::{Next, Search, Settings, Vote};

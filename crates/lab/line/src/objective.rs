@@ -1,7 +1,7 @@
-//! What has to hold of every step: `rtt p(95)<500`, `http_req_failed{name:login} rate<0.01`, `errors==0`.
+//! Objectives of every step: `rtt p(95)<500`, `http_req_failed{name:login} rate<0.01`, `errors==0`.
 //!
-//! An objective is a metric and one of k6's threshold expressions, checked before the search against the metrics that
-//! the test has. Where the aggregation is left out, it is the only one that the kind of metric has.
+//! An objective is a metric and one of k6's threshold expressions, checked before the search against the test's
+//! metrics. A missing aggregation is the only one that the kind of metric has.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use plimsoll_load::{
     threshold::{Expression, Operator, Rule, Rules, ThresholdError, Thresholds},
 };
 
-/// The counter of failed iterations, where the test has no metric of this name itself.
+/// The counter of failed iterations, unless the test itself has a metric of this name.
 pub const ERRORS: &str = "errors";
 
-/// The counter of messages that did not arrive, of workloads that know.
+/// The counter of lost messages, for workloads that count them.
 pub const LOST: &str = "lost";
 
 /// What has to hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
     text: String,
-    /// The metric as it was written, with its tags.
+    /// The metric as written, with its tags.
     metric: String,
     expression: Expression,
     kind: Kind,
     contains: Contains,
-    /// Whether it also holds where nothing was measured; for defaults, which name what a test may not have.
+    /// Whether the objective also holds without samples. For defaults, which name metrics that a test may not have.
     is_lenient: bool,
 }
 
 /// An objective that cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectiveError {
-    /// It is no metric with an expression.
+    /// The text is not a metric with an expression.
     #[error(
         "the objective `{text}` does not read: {problem}; expected a metric and what must hold of it, for example \
          'rtt p(95)<500' or 'errors==0'"
@@ -51,7 +51,7 @@ pub enum ObjectiveError {
         text: String,
         /// Its metric.
         metric: String,
-        /// The one that was probably meant, or those that there are.
+        /// The most similar name, or the existing ones.
         hint: String,
     },
     /// The metric cannot be judged so.
@@ -64,11 +64,11 @@ pub enum ObjectiveError {
     },
 }
 
-/// What an objective is about; says what broke when it does not hold.
+/// The subject of an objective: what failed if it does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Concern {
-    /// How long something took.
+    /// A duration.
     Latency,
     /// What failed.
     Errors,
@@ -78,7 +78,7 @@ pub enum Concern {
     Other,
 }
 
-/// What values of an objective are, for those who draw them.
+/// The unit of an objective's values, for charts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -92,31 +92,30 @@ pub enum Measure {
     Number,
 }
 
-/// How an objective stands after a step.
+/// The result of an objective after a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Whether it holds.
     pub held: bool,
-    /// What was compared: milliseconds, bytes, plain numbers or shares. `None` when nothing was measured.
+    /// The compared value: milliseconds, bytes, plain numbers or shares. `None` without samples.
     pub value: Option<f64>,
 }
 
 /// What objectives are judged by.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {
-    /// Of all that was begun in the steady part.
+    /// Metrics of all iterations that began in the steady part.
     pub all: &'a MetricSet,
-    /// Of the steady part itself, for what counts per second.
+    /// Metrics of the steady part itself, for counts per second.
     pub within: &'a MetricSet,
     /// Its length.
     pub elapsed: Duration,
 }
 
 impl Objective {
-    /// Reads an objective about one of these metrics.
+    /// Parses an objective on one of these metrics.
     ///
-    /// # Errors
-    /// When it does not read, or there is no such metric or aggregation.
+    /// # Errors The text is invalid, or the metric or aggregation does not exist.
     pub fn parse(text: &str, registry: &Registry) -> Result<Self, ObjectiveError> {
         let (metric, expression) = split(text)?;
         let name = metric.split('{').next().unwrap_or(metric).trim();
@@ -150,15 +149,14 @@ impl Objective {
         Ok(objective)
     }
 
-    /// A threshold as objective.
+    /// Turns a threshold into an objective.
     ///
-    /// # Errors
-    /// As for [`Self::parse`].
+    /// # Errors As for [`Self::parse`].
     pub fn of_threshold(metric: &str, rule: &Rule, registry: &Registry) -> Result<Self, ObjectiveError> {
         Self::parse(&format!("{metric} {}", rule.expression), registry)
     }
 
-    /// The same, but it also holds where nothing was measured.
+    /// Makes the objective also hold without samples.
     #[must_use]
     pub fn lenient(self) -> Self {
         Self {
@@ -172,7 +170,7 @@ impl Objective {
         &self.text
     }
 
-    /// For the head of a column: the metric and its aggregation, which a plain count needs not.
+    /// The title for a column: the metric and its aggregation, which a plain count omits.
     pub fn title(&self) -> String {
         match self.kind {
             Kind::Trend => format!("{} {}", self.metric, self.expression.aggregation),
@@ -196,14 +194,14 @@ impl Objective {
         self.metric == ERRORS
     }
 
-    /// How it stands. What was never measured does not hold, but for counters, which are then 0: a target that answers
-    /// nothing is not fast.
+    /// Judges samples. A metric without samples fails, except counters, which are then 0: a target that answers nothing
+    /// is not fast.
     pub fn judge(&self, samples: Samples<'_>) -> Finding {
         let per_second = self.kind == Kind::Counter
             && self.expression.aggregation == plimsoll_load::threshold::Aggregation::Rate;
         let metrics = if per_second { samples.within } else { samples.all };
         let thresholds = Thresholds::new(&rules([self]), &mut metrics.registry().clone());
-        // It was made from the same metrics.
+        // The objective was made from the same metrics.
         let value = thresholds.ok().and_then(|mut thresholds| {
             thresholds.conclude(metrics, samples.elapsed);
             thresholds.findings().first().and_then(|finding| finding.value)
@@ -218,7 +216,7 @@ impl Objective {
         }
     }
 
-    /// What values of it are.
+    /// The unit of its values.
     pub fn measure(&self) -> Measure {
         match (self.kind, self.contains) {
             (Kind::Rate, _) => Measure::Share,
@@ -228,12 +226,12 @@ impl Objective {
         }
     }
 
-    /// What values of it are compared with.
+    /// The limit of its values.
     pub fn limit(&self) -> f64 {
         self.expression.limit
     }
 
-    /// A value of it, for people.
+    /// Formats one of its values for people.
     pub fn shown(&self, value: f64) -> String {
         use plimsoll_report::quantity;
         match self.measure() {
@@ -244,7 +242,7 @@ impl Objective {
         }
     }
 
-    /// What was found instead of what must hold: `rtt p(95) 612ms of 500ms allowed`.
+    /// The measured value and the limit: `rtt p(95) 612ms of 500ms allowed`.
     pub fn complaint(&self, value: Option<f64>) -> String {
         let title = self.title();
         let limit = self.shown(self.expression.limit);
@@ -264,7 +262,7 @@ impl Objective {
     }
 }
 
-/// The objectives as thresholds of a run, so that the parts of metrics that they are about are kept.
+/// The objectives as thresholds of a run, so that the sub-metrics they need are kept.
 pub fn rules<'a>(objectives: impl IntoIterator<Item = &'a Objective>) -> Rules {
     let mut rules = Rules::new();
     for objective in objectives {
@@ -299,7 +297,7 @@ fn split(text: &str) -> Result<(&str, &str), ObjectiveError> {
     Ok((metric, text[metric.len()..].trim()))
 }
 
-/// The expression with its aggregation; `None` where it needs one and has none.
+/// The expression with its aggregation. `None` if a required one is missing.
 fn complete(expression: &str, kind: Kind) -> Option<String> {
     if !expression.starts_with(['<', '>', '=', '!']) {
         return Some(expression.to_owned());
@@ -329,7 +327,7 @@ fn hint(name: &str, registry: &Registry) -> String {
     }
 }
 
-/// To three digits: what a person compares.
+/// Rounds to three digits, enough for comparisons by people.
 fn rounded(ms: f64) -> Duration {
     let us = (ms.max(0.0) * 1e3).round();
     let unit = 10_f64.powf((us.max(1.0).log10().floor() - 2.0).max(0.0));

@@ -1,6 +1,6 @@
-//! A load divided among several scenarios, whose proportions stay what they were.
+//! Divides a load among several scenarios, in constant proportions.
 
-/// Shares of `load` in proportion to `weights`, each at least 1 where the load is enough for all (the largest-remainder
+/// Shares of `load` in proportion to `weights`, each at least 1 if the load is enough for all (the largest-remainder
 /// method). They add up to `load`. Weights of 0 count as 1.
 pub fn shares(weights: &[u64], load: u64) -> Vec<u64> {
     let weights: Vec<_> = weights.iter().map(|&weight| u128::from(weight.max(1))).collect();
@@ -16,7 +16,7 @@ pub fn shares(weights: &[u64], load: u64) -> Vec<u64> {
         .for_each(|&at| shares[at] += 1);
     if load >= shares.len() as u128 {
         while let Some(poorest) = shares.iter().position(|&share| share == 0) {
-            // As the load is enough for all, somebody has two.
+            // The load is enough for all, so one share is at least two.
             if let Some(richest) = (0..shares.len()).max_by_key(|&at| shares[at]) {
                 shares[richest] -= 1;
                 shares[poorest] += 1;

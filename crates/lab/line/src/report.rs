@@ -20,17 +20,17 @@ pub use self::{
     table::{header, row},
 };
 
-/// What a load counts.
+/// The unit of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Users that are there at the same time.
+    /// Users at the same time.
     Users,
     /// Iterations that begin per second.
     Rate,
-    /// Clients that are connected at the same time.
+    /// Clients connected at the same time.
     Clients,
-    /// What `:scale` stands for in a scenario of wsdirector.
+    /// The value of `:scale` in a wsdirector scenario.
     Scale,
 }
 
@@ -63,23 +63,23 @@ impl Unit {
 pub struct Report {
     /// The version of the program.
     pub plimsoll: &'static str,
-    /// The command as it was typed, with the program as `plimsoll`.
+    /// The command line as it was typed, beginning with `plimsoll`.
     pub command: Vec<String>,
-    /// When the search began, as of RFC 3339.
+    /// The start of the search, as RFC 3339.
     pub started_at: String,
     /// What was run, for people: a file's name, or a bench.
     pub name: String,
-    /// What a load counts.
+    /// The unit of a load.
     pub unit: Unit,
     /// What had to hold.
     pub objectives: Vec<Objective>,
-    /// Whether nobody said so, and these are the defaults.
+    /// Whether these are the default objectives.
     pub are_defaults: bool,
     /// What was found.
     pub line: Line,
-    /// All steps in the order in which they were taken.
+    /// All steps in the order in which they ran.
     pub steps: Vec<Step>,
-    /// What people should know.
+    /// Messages for people.
     pub notices: Vec<String>,
 }
 
@@ -139,13 +139,13 @@ impl Report {
         })
     }
 
-    /// The whole as a page: one file that needs no network.
+    /// The report as a page: one file that works offline.
     pub fn html(&self) -> String {
         let title = format!("{}: {} · Plimsoll", self.name, sentence::headline(self));
         html::file("line", &title, &self.sentence(), &self.json().to_string())
     }
 
-    /// The latest step that says why the upper end does not hold.
+    /// The latest step that explains why the upper end fails.
     fn breaking_step(&self) -> Option<&Step> {
         let load = self.line.breaks?.load;
         let steps = self.steps.iter().rev();
@@ -157,7 +157,7 @@ impl Report {
     }
 }
 
-/// What a chart needs to know of an objective.
+/// An objective's data for a chart.
 fn limit(objective: &Objective) -> Value {
     json!({ "title": objective.title(), "measure": objective.measure(), "limit": objective.limit() })
 }

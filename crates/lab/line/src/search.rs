@@ -1,27 +1,28 @@
-//! Which load to try next, and when the line is known.
+//! Decides which load to try next, and when the line is found.
 //!
 //! # The line
 //!
-//! Whether a step holds its objectives is a matter of chance near the edge: the share of steps that hold falls from 1 to 0
-//! over some width. The line is the load at which a step is as likely to hold as to break. It is given as an interval:
-//! most steps held at the lower end, most broke at the upper one, and the two are no further apart than the precision.
+//! Near the edge it is a matter of chance whether a step holds its objectives: the share of steps that hold falls from
+//! 1 to 0 over some width. The line is the load at which a step is as likely to hold as to fail. It is given as an
+//! interval: most steps held at the lower end, most failed at the upper one, and the two are no further apart than the
+//! precision.
 //!
 //! # The way to it
 //!
-//! 1. From [`Settings::start`] the load doubles while steps hold; one step for each is enough as long as nothing broke.
+//! 1. From [`Settings::start`] the load doubles while steps hold; one step per load is enough until one fails.
 //! 2. A load has a verdict when one kind of vote has the majority of [`Settings::repeat`] steps, so with 3 when it has
-//!    two. A step that broke is therefore repeated before it is believed, and so is one that the generator spoiled.
-//! 3. After the first verdict against a load, the greatest one that held gets its majority first: it tells whether
-//!    the target recovered from being overloaded. Then the interval is halved, with a majority for each load, until it is
+//!    two. A failed step is therefore repeated before it counts, and so is one with a saturated generator.
+//! 3. After the first verdict against a load, the greatest one that held gets its majority first: it shows whether the
+//!    target recovered from the overload. Then the interval is halved, with a majority for each load, until it is
 //!    narrow enough.
-//! 4. Both ends get the rest of their steps, and the confidence is counted from their votes.
+//! 4. Both ends get the rest of their steps, and the confidence is computed from their votes.
 //!
-//! When a load both held and broke, that may be chance, or the target may have died in between. So the least load that
-//! ever held gets its majority, too: when it breaks, the target is no longer the one that was measured at first, and
-//! the search says so instead of finding a line at the load of a dead target.
+//! A load that both held and failed may be chance, or the target may have died in between. So the least load that ever
+//! held gets its majority, too: if it fails, the target has changed since the beginning, and the search says so instead
+//! of finding a line at the load of a dead target.
 //!
-//! Loads where the generator was the bottleneck end the search upwards like those that broke, but are never called
-//! the target's limit. Why these rules: decision 8.
+//! Loads with a saturated generator end the search upwards like failed ones, but are never called the target's limit.
+//! Why these rules: decision 8.
 
 use std::collections::BTreeMap;
 
@@ -32,15 +33,16 @@ pub use self::ballot::{Ballot, Vote};
 /// What is searched, and how carefully.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// The least load that makes sense, at least 1.
+    /// The lowest useful load, at least 1.
     pub least: u64,
     /// The first load that is tried.
     pub start: u64,
     /// No load above this is tried.
     pub max: u64,
-    /// How often each end of the interval is tried. Odd numbers make majorities; an even one counts as the next odd one.
+    /// The number of steps at each end of the interval. Odd numbers make majorities; an even number counts as the next
+    /// odd one.
     pub repeat: u32,
-    /// How far apart the ends may be, as share of the lower one, above 0.
+    /// The greatest distance of the ends, as a share of the lower one, above 0.
     pub precision: f64,
 }
 
@@ -49,11 +51,11 @@ pub struct Settings {
 pub enum Next {
     /// Put this load on the target for a step, and [record](Search::record) how it went.
     Take(u64),
-    /// Nothing: the line is known as well as it will be.
+    /// The search is done.
     Done(Line),
 }
 
-/// A load with how its steps went.
+/// A load and the votes of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// The load.
@@ -67,13 +69,13 @@ pub struct Level {
 pub struct Line {
     /// How it ended.
     pub end: End,
-    /// The greatest load that holds, or held before the target [degraded](End::Degraded); `None` when none does.
+    /// The greatest load that holds, or held before the target [degraded](End::Degraded). `None` if none does.
     pub holds: Option<Level>,
-    /// The least load above it that does not; `None` when none was found.
+    /// The least failed load above it. `None` if none was found.
     pub breaks: Option<Level>,
 }
 
-/// How a search ended.
+/// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The line lies between two loads.
@@ -82,11 +84,11 @@ pub enum End {
     Max,
     /// The generator was the bottleneck at the upper load, so the line is at the lower load or above.
     Generator,
-    /// Not even the least load holds.
+    /// Not even the lowest load holds.
     NothingHolds,
-    /// A load that held at first does not hold any more, nor does the least one that did: the target changed.
+    /// A load that held at first now fails, and so does the least one that held: the target changed.
     Degraded,
-    /// It was ended before it was done.
+    /// The search was ended early.
     Interrupted,
 }
 
@@ -111,8 +113,8 @@ impl Default for Settings {
 }
 
 impl Search {
-    /// A search that has tried nothing. Settings that contradict each other are brought into order: the least load is
-    /// at least 1, and the start lies between it and the greatest.
+    /// A search without steps. Contradictory settings are corrected: the lowest load is at least 1, and the start lies
+    /// between it and the greatest.
     pub fn new(settings: Settings) -> Self {
         let least = settings.least.max(1);
         let max = settings.max.max(least);
@@ -128,17 +130,17 @@ impl Search {
         }
     }
 
-    /// What was asked for, brought into order.
+    /// The settings, corrected.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// How a step at this load went.
+    /// Records the vote of a step at this load.
     pub fn record(&mut self, load: u64, vote: Vote) {
         self.ballots.entry(load).or_default().add(vote);
     }
 
-    /// What is to be done now. The same until the next [`Self::record`].
+    /// What to do now. Constant until the next [`Self::record`].
     pub fn next(&self) -> Next {
         let (holds, limit) = (self.best(), self.limit());
         if let Some(undecided) = self.undecided_above(holds.map(|level| level.load), limit) {
@@ -153,7 +155,7 @@ impl Search {
         }
     }
 
-    /// What is known when the search is ended now.
+    /// The result if the search is ended now.
     pub fn so_far(&self) -> Line {
         Line {
             end: End::Interrupted,
@@ -162,15 +164,15 @@ impl Search {
         }
     }
 
-    /// The greatest load of which something held, below the least one with a verdict against it.
+    /// The greatest load that held in some step, below the least load with a verdict against it.
     fn best(&self) -> Option<Level> {
         let end = self.limit().map_or(u64::MAX, |limit| limit.load);
         let held = self.levels().rev().filter(|level| level.ballot.held > 0);
         held.into_iter().find(|level| level.load < end)
     }
 
-    /// The least load with a verdict against it. It outweighs what held above it: a line that sometimes breaks below
-    /// itself would be no line.
+    /// The least load with a verdict against it. It outweighs higher loads that held, because a line below which steps
+    /// fail would be useless.
     fn limit(&self) -> Option<Level> {
         self.levels().find(|level| {
             let decision = level.ballot.decision(self.settings.repeat);
@@ -225,7 +227,7 @@ impl Search {
         }
     }
 
-    /// After a load that both held and broke: the least one that held, while it has no majority.
+    /// After a load that both held and failed: the least one that held, while it has no majority.
     fn suspect(&self, limit: u64) -> Option<u64> {
         let is_contradicted = self
             .ballots

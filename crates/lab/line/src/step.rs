@@ -1,4 +1,4 @@
-//! One step: a load that was put on the target for a while, and what it came to.
+//! One step: a load that was put on the target for a while, and its result.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ use crate::{
 pub struct Measured<'a> {
     /// What objectives are judged by.
     pub samples: Samples<'a>,
-    /// How the generator did.
+    /// Evidence about the generator's health.
     pub generator: &'a Evidence,
     /// What became of planned arrivals.
     pub schedule: Schedule,
-    /// Why iterations failed, most frequent first.
+    /// Reasons of failed iterations, most frequent first.
     pub failures: &'a [Failure],
     /// What the target used, in the order in which targets were named.
     pub targets: &'a [TargetUse],
 }
 
-/// Iterations that failed for one reason.
+/// Failed iterations with one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// The reason.
@@ -37,7 +37,7 @@ pub struct Failure {
 /// What a watched target used in the steady part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TargetUse {
-    /// Which one, as typed.
+    /// The target's name as typed.
     pub name: String,
     /// CPU time per wall time; 1.0 is one core.
     pub cpu_cores: f64,
@@ -45,11 +45,11 @@ pub struct TargetUse {
     pub rss_bytes: u64,
     /// Cores of the machine.
     pub cores: u32,
-    /// Memory of the machine; `None` where it does not tell.
+    /// Memory of the machine. `None` if unknown.
     pub memory_bytes: Option<u64>,
 }
 
-/// A step that is over.
+/// A finished step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// The load.
@@ -57,15 +57,15 @@ pub struct Step {
     /// How it went.
     #[serde(serialize_with = "vote_name")]
     pub verdict: Vote,
-    /// How each objective stands, in the order in which they were given.
+    /// The results of the objectives, in their given order.
     pub objectives: Vec<Judged>,
-    /// What did not hold, in sentences; of a step that the generator spoiled, how that is known.
+    /// The failed objectives, in sentences; or the symptoms of a saturated generator.
     pub reasons: Vec<String>,
-    /// What broke; empty unless the verdict says so.
+    /// The subjects of the failed objectives. Empty unless the verdict is that the step failed.
     pub broke: Vec<Concern>,
-    /// What probably made it break.
+    /// The probable cause of the failure.
     pub likely_cause: Option<Cause>,
-    /// Why iterations failed, most frequent first.
+    /// Reasons of failed iterations, most frequent first.
     pub failures: Vec<Failure>,
     /// What the target used.
     pub targets: Vec<TargetUse>,
@@ -82,7 +82,7 @@ pub struct Judged {
     pub objective: String,
     /// What was compared: milliseconds, bytes, plain numbers or shares.
     pub value: Option<f64>,
-    /// The same for people.
+    /// The value for people.
     pub shown: String,
     /// Whether it holds.
     pub held: bool,
@@ -120,8 +120,8 @@ pub enum Cause {
 /// From this share of all cores on, a target's CPU is exhausted. Reason: the rest goes to the kernel's own work.
 const CPU_FULL: f64 = 0.95;
 
-/// Up to so many cores a target that uses one may be one that can use no more, as a single thread or an interpreter with one
-/// lock does. Reason: such programs have helpers beside, for garbage or for I/O.
+/// The CPU use, in cores, up to which a target may be limited to one core, like a single thread or an interpreter with
+/// one lock. Such programs also have helper threads, for garbage or for I/O.
 const ONE_THREAD: f64 = 1.1;
 
 /// From this share of the machine's memory on, it is exhausted. Reason: below, the kernel still finds caches to drop.
@@ -130,10 +130,10 @@ const MEMORY_FULL: f64 = 0.9;
 impl Step {
     /// Judges a step.
     ///
-    /// Whether the generator was the bottleneck counts first. Its workers without room spoil any step. Readings that came
-    /// late spoil a step that broke by latencies alone, and only when they explain a tenth of these; one that held in
-    /// spite of them would have held without. Iterations that no user was free for, while the workers had room, waited
-    /// for the target: they spoil only a step that otherwise held, because it had less load than planned.
+    /// A saturated generator counts first. Overloaded workers spoil any step. Late measurements spoil a step that
+    /// failed by latencies alone, and only if they explain a tenth of these; a step that held in spite of them would
+    /// have held without. Iterations without a free user, while the workers had room, waited for the target: they spoil
+    /// only a step that otherwise held, because it had less load than planned.
     pub fn judge(load: u64, objectives: &[Objective], measured: &Measured<'_>) -> Self {
         let findings: Vec<_> = objectives
             .iter()
@@ -182,7 +182,7 @@ impl Step {
         }
     }
 
-    /// A step that was not taken, because this machine cannot make its load.
+    /// A step that did not run, because this machine cannot make its load.
     pub fn impossible(load: u64, reason: String) -> Self {
         Self {
             load,
@@ -198,7 +198,7 @@ impl Step {
         }
     }
 
-    /// A step that failed as a whole, such as one whose setup failed.
+    /// A step that failed completely, for example because its setup failed.
     pub fn failed(load: u64, reason: String) -> Self {
         Self {
             verdict: Vote::Broke,
@@ -208,7 +208,7 @@ impl Step {
     }
 }
 
-/// How it is known that the generator was the bottleneck.
+/// The symptoms of a saturated generator.
 fn spoiled(broken: &[&(&Objective, Finding)], measured: &Measured<'_>) -> Option<String> {
     let evidence = measured.generator;
     if let Some(reason) = generator::busy(evidence) {
@@ -263,7 +263,7 @@ fn cause(measured: &Measured<'_>) -> Option<Cause> {
             generator_cpu_cores: cores(measured.generator),
         })
     })
-    // Only where there was CPU left that it could have had.
+    // Only if there was CPU left that the target could have used.
     .or_else(|| by_cpu(|target| (CPU_FULL..=ONE_THREAD).contains(&target.cpu_cores)))
 }
 

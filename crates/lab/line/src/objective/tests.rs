@@ -1,4 +1,4 @@
-//! Objectives: how they read, and what they say of samples.
+//! Parsing objectives, and judging samples with them.
 
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ fn an_objective_holds_or_says_what_was_found() {
         ("errors rate<3", true, "errors 2 of 3 allowed"),
         ("checks>0.99", false, "checks 50.00%, at least 99.00% wanted"),
         ("lost==0", true, "lost 0, none allowed"),
-        // Who measured nothing was not fast.
+        // A target without samples was not fast.
         ("size max<10", false, "size max: nothing was measured"),
         ("vus<10", false, "vus: nothing was measured"),
     ] {

@@ -1,4 +1,5 @@
-//! The curve: what one objective measured at each load, as bars: the first one about a latency, or else the first.
+//! The curve: the values of one objective at each load, as bars. It is the first objective about a latency, or else the
+//! first.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ struct Point<'a> {
     n_steps: usize,
 }
 
-/// A line per load; empty with fewer than two of them, or when nothing was measured.
+/// A line per load. Empty with fewer than two loads, or without samples.
 pub(super) fn curve(report: &Report) -> String {
     let mut objectives = report.objectives.iter();
     let latency = objectives.position(|objective| objective.concern() == Concern::Latency);
@@ -59,7 +60,7 @@ pub(super) fn curve(report: &Report) -> String {
     )
 }
 
-/// By load, the middle one of the values of its steps.
+/// The median value of the steps at each load.
 fn points(report: &Report, at: usize) -> BTreeMap<u64, Point<'_>> {
     let mut by_load: BTreeMap<u64, Vec<(f64, &str, Vote)>> = BTreeMap::new();
     for step in &report.steps {

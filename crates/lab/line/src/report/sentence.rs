@@ -77,7 +77,7 @@ fn conditions(report: &Report) -> String {
     }
 }
 
-/// The reasons of the upper end, behind a colon.
+/// The reasons of the upper end, after a colon.
 fn why(report: &Report) -> String {
     let Some(step) = report.breaking_step() else {
         return String::new();
@@ -108,14 +108,14 @@ fn precision(line: &Line) -> String {
     format!("{text}.")
 }
 
-/// How far apart the ends are, as share of the lower one.
+/// The distance of the ends, as a share of the lower one.
 pub(super) fn width(line: &Line) -> Option<f64> {
     let (holds, breaks) = (line.holds?, line.breaks?);
     (line.end == End::Found).then(|| (breaks.load - holds.load) as f64 / holds.load as f64)
 }
 
-/// How sure it is (0 to 1) that steps at the lower end hold more often than not, and at the upper one do not: the
-/// chances to be wrong at either end, added up.
+/// The confidence (0 to 1) that steps at the lower end hold more often than not, and at the upper one do not: the
+/// probabilities of an error at either end, added up.
 pub(super) fn confidence(line: &Line) -> Option<f64> {
     let holds = line.holds?.ballot.confidence_that_it_holds();
     match line.end {
@@ -149,7 +149,7 @@ mod tests {
         let (unsure, none) = (Some(level(100, 1, 1)), None);
         for (end, holds, breaks, expected_width, expected_confidence) in [
             (Found, holds, breaks, Some(0.1), Some(0.625)),
-            // Less than nothing is not known.
+            // A confidence below zero is shown as unknown.
             (Found, unsure, Some(level(110, 1, 1)), Some(0.1), Some(0.0)),
             (Found, holds, none, None, None),
             (Max, holds, none, None, Some(0.875)),

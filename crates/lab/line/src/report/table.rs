@@ -1,4 +1,4 @@
-//! The steps as a table, row by row as they come.
+//! The steps as a table, printed row by row.
 
 use plimsoll_report::{Style, quantity};
 

@@ -1,4 +1,4 @@
-//! The texts and the JSON of searches on a made-up target.
+//! The texts and the JSON of searches on an invented target.
 
 use expect_test::{Expect, expect};
 
@@ -62,7 +62,7 @@ pub(super) fn step(load: u64, verdict: Vote) -> Step {
     }
 }
 
-/// A search up to a load, and a generator up to another one.
+/// A search up to a load, with a generator up to another one.
 pub(super) fn report(settings: Settings, capacity: u64, ceiling: u64, n_steps: usize) -> Report {
     let mut search = Search::new(settings);
     let mut steps = Vec::new();
@@ -299,7 +299,7 @@ fn everything_for_machines() {
         }"#]].assert_eq(&format!("{:#}", report.json()));
 }
 
-/// The latest step at the upper end that says why it does not hold.
+/// Uses the latest step at the upper end that explains why it fails.
 #[test]
 fn the_reasons_are_those_of_the_upper_end() {
     let of = |end, votes: &[(u64, Vote)]| {

@@ -1,4 +1,4 @@
-//! The votes of one load: how its steps went, and how sure that makes us.
+//! The votes of one load, and the confidence in them.
 
 /// How a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub enum Vote {
     Held,
     /// One did not, and it was not the generator's doing.
     Broke,
-    /// The generator was the bottleneck, so the step says nothing of the target.
+    /// The generator was saturated, so the step says nothing about the target.
     Generator,
 }
 
@@ -36,12 +36,12 @@ impl Ballot {
         self.held + self.broke + self.generator
     }
 
-    /// Steps that say something of the target.
+    /// Steps that say something about the target.
     pub fn n_counted(&self) -> u32 {
         self.held + self.broke
     }
 
-    /// The kind of vote that has the majority of `repeat` steps, as soon as one has it.
+    /// The kind of vote that has the majority of `repeat` steps, as soon as there is one.
     pub(super) fn decision(&self, repeat: u32) -> Option<Vote> {
         let majority = repeat / 2 + 1;
         let votes = [
@@ -55,21 +55,21 @@ impl Ballot {
             .map(|(_, vote)| vote)
     }
 
-    /// How sure it is (0 to 1) that a step at this load holds more often than it breaks: how improbable as many steps
-    /// that held would be, were both equally likely (the sign test). 3 of 3 give 0.875, 5 of 5 give 0.97.
+    /// The confidence (0 to 1) that a step at this load holds more often than it fails: how improbable at least as many
+    /// held steps would be if both were equally likely (the sign test). 3 of 3 give 0.875, 5 of 5 give 0.97.
     pub fn confidence_that_it_holds(&self) -> f64 {
         1.0 - tail(self.held, self.n_counted())
     }
 
-    /// The same for breaking more often than holding.
+    /// The confidence that a step at this load fails more often than it holds.
     pub fn confidence_that_it_breaks(&self) -> f64 {
         1.0 - tail(self.broke, self.n_counted())
     }
 }
 
-/// How likely a fair coin shows heads `k` times or more in `n` throws.
+/// The probability that a fair coin shows heads at least `k` times in `n` throws.
 fn tail(k: u32, n: u32) -> f64 {
-    // Each term from the one before it, from the last on: C(n, i - 1) = C(n, i) · i / (n - i + 1).
+    // Each term from the previous one, beginning with the last: C(n, i - 1) = C(n, i) · i / (n - i + 1).
     let (mut term, mut sum) = (0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX)), 0.0);
     for i in (k..=n).rev() {
         sum += term;

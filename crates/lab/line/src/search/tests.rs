@@ -1,4 +1,4 @@
-//! Searches on targets that are made up: with a known capacity, with noise, with a generator that is too weak, and dying.
+//! Searches on invented targets: with a known capacity, with noise, with a weak generator, and dying.
 
 use proptest::prelude::*;
 
@@ -29,8 +29,8 @@ fn exact(capacity: u64, ceiling: u64) -> impl FnMut(u64) -> Vote {
     }
 }
 
-/// A target whose steps hold with a chance that falls from 1 to 0 around its capacity: a logistic curve, `width` being
-/// the distance at which 73 % hold.
+/// A target whose steps hold with a probability that falls from 1 to 0 around its capacity: a logistic curve; `width`
+/// is the distance at which 73 % hold.
 fn noisy(capacity: u64, width: f64, seed: u64) -> impl FnMut(u64) -> Vote {
     let mut chance = fastrand::Rng::with_seed(seed);
     move |load| {
@@ -89,7 +89,7 @@ fn settings_are_brought_into_order() {
 #[test]
 fn the_ends_are_as_close_as_the_precision() {
     for (precision, capacity, expected) in [
-        // A gap of exactly the precision is close enough.
+        // A gap equal to the precision is close enough.
         (0.05, 100, (100, 105)),
         (0.049, 100, (100, 102)),
         (0.001, 100, (100, 101)),
@@ -167,7 +167,7 @@ fn ends_of_all_kinds() {
             (End::Generator, (Some(100), Some(105))),
         ),
         (settings(10, 9_999), 9_999, 0, (End::Generator, (None, Some(1)))),
-        // Broken below where the generator ends: the target's line all the same.
+        // Failed below the generator's limit: still the target's line.
         (
             settings(10, 9_999),
             100,
@@ -244,7 +244,8 @@ fn noise_moves_the_line_by_little() {
         })
         .collect();
     offs.sort_by(f64::total_cmp);
-    // 95 of 100 searches end within 10 % of a capacity whose own width, from 95 to 5 of 100 steps that hold, is 30 %.
+    // 95 of 100 searches end within 10 % of the capacity, while the share of held steps falls from 95 % to 5 % over a
+    // width of 30 %.
     assert!(offs[1_000] < 0.03, "median {}", offs[1_000]);
     assert!(offs[1_900] < 0.10, "p95 {}", offs[1_900]);
 }
@@ -283,7 +284,7 @@ proptest! {
         let (line, tried) = search(settings, exact(capacity, ceiling));
         let max = max.max(least);
         prop_assert!(tried.iter().all(|load| (least..=max).contains(load)));
-        // As many levels as doublings and halvings, each with its majority, and the rest at the ends.
+        // As many levels as doublings and halvings, each with its majority, and the remaining steps at the ends.
         let n_levels = 20 + 20;
         prop_assert!(tried.len() <= n_levels * (repeat as usize).div_ceil(2) + 2 * repeat as usize, "{tried:?}");
         let (holds, breaks) = loads(&line);

@@ -16,7 +16,7 @@ struct Case {
     n_errors: u64,
     /// Time of the busiest worker in busy windows, as share.
     busy: f64,
-    /// Ticks of 100 that came `late_ms` late.
+    /// Ticks, of 100, that were `late_ms` late.
     late: u64,
     late_ms: u64,
     n_dropped: u64,
@@ -95,10 +95,10 @@ fn the_generator_is_never_taken_for_the_target() {
             Broke,
             "errors 7, none allowed (7 × connection refused)",
         ),
-        // Workers without room spoil everything.
+        // Overloaded workers spoil everything.
         (Case { busy: 0.5, ..CALM }, Generator, "a worker was 90 % busy"),
         (Case { busy: 0.5, ..slow }, Generator, "a worker was 90 % busy"),
-        // Late readings: it held in spite of them.
+        // Late measurements: it held in spite of them.
         (Case { late: 9, ..CALM }, Held, ""),
         // They are too short to matter, or long enough.
         (Case { late: 9, ..slow }, Broke, "rtt"),
@@ -111,7 +111,7 @@ fn the_generator_is_never_taken_for_the_target() {
             Generator,
             "of its clock ticks",
         ),
-        // They make no errors.
+        // They cause no errors.
         (
             Case {
                 late: 9,
@@ -184,7 +184,7 @@ fn a_step_may_fail_as_a_whole() {
     }
 }
 
-/// What a target used, and what its machine has.
+/// A target's resource use, and its machine's resources.
 #[test]
 fn a_resource_is_exhausted_from_a_share_on() {
     let registry = Registry::new();
@@ -233,7 +233,7 @@ fn a_resource_is_exhausted_from_a_share_on() {
         (0.1, 900, Some(1_000), None, Some(memory.to_owned())),
         (0.1, 899, Some(1_000), None, None),
         (0.1, 900, None, None, None),
-        // Memory before the CPU of one thread, and both before nothing.
+        // Memory comes before the CPU of one thread, and both before no cause.
         (1.0, 900, Some(1_000), None, Some(memory.to_owned())),
         (0.1, 0, None, Some(0.04), Some(idle_less.to_owned())),
         (0.1, 0, None, Some(0.05), None),
@@ -273,7 +273,7 @@ fn what_was_exhausted_is_told() {
             Case { idle: 0.01, ..slow },
             Some("this machine had no idle CPU, of which the generator itself took 0.40 cores"),
         ),
-        // It may have wanted more.
+        // The target may have wanted more CPU.
         (
             Case {
                 idle: 0.01,

@@ -8,7 +8,7 @@ use crate::{
     search::Settings,
 };
 
-/// A curve of steps at these loads, each with what it measured.
+/// A curve of steps at these loads, each with its value.
 fn curve_of(steps: &[(u64, Option<f64>, Vote)]) -> String {
     let mut report = report(Settings::default(), 0, 0, 0);
     report.steps = steps
