@@ -1,4 +1,4 @@
-//! The state of a run as people see it: the last second, the whole run, and how it came to that.
+//! The state of a run for the live view: the last second, the whole run, and its course.
 
 use std::{fmt, time::Duration};
 
@@ -23,16 +23,16 @@ pub(crate) use self::{
     window::{WINDOW, Window},
 };
 
-/// Causes of failures that are shown at the most. Reason: more do not fit on a screen.
+/// The most causes of failures shown. More do not fit on a screen.
 const MAX_ERRORS: usize = 20;
 
 /// What runs.
 pub struct Subject {
-    /// For people: the script as they named it.
+    /// The name for people: the script as they named it.
     pub name: String,
-    /// Whether the run can be paused while it goes on.
+    /// Whether the run can be paused.
     pub can_pause: bool,
-    /// Leaves out what no text shows.
+    /// Removes secrets from texts.
     pub redact: Box<dyn Fn(&str) -> String + Send>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Debug for Subject {
     }
 }
 
-/// All that is shown of one run.
+/// The data of the live view of one run.
 #[derive(Debug)]
 pub struct Board {
     pub(crate) subject: Subject,
@@ -63,7 +63,7 @@ pub struct Board {
     pub(crate) revision: u64,
 }
 
-/// How far the run is.
+/// The progress of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Now {
     pub(crate) elapsed: Duration,
@@ -73,7 +73,7 @@ pub(crate) struct Now {
     pub(crate) n_interrupted: u64,
 }
 
-/// One threshold, as it stood when it was last evaluated.
+/// One threshold, at its last evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Threshold {
     /// The metric and the expression.

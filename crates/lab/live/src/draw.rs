@@ -1,4 +1,4 @@
-//! The board as text of a given size: charts, tables, and what a person can do.
+//! Draws the board as text of a given size: charts, tables, and keys.
 
 use ratatui::{
     buffer::Buffer,
@@ -23,25 +23,25 @@ pub use self::look::Look;
 /// Columns from which on all is shown. Reason: the narrowest in which the table of latencies has its seven figures.
 pub(crate) const FULL_COLUMNS: u16 = 96;
 
-/// Lines from which on all is shown. Reason: charts below seven lines say nothing.
+/// The number of lines from which on everything is shown. Charts below seven lines show nothing.
 const FULL_LINES: u16 = 18;
 
-/// Lines of a chart at the least, its title and its axis included.
+/// The least number of lines of a chart, including its title and its axis.
 const LEAST_CHART_LINES: u16 = 7;
 
-/// Lines of a chart at the most. Reason: curves do not say more when they are higher.
+/// The most lines of a chart. Curves do not show more when they are higher.
 const MAX_CHART_LINES: u16 = 16;
 
-/// Columns at the most. Reason: beyond it eyes lose the line of a table.
+/// The most columns. Beyond it eyes lose the line of a table.
 const MAX_COLUMNS: u16 = 180;
 
-/// Lines at the most. Reason: the rest is for the log.
+/// The most lines. The rest is for the log.
 const MAX_LINES: u16 = 34;
 
-/// Lines of the terminal that are left to the log, but no more than a third of them.
+/// Lines of the terminal that are left to the log, but at most a third of them.
 const LOG_LINES: u16 = 4;
 
-/// What is shown beside the board.
+/// Data that is shown besides the board.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scene {
     /// The meaning of keys and figures, in place of the figures.
@@ -51,12 +51,12 @@ pub(crate) struct Scene {
     pub(crate) mood: Mood,
 }
 
-/// What somebody ordered.
+/// Orders that were given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mood {
     /// No iteration begins.
     pub is_paused: bool,
-    /// The run was told to end.
+    /// Whether the run was told to end.
     pub is_ending: bool,
 }
 
@@ -120,7 +120,7 @@ fn full(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) -> u16 {
     n_chart + n_latencies + n_lower
 }
 
-/// Lines, each cut where it is too long; gives their number.
+/// Draws lines, each cut if it is too long. Returns their number.
 fn lines<'a>(lines: impl IntoIterator<Item = Line<'a>>, area: Rect, buffer: &mut Buffer) -> u16 {
     let lines: Vec<_> = lines.into_iter().take(area.height.into()).collect();
     let n_lines = u16::try_from(lines.len()).unwrap_or(area.height);
@@ -128,7 +128,7 @@ fn lines<'a>(lines: impl IntoIterator<Item = Line<'a>>, area: Rect, buffer: &mut
     n_lines
 }
 
-/// Spans one after the other.
+/// Joins spans.
 fn line<'a>(spans: impl IntoIterator<Item = Span<'a>>) -> Line<'a> {
     Line::from(spans.into_iter().collect::<Vec<_>>())
 }

@@ -1,9 +1,8 @@
-//! What a load run shows while it goes on, for people who watch it.
+//! The live view of a load run.
 //!
-//! A [`Board`] takes in the state of the run once per second and keeps what charts need, in bounded memory. A [`View`] makes
-//! text of it for a terminal of any size, and takes keys, on a thread of its own. None of them
-//! can hold up the run: the board is locked for as long as a few numbers take to copy, and never while a terminal is
-//! written to.
+//! A [`Board`] receives the state of the run once per second and keeps the data for charts, in bounded memory. A
+//! [`View`] draws it as text for a terminal of any size, and handles keys, on a thread of its own. Neither can hold up
+//! the run: the board is locked for as long as a few numbers take to copy, and never while a terminal is written to.
 
 mod board;
 mod draw;

@@ -1,9 +1,9 @@
-//! The run in a browser: a page of this machine alone, with charts that grow, buttons, and the report at the end.
+//! The run in a browser: a page for this machine only, with charts that grow, buttons, and the report at the end.
 //!
-//! Its address holds a secret, so that no other user of this machine and no web page can guess it; it answers only under
-//! the names of this machine, so that no other name can be pointed to it; and it obeys only itself. It is served by a thread
-//! of its own. Each tab is given the newest state of the run, whole: a tab that comes late has all of it, and a slow one
-//! misses states between, not the newest. Nothing is made or sent while there is no tab.
+//! Its address holds a secret, so that other users of this machine and web pages cannot guess it. It answers only under
+//! the names of this machine, so that no other name can be pointed to it. It accepts orders only from itself. A thread
+//! of its own serves it. Each tab gets the complete newest state: a late tab gets all of it, and a slow tab misses
+//! states in between, not the newest. While there is no tab, no state is made or sent.
 
 use std::{
     io,
@@ -25,13 +25,13 @@ use crate::{draw::Mood, view::Orders};
 mod answers;
 mod serving;
 
-/// How long open tabs have to take the report when the run is over.
+/// How long open tabs may take to fetch the report when the run is over.
 const REPORT_WITHIN: Duration = Duration::from_secs(5);
 
-/// Why there is no page.
+/// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// It cannot be at this address.
+    /// The page cannot listen on this address.
     #[error("--ui={address}: {source}")]
     Listen {
         /// As typed.
@@ -48,13 +48,14 @@ pub enum PageError {
 pub struct Subject {
     /// For people.
     pub name: String,
-    /// Whether the run can be paused while it goes on.
+    /// Whether the run can be paused.
     pub can_pause: bool,
-    /// Another page of this machine that belongs to the run, with its name: the chat of the demo. It is shown in a frame.
+    /// Another page of this machine that belongs to the run, with its name: the chat of the demo. It is shown in a
+    /// frame.
     pub link: Option<(String, String)>,
 }
 
-/// A page that is served until it is dropped.
+/// A page, served until it is dropped.
 pub struct Page {
     url: String,
     shared: Arc<Shared>,
@@ -69,19 +70,18 @@ struct Shared {
     secret: String,
     subject: Subject,
     orders: Box<dyn Orders + Sync>,
-    /// The newest state as an event; none before the first.
+    /// The newest state as an event. Empty before the first.
     state: watch::Sender<Bytes>,
     report: Mutex<Option<Bytes>>,
     n_tabs: AtomicUsize,
-    /// How many tabs have the report.
+    /// The number of tabs that have the report.
     n_reports: watch::Sender<usize>,
 }
 
 impl Page {
     /// Listens on `address`, `host:port` of this machine, and serves the page from now on.
     ///
-    /// # Errors
-    /// When the address is not one of this machine alone, or is taken.
+    /// # Errors The address is not a loopback address, or is in use.
     pub fn serve(
         address: &str,
         subject: Subject,
@@ -117,7 +117,7 @@ impl Page {
         &self.url
     }
 
-    /// Whether anybody looks at it.
+    /// Whether a tab is open.
     pub fn has_tabs(&self) -> bool {
         self.shared.n_tabs.load(Relaxed) > 0
     }
@@ -135,13 +135,13 @@ impl Page {
         self.shared.publish("{\"over\":true}");
         let mut n_reports = self.shared.n_reports.subscribe();
         let all = n_reports.wait_for(|n_reports| *n_reports >= n_tabs);
-        // Who has not taken it by then has gone, or does not read.
+        // Tabs that have not fetched it by then are gone or do not read.
         drop(timeout(REPORT_WITHIN, all).await);
     }
 }
 
 impl Shared {
-    /// Gives all tabs a new state, which is one line of JSON.
+    /// Sends all tabs a new state, which is one line of JSON.
     fn publish(&self, json: &str) {
         self.state.send_replace(Bytes::from(format!("data: {json}\n\n")));
     }

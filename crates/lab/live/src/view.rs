@@ -1,5 +1,5 @@
-//! The board in a terminal, and what keys order: on a thread of its own, which looks ten times a second whether there is
-//! something to show.
+//! The board in a terminal, and the keys: on a thread of its own, which checks ten times a second whether there is
+//! something new to show.
 
 use std::{
     io::{self, PipeReader, PipeWriter},
@@ -17,17 +17,16 @@ use crate::{
     draw::{self, Look, Mood, Scene},
 };
 
-/// Between two pictures at the least. Reason: figures change once per second; this is how soon a key shows.
+/// The least time between two pictures. Figures change once per second; this is how soon a key shows.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// What a person may order.
 pub trait Orders: Send {
     /// The run is to end in good order.
     fn end(&self);
-    /// No iteration is to begin; of a paused run, iterations are to begin again.
+    /// Pauses the run, or resumes a paused one.
     ///
-    /// # Errors
-    /// Why it cannot be paused, for people.
+    /// # Errors Why the run cannot be paused, for people.
     fn pause_or_resume(&self) -> Result<(), String>;
     /// What was ordered, by whomever.
     fn mood(&self) -> Mood;
@@ -37,11 +36,11 @@ pub trait Orders: Send {
 pub trait Paper: Send {
     /// Columns and lines now.
     fn size(&self) -> (u16, u16);
-    /// Puts these lines in the place of the ones before.
+    /// Replaces the previous lines.
     fn show(&self, lines: String);
 }
 
-/// A board that is shown. Dropping it gives the terminal back as it was.
+/// A shown board. Its drop restores the terminal.
 #[derive(Debug)]
 pub struct View {
     /// The thread ends when this is closed.
@@ -52,8 +51,7 @@ pub struct View {
 impl View {
     /// Shows the board from now on.
     ///
-    /// # Errors
-    /// When the system gives no thread.
+    /// # Errors The system provides no thread.
     pub fn start(
         board: Arc<Mutex<Board>>,
         keys: Keys,
@@ -114,7 +112,7 @@ impl<P: Paper, O: Orders> Viewer<P, O> {
             match self.keys.wait(&self.stopped, EVERY) {
                 Event::Key(key) => self.obey(key),
                 Event::Nothing => {}
-                // Without a terminal there is nobody to show anything to; the run goes on.
+                // Without a terminal the view ends, and the run continues.
                 Event::Stopped | Event::Closed => return,
             }
         }
@@ -142,6 +140,6 @@ impl<P: Paper, O: Orders> Viewer<P, O> {
 }
 
 fn lock(board: &Mutex<Board>) -> std::sync::MutexGuard<'_, Board> {
-    // A panic while somebody wrote leaves at worst a second that is half new.
+    // A panic during a write leaves at worst a second that is half new.
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -28,7 +28,7 @@ pub(crate) enum Value {
     },
     /// A sum.
     Flow { per_second: f64, total: f64 },
-    /// How often something was true.
+    /// The share of true values.
     Share { recent: Option<f64>, total: Rate },
     /// The latest value.
     Level(f64),
@@ -41,7 +41,7 @@ pub(crate) struct Figures {
     /// Names of metrics that come before all others.
     pub(super) leading: Vec<&'static str>,
     all: Vec<Figure>,
-    /// By name; one number for each second, of which a small curve is made.
+    /// Curves by name; one number for each second, for a small curve.
     curves: HashMap<String, Window<f64>>,
     /// By name, of distributions.
     quantiles: HashMap<String, Window<Quantiles>>,
@@ -64,7 +64,7 @@ impl Figures {
         }
     }
 
-    /// All that have samples, in the order in which people want to know them.
+    /// All figures with samples, in the order of their importance.
     pub(crate) fn all(&self) -> &[Figure] {
         &self.all
     }
@@ -77,7 +77,7 @@ impl Figures {
         self.all.iter().find(is_latency)
     }
 
-    /// How much a counter grew in the last second; `None` before its first sample.
+    /// A counter's growth in the last second. `None` before its first sample.
     pub(crate) fn per_second(&self, name: &str) -> Option<f64> {
         self.all.iter().find_map(|figure| match figure.value {
             Value::Flow { per_second, .. } if figure.name == name => Some(per_second),
@@ -153,7 +153,7 @@ fn emerged(total: &MetricSet, recent: &MetricSet, seconds: f64) -> Vec<Figure> {
         let recent = recent_distributions.get(name).copied();
         Some(Figure {
             name: name.to_owned(),
-            // Numbers are held as so many milliseconds, which these are.
+            // Numbers are stored like milliseconds, and these are milliseconds.
             contains: Contains::Time,
             value: Value::new(Sample::Trend(histogram), recent.map(Sample::Trend), seconds)?,
             rank: if is_latency(name) { 1 } else { 2 },

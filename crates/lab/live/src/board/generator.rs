@@ -1,4 +1,4 @@
-//! What the load generator itself takes of this machine.
+//! The load generator's own resource use.
 
 use std::fs;
 
@@ -8,13 +8,13 @@ use rustix::process::{Resource, getrlimit};
 /// CPU, lateness, and open files against their limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generator {
-    /// Of the last second.
+    /// The health of the last second.
     pub(crate) glance: Glance,
     /// Cores that this process may use.
     pub(crate) n_cores: usize,
-    /// `None` where the kernel does not tell at once.
+    /// `None` if the kernel does not provide it cheaply.
     pub(crate) n_open_files: Option<u64>,
-    /// `None` is no limit.
+    /// `None` for no limit.
     pub(crate) open_files_limit: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ impl Generator {
         }
     }
 
-    /// Takes in the last second, and looks at the open files.
+    /// Records the last second, and the number of open files.
     pub(crate) fn observe(&mut self, glance: &Glance) {
         self.glance = *glance;
         self.n_open_files = n_open_files();
@@ -37,8 +37,8 @@ impl Generator {
     }
 }
 
-/// Since Linux 6.2 the size of this folder is the number of open files. Before, it is zero, and counting the entries would
-/// take time that grows with the load.
+/// The number of open files. Since Linux 6.2 it is the size of this folder. Before, the size is zero, and counting the
+/// entries would take time that grows with the load.
 fn n_open_files() -> Option<u64> {
     let size = fs::metadata("/proc/self/fd").ok()?.len();
     (size > 0).then_some(size)

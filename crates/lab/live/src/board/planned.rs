@@ -1,4 +1,4 @@
-//! What a plan says about users and arrivals over time.
+//! The planned users and arrivals over time.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use plimsoll_load::{
 #[derive(Clone, Debug)]
 pub(crate) struct Planned {
     scenarios: Vec<Scenario>,
-    /// When the last iteration begins at the latest; `None` is never.
+    /// The latest start of the last iteration. `None`: never.
     pub(crate) end: Option<Duration>,
 }
 
@@ -40,7 +40,7 @@ impl Planned {
             .map(|users| users.into_iter().fold(0, u32::saturating_add))
     }
 
-    /// Iterations that are to begin per second; `None` when no clock says when they begin.
+    /// The planned iterations per second. `None` if the plan has no rate.
     pub(crate) fn arrivals_per_second(&self, at: Duration) -> Option<f64> {
         let rates = self.scenarios.iter().filter_map(|scenario| {
             let (Executor::ConstantArrivalRate(open) | Executor::RampingArrivalRate(open)) =

@@ -1,11 +1,11 @@
-//! How many virtual users were active, over the whole run.
+//! The number of active virtual users, over the whole run.
 
 use std::time::Duration;
 
-/// Points at the most. Reason: more than a terminal has columns of braille dots.
+/// The most points. More than a terminal has columns of braille dots.
 const MAX_POINTS: usize = 512;
 
-/// Active users over time. When there are too many points, of two neighbours the greater stays.
+/// Active users over time. When there are too many points, the greater of two neighbours stays.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Users {
     points: Vec<(Duration, u32)>,
@@ -14,7 +14,7 @@ pub(crate) struct Users {
 }
 
 impl Users {
-    /// Adds a look at the run.
+    /// Adds a sample.
     pub(crate) fn push(&mut self, at: Duration, n_active: u32) {
         if let Some(last) = self.points.last_mut()
             && at.saturating_sub(last.0) < self.width

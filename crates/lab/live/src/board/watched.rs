@@ -1,4 +1,4 @@
-//! Which metrics people watch, and in which order: the script's own before what protocols measure.
+//! The metrics that the live view shows, and their order: the script's own before those of protocols.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use plimsoll_load::metrics::{
     built_in::{Data, Execution, Http, WebSocket},
 };
 
-/// Built-in metrics that are watched; the others say more in the summary.
+/// Built-in metrics that are shown. The others say more in the summary.
 const WATCHED: [&str; 10] = [
     "checks",
     "http_reqs",
@@ -30,15 +30,14 @@ pub struct Watched {
 impl Default for Watched {
     fn default() -> Self {
         Self {
-            // They are registered alone, so no name is taken.
+            // The built-in metrics are registered alone, so no name is in use.
             built_in: built_in().unwrap_or_default(),
         }
     }
 }
 
 impl Watched {
-    /// Where a metric stands: checks first, then those of the script itself, then built-in ones. `None` when it is not
-    /// watched.
+    /// The position of a metric: checks first, then the script's own, then built-in ones. `None` if it is not shown.
     pub fn rank(&self, definition: &Definition) -> Option<usize> {
         let name = definition.name.as_str();
         if definition.selection.is_some() {

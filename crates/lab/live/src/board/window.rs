@@ -2,11 +2,11 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-/// How far charts look back. Reason: a braille chart of half a wide terminal has two points per column, so a second
-/// takes about one.
+/// The length of the window. A braille chart of half a wide terminal has two points per column, so a second takes about
+/// one.
 pub(crate) const WINDOW: Duration = Duration::from_secs(120);
 
-/// Values with the time since the start of the run. At one per second there are 121 at the most.
+/// Values with the time since the start of the run. With one per second there are at most 121.
 #[derive(Clone, Debug)]
 pub(crate) struct Window<T> {
     values: VecDeque<(Duration, T)>,
@@ -21,7 +21,7 @@ impl<T> Default for Window<T> {
 }
 
 impl<T> Window<T> {
-    /// Adds the value of a moment, later than all before, and forgets what is too old.
+    /// Adds a value, later than all before, and forgets old ones.
     pub(crate) fn push(&mut self, at: Duration, value: T) {
         self.values.push_back((at, value));
         while self

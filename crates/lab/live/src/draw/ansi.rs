@@ -10,7 +10,7 @@ use ratatui::{
 
 use super::Look;
 
-/// The first `n_lines`. Each is ended, and has no blanks behind what is seen.
+/// The first `n_lines`. Each ends with a line break and has no trailing blanks.
 pub(super) fn text(buffer: &Buffer, n_lines: u16, look: Look) -> String {
     let area = buffer.area;
     let mut text = String::new();
@@ -31,7 +31,7 @@ pub(super) fn text(buffer: &Buffer, n_lines: u16, look: Look) -> String {
             if symbol != " " {
                 seen = row.len();
             }
-            // The cells behind a wide character are covered by it.
+            // A wide character covers the cells after it.
             let width = u16::try_from(Span::raw(symbol).width()).unwrap_or(1);
             x = x.saturating_add(width.max(1));
         }

@@ -1,4 +1,4 @@
-//! Users over the whole run beside their plan, and the main latency over the last two minutes.
+//! Users over the whole run with their plan, and the main latency over the last two minutes.
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ pub(super) fn latency(board: &Board, area: Rect, look: Look, buffer: &mut Buffer
     let frame = Frame {
         title: line(title),
         x: [x(start), x(now)],
-        // A run that began this moment has no width.
+        // A run that has just begun has no width.
         bounds: [start, now.max(start + 1.0)],
         highest,
         y: quantity::duration(Duration::from_secs_f64(highest)),
@@ -132,10 +132,10 @@ const PERCENTILES: [Percentile; 3] = [
     },
 ];
 
-/// What stands around curves.
+/// The frame around curves.
 struct Frame<'a> {
     title: Line<'a>,
-    /// Of the left and the right end.
+    /// Labels of the left and the right end.
     x: [String; 2],
     bounds: [f64; 2],
     highest: f64,
@@ -144,7 +144,7 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Draws the curves one over the other.
+    /// Draws the curves on top of each other.
     fn render(self, curves: &[(&Points, Style)], area: Rect, buffer: &mut Buffer, look: Look) {
         let datasets = curves.iter().map(|(points, style)| {
             Dataset::default()

@@ -1,4 +1,4 @@
-//! A few figures, where there is no room for charts.
+//! A few figures, for terminals without room for charts.
 
 use ratatui::{buffer::Buffer, layout::Rect, text::Line};
 

@@ -1,4 +1,4 @@
-//! What keys do and what figures mean.
+//! The help: keys and figures.
 
 use ratatui::{
     buffer::Buffer,

@@ -1,11 +1,11 @@
-//! Colours by what they mean. They are the terminal's own sixteen, so they suit its theme.
+//! Colours by their meaning. They are the terminal's own sixteen, so they suit its theme.
 
 use ratatui::style::{Color, Modifier, Style};
 
 /// How text may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Whether colours, bold and dim text are wanted.
+    /// Whether colours, bold and dim text are allowed.
     pub has_colour: bool,
 }
 
@@ -15,12 +15,12 @@ impl Look {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// What is looked at first.
+    /// The style for important text.
     pub(crate) fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What is as it should be.
+    /// The style for good values.
     pub(crate) fn good(self) -> Style {
         Style::new().fg(Color::Green)
     }
@@ -30,7 +30,7 @@ impl Look {
         Style::new().fg(Color::Red)
     }
 
-    /// What a person should know.
+    /// The style for notable values.
     pub(crate) fn notable(self) -> Style {
         Style::new().fg(Color::Yellow)
     }

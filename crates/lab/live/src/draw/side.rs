@@ -30,7 +30,7 @@ pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer)
         ])
     });
     let errors: Vec<_> = errors.collect();
-    // Those that do not hold first.
+    // Failed thresholds first.
     let mut thresholds: Vec<_> = board.thresholds.iter().collect();
     thresholds.sort_by_key(|threshold| threshold.has_passed);
     let thresholds: Vec<_> = thresholds
@@ -49,7 +49,7 @@ pub(super) fn render(board: &Board, area: Rect, look: Look, buffer: &mut Buffer)
     lines(all, area, buffer);
 }
 
-/// The first `n`, the last of which says how many more there are.
+/// The first `n` lines, the last of which gives the number of the rest.
 fn cut<'a>(lines: Vec<Line<'a>>, n: usize, what: &str, look: Look) -> Vec<Line<'a>> {
     let n_all = lines.len();
     if n_all <= n {
@@ -78,12 +78,12 @@ fn threshold(finding: &Threshold, look: Look) -> Line<'_> {
     ])
 }
 
-/// With as many decimals as one can read at a glance.
+/// A number with few decimals, readable at a glance.
 fn short(value: f64) -> String {
     quantity::number((value * 100.0).round() / 100.0)
 }
 
-/// Of the generator and of the targets.
+/// The resource use of the generator and of the targets.
 pub(super) fn costs(board: &Board, look: Look) -> impl Iterator<Item = Line<'static>> {
     let targets = board
         .targets

@@ -1,4 +1,4 @@
-//! The first line, how far the run is, and the last one, what can be done about it.
+//! The first line, the progress of the run, and the last one, the keys.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn state(board: &Board, look: Look, mood: Mood) -> (&'static str, ratatui::style
 }
 
 impl Board {
-    /// How many iterations end per second, of how many that are planned to begin.
+    /// Iterations that end per second, and the planned number that begins.
     fn rate_of_iterations(&self) -> String {
         let Some(rate) = self.figures.per_second("iterations") else {
             return String::new();
@@ -74,7 +74,7 @@ fn bar(share: f64) -> String {
     )
 }
 
-/// In whole seconds, so that the line stands still within one.
+/// A time in whole seconds, so that the line does not change within one.
 fn seconds(time: Duration) -> String {
     quantity::duration(Duration::from_secs(time.as_secs()))
 }

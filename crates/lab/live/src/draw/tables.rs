@@ -17,10 +17,10 @@ use crate::board::{Board, Figure, Quantiles, Value};
 /// Columns of a percentile: `103.45ms` and a blank.
 const FIGURE_WIDTH: u16 = 9;
 
-/// Columns of small curves, each a second, at the least and at the most.
+/// The least and the most columns of small curves; each column is a second.
 const CURVE_WIDTHS: [u16; 2] = [12, 62];
 
-/// Columns of a name, where there are enough.
+/// Columns of a name, if there are enough.
 const NAME_WIDTH: u16 = 24;
 
 /// Distributions with samples.
@@ -42,7 +42,7 @@ fn distributions_of(board: &Board) -> impl Iterator<Item = (&Figure, Option<Quan
     })
 }
 
-/// What is no distribution and has samples.
+/// The number of figures with samples that are not distributions.
 pub(super) fn n_counts(board: &Board) -> u16 {
     let n_counts = board.figures.all().len() - distributions_of(board).count();
     u16::try_from(n_counts).unwrap_or(u16::MAX)
@@ -106,7 +106,7 @@ pub(super) fn distributions(board: &Board, area: Rect, look: Look, buffer: &mut 
 pub(super) fn counts(board: &Board, area: Rect, look: Look, buffer: &mut Buffer) {
     let curve_width = curve_width(area.width, 2 * FIGURE_WIDTH + 5);
     let figures = board.figures.all().iter().rev();
-    // What the run itself counts comes first here.
+    // Figures of the run itself come first here.
     let (of_run, others): (Vec<_>, Vec<_>) = figures
         .filter(|figure| !matches!(figure.value, Value::Distribution { .. }))
         .partition(|figure| figure.name == "iterations");
@@ -176,7 +176,7 @@ fn curve_width(width: u16, figures: u16) -> u16 {
     width.saturating_sub(figures + NAME_WIDTH).clamp(least, most)
 }
 
-/// The last seconds as bars from none to the highest of them, with a blank on both sides.
+/// The last seconds as bars from zero to the highest value, with a blank on both sides.
 fn curve(board: &Board, name: &str, width: u16) -> String {
     const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let Some(window) = board.figures.curve(name) else {

@@ -44,7 +44,7 @@ fn new_board() -> Board {
     board
 }
 
-/// The board after so many seconds, in which round trips became slower and one in ten failed.
+/// The board after this many seconds, in which round trips became slower and one in ten failed.
 fn board_at(seconds: u64) -> Board {
     let mut registry = Registry::new();
     let execution = Execution::register(&mut registry).unwrap();
@@ -125,7 +125,7 @@ fn targets() -> impl Iterator<Item = (&'static str, Latest)> {
 fn check(board: &Board, size: (u16, u16), scene: &Scene, expected: &Expect) {
     let text = draw(board, size, PLAIN, scene);
     assert!(!text.contains('\x1b'), "{text:?}");
-    // A snapshot does not keep what all lines are indented by, so they begin with a bar.
+    // A snapshot does not keep a common indentation, so lines begin with a bar.
     let barred: String = text.lines().map(|line| format!("|{line}\n")).collect();
     expected.assert_eq(&barred);
 }

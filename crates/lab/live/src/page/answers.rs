@@ -7,7 +7,7 @@ use plimsoll_report::html::{self, SCRIPT, STYLE};
 
 use super::{Shared, lock};
 
-/// A whole answer, or the begin of the stream of states.
+/// A complete answer, or the beginning of the stream of states.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Whole {
@@ -81,7 +81,7 @@ fn report(shared: &Shared) -> Answer {
     }
 }
 
-/// The page with what it is about, as attributes. Its charts are those of reports, and so is its script.
+/// The page with the run's data as attributes. It uses the charts and the script of reports.
 fn page_of(shared: &Shared) -> String {
     let subject = &shared.subject;
     let (link, link_name) = subject

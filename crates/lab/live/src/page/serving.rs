@@ -31,12 +31,12 @@ use super::{
     answers::{Answer, answer},
 };
 
-/// A tab that takes nothing for so long is dropped; it comes again by itself when it can.
+/// A tab that takes nothing for this long is dropped. It reconnects on its own.
 const SLOW: Duration = Duration::from_secs(10);
 
 type Body = Either<Full<Bytes>, Channel<Bytes>>;
 
-/// Serves for ever. To be polled on a `LocalSet`.
+/// Serves forever. Must be polled on a `LocalSet`.
 pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     accept(listener, |stream| converse(stream, Arc::clone(&shared))).await;
 }
@@ -48,9 +48,9 @@ async fn converse(stream: TcpStream, shared: Arc<Shared>) {
         has_report.set(has_report.get() || is_report(&request, &response));
         async move { Ok::<_, Infallible>(response) }
     });
-    // A connection that ends early is a tab that was closed.
+    // A connection that ends early is a closed tab.
     let _closed = protocol().serve_connection(TokioIo::new(stream), service).await;
-    // The connection ends with it, so by now all of it has been given to the system.
+    // The connection has ended, so everything has been passed to the system.
     if has_report.get() {
         shared.n_reports.send_modify(|n_reports| *n_reports += 1);
     }
@@ -95,13 +95,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 fn stream(shared: &Arc<Shared>) -> Channel<Bytes> {
-    // One state waits here at the most, and one in the connection.
+    // At most one state waits here, and one in the connection.
     let (sender, body) = Channel::new(1);
     tokio::task::spawn_local(feed(Arc::clone(shared), sender));
     body
 }
 
-/// Gives a tab the newest state whenever it can take one.
+/// Sends a tab the newest state whenever it can take one.
 async fn feed(shared: Arc<Shared>, mut tab: Sender<Bytes>) {
     let mut states = shared.state.subscribe();
     let _counted = Tab::of(&shared);

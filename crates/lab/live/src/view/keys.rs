@@ -1,7 +1,7 @@
 //! Keys of the controlling terminal, one at a time and without echo.
 //!
-//! The terminal stays otherwise as it is: Ctrl-C and Ctrl-Z are signals as always, and what other programs write looks as
-//! always. So nothing but two flags has to be given back.
+//! The terminal is otherwise unchanged: Ctrl-C and Ctrl-Z are signals as usual, and output of other programs looks as
+//! usual. So only two flags have to be restored.
 
 use std::{
     fs::File,
@@ -17,13 +17,13 @@ use rustix::{
     termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr},
 };
 
-/// Why there are no keys.
+/// Why keys are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTerminal {
-    /// This process has no terminal of its own, or may not use it.
+    /// This process has no controlling terminal, or may not use it.
     #[error("it has no terminal that keys could come from (/dev/tty: {0})")]
     Open(#[from] io::Error),
-    /// Somebody else uses it.
+    /// Another process uses it.
     #[error("it runs in the background of its terminal")]
     Background,
 }
@@ -36,22 +36,21 @@ pub struct Keys {
     found: Termios,
 }
 
-/// What happened while one waited.
+/// The event that ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     Key(u8),
     Nothing,
-    /// One is told not to wait any more.
+    /// The view must stop.
     Stopped,
     /// The terminal is gone.
     Closed,
 }
 
 impl Keys {
-    /// Takes keys from now on.
+    /// Reads keys from now on.
     ///
-    /// # Errors
-    /// When there is no terminal, or when it is not ours to change: the kernel would stop this process.
+    /// # Errors There is no terminal, or this process may not change it, because the kernel would stop it.
     pub fn open() -> Result<Self, NoTerminal> {
         let terminal = File::open("/dev/tty")?;
         if !is_ours(&terminal) {
@@ -63,7 +62,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Keys come one at a time and are not shown.
+    /// Sets the terminal to single keys without echo.
     fn claim(&self) -> io::Result<()> {
         let mut wanted = self.found.clone();
         wanted.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
@@ -71,9 +70,9 @@ impl Keys {
         Ok(())
     }
 
-    /// Waits for a key, or for the other end of `stopped` to be closed, but no longer than `limit`.
+    /// Waits for a key, or until the other end of `stopped` is closed, but no longer than `limit`.
     pub(super) fn wait(&mut self, stopped: &PipeReader, limit: Duration) -> Event {
-        // In the background, reading would stop this process. Whoever brings it back gets a terminal as the shell has it.
+        // In the background, reading would stop this process. The shell restores its terminal when it resumes it.
         let is_ours = is_ours(&self.terminal);
         if is_ours
             && tcgetattr(&self.terminal).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
@@ -130,7 +129,7 @@ fn is_ours(terminal: &File) -> bool {
     tcgetpgrp(terminal).is_ok_and(|foreground| foreground == getpgrp())
 }
 
-/// The last key of what came; arrows and the like, which begin with ESC, are none.
+/// The last key of some input. Arrows and other keys that begin with ESC are ignored.
 fn key(bytes: &[u8]) -> Option<u8> {
     match bytes {
         [0x1b, ..] => None,

@@ -1,4 +1,4 @@
-//! Who is answered what.
+//! Answers to allowed and forbidden requests.
 
 use std::sync::{
     Arc, Mutex,
@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::*;
 use crate::{draw::Mood, page::Subject, view::Orders};
 
-/// A run that can be paused, and notes what it is told.
+/// A run that can be paused, and records its orders.
 #[derive(Clone, Default)]
 struct Run {
     is_paused: Arc<AtomicBool>,
