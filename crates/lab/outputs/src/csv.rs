@@ -18,7 +18,7 @@ use crate::{
     tag_cache::TagCache,
 };
 
-/// How points in time are written.
+/// The format of times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TimeFormat {
     #[default]
@@ -112,7 +112,7 @@ fn pairs(tags: &Tags, is_wanted: impl Fn(&String) -> bool) -> String {
     pairs.join("&")
 }
 
-/// As RFC 4180 has it: in quotes where the text would end the field, or seem to begin a quoted one.
+/// A field as in RFC 4180: in quotes if its text would end the field, or look like the beginning of a quoted one.
 fn quoted(text: &str) -> String {
     let is_plain = !text.contains([',', '"', '\n', '\r']) && !text.starts_with([' ', '\t']);
     if is_plain {

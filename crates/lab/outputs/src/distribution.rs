@@ -1,10 +1,10 @@
-//! What a trend adds up to, in the form that its database wants.
+//! The sum of a trend's samples, in the form that its database needs.
 
 use std::{collections::BTreeMap, mem, time::Duration};
 
 use plimsoll_load::{histogram::Histogram, metrics::Contains};
 
-/// Which form that is.
+/// The form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TrendStyle {
     /// Percentiles and such.
@@ -21,7 +21,7 @@ pub(crate) enum TrendStyle {
 /// The samples of one trend with one set of tags.
 #[derive(Debug)]
 pub(crate) struct Distribution {
-    /// What each sample is multiplied with before anything else.
+    /// The factor for each sample.
     scale: f64,
     pub(crate) count: u64,
     pub(crate) sum: f64,
@@ -32,34 +32,34 @@ pub(crate) struct Distribution {
 
 #[derive(Debug)]
 pub(crate) enum Values {
-    /// Up to [`FEW`], as they came.
+    /// Up to [`FEW`] samples, unchanged.
     Few(Vec<f64>, Contains),
     Many(Box<Histogram>),
     Explicit([u64; BOUNDS.len() + 1]),
     Exponential(Box<Exponential>),
 }
 
-/// Samples that a series keeps one by one, before it gets a histogram. Reason: 2 KiB. A URL with an id in it makes
-/// thousands of series with few samples each, and a histogram takes 16 to 184 KiB.
+/// Samples that a series keeps individually, before it gets a histogram: 2 KiB. A URL with an id in it makes thousands
+/// of series with few samples each, and a histogram takes 16 to 184 KiB.
 const FEW: usize = 256;
 
-/// Upper bounds of buckets: OpenTelemetry's default ones, which are meant for milliseconds.
+/// Upper bounds of buckets: OpenTelemetry's defaults, which are meant for milliseconds.
 pub(crate) const BOUNDS: [f64; 15] = [
     0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1_000.0, 2_500.0, 5_000.0, 7_500.0,
     10_000.0,
 ];
 
-/// Each bucket ends at 2^(1/2^SCALE) times the end of the one before: 9 %, which is what k6's native histograms have.
+/// Each bucket ends at 2^(1/2^SCALE) times the end of the previous one: 9 %, as in k6's native histograms.
 pub(crate) const SCALE: i32 = 3;
 
-/// Counts in buckets whose bounds are powers of 2^(1/2^[`SCALE`]); memory grows with the logarithm of the range, to
-/// 17,000 buckets for all numbers that there are.
+/// Counts in buckets whose bounds are powers of 2^(1/2^[`SCALE`]). Memory grows with the logarithm of the range, up to
+/// 17,000 buckets for all possible numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Exponential {
     pub(crate) n_zero: u64,
-    /// By index: bucket `i` holds what is above base^i, up to base^(i+1) inclusively.
+    /// By index: bucket `i` holds values above base^i, up to base^(i+1) inclusive.
     pub(crate) positive: BTreeMap<i32, u64>,
-    /// The same of the absolute values.
+    /// Buckets of the absolute values of negative samples.
     pub(crate) negative: BTreeMap<i32, u64>,
 }
 
@@ -103,7 +103,7 @@ impl Distribution {
         }
     }
 
-    /// The samples as a histogram, for figures; `None` when they are kept in another form.
+    /// The samples as a histogram, for figures. `None` if they are kept in another form.
     pub(crate) fn with_histogram<T>(&self, read: impl FnOnce(&Histogram) -> T) -> Option<T> {
         match &self.values {
             Values::Few(values, contains) => {

@@ -1,4 +1,4 @@
-//! Why an output cannot be had; all of it is known before the run.
+//! Why an output cannot be used. All of these are known before the run.
 
 use std::io;
 
@@ -9,10 +9,10 @@ use crate::{outputs::NAMES, settings::HIDDEN};
 /// What is wrong with `--out`.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// There is no such output.
+    /// The output does not exist.
     #[error("there is no output `{name}`{suggestion}; expected one of {}, for example `--out json=samples.json`", NAMES.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The nearest name, as an addition to the sentence.
         suggestion: String,
@@ -20,7 +20,7 @@ pub enum OutputError {
     /// k6 has the output, or had it, and Plimsoll has not.
     #[error("the output `{name}` is not built into Plimsoll; expected one of {}; {instead}", NAMES.join(", "))]
     NotBuilt {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// What the user can do.
         instead: &'static str,
@@ -28,12 +28,12 @@ pub enum OutputError {
     /// The part after `=`, or its absence.
     #[error("`--out {output}`: {problem}")]
     Argument {
-        /// What was asked for.
+        /// The requested name.
         output: String,
-        /// What is wrong, and what was expected.
+        /// The mistake and the expected value.
         problem: String,
     },
-    /// A variable of the environment.
+    /// An environment variable is invalid.
     #[error("{variable}=`{value}`: expected {expected}")]
     Variable {
         /// Its name.
@@ -43,15 +43,15 @@ pub enum OutputError {
         /// What was expected, with an example.
         expected: String,
     },
-    /// A variable that k6 has and Plimsoll has not.
+    /// A k6 variable that Plimsoll does not support.
     #[error("{variable} is set, but {instead}")]
     Refused {
         /// Its name.
         variable: String,
-        /// What is not built, and what the user can do.
+        /// The missing feature, and what the user can do.
         instead: &'static str,
     },
-    /// A file of certificates or keys.
+    /// A file of certificates or keys is invalid.
     #[error("{variable}=`{path}`: {problem}; expected is a file in PEM that begins with -----BEGIN")]
     Pem {
         /// The variable that names it.
@@ -61,7 +61,7 @@ pub enum OutputError {
         /// What is wrong.
         problem: String,
     },
-    /// A system without authorities.
+    /// The system has no list of authorities.
     #[error(transparent)]
     NoAuthorities(NoAuthorities),
     /// Two outputs would write over each other.
@@ -72,14 +72,14 @@ pub enum OutputError {
         /// The file.
         place: String,
     },
-    /// The file cannot be made.
+    /// The file cannot be created.
     #[error("`--out {output}`: cannot write to `{path}`: {error}")]
     File {
-        /// What was asked for.
+        /// The requested name.
         output: &'static str,
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// The system refused a thread.
@@ -88,7 +88,7 @@ pub enum OutputError {
 }
 
 impl OutputError {
-    /// The same without the value of the variable, which is a secret.
+    /// The error without the value of the variable, which is a secret.
     pub(crate) fn without_value(self) -> Self {
         match self {
             Self::Variable {

@@ -1,4 +1,4 @@
-//! Samples as lines of a file: the thread that writes them, whatever the format.
+//! Samples as lines of a file: the thread that writes them, for every format.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use plimsoll_load::metrics::{Batch, Sample, SampleReceiver};
 
 use crate::Outcome;
 
-/// How samples look in a file.
+/// The format of samples in a file.
 pub(crate) trait Format {
     /// What comes before the first sample.
     fn header(&self) -> String;
@@ -20,12 +20,12 @@ pub(crate) trait Format {
     fn sample(&mut self, batch: &Batch, sample: &Sample, out: &mut String);
 }
 
-/// Where the lines go.
+/// The destination of the lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The standard output.
     Stdout,
-    /// A file of this name, which is made anew; one that ends in `.gz` is compressed.
+    /// A file of this name, which is replaced; one that ends in `.gz` is compressed.
     File(String),
 }
 
@@ -81,8 +81,8 @@ impl Sink {
     }
 }
 
-/// Writes until the queue ends. The first error ends the writing, and what comes afterwards is counted as lost: half a
-/// line may be in the file, and a full disk does not get emptier by trying.
+/// Writes until the queue ends. The first error ends the writing, and later samples are counted as lost: half a line
+/// may be in the file, and retries do not help with a full disk.
 pub(crate) fn write(mut receiver: SampleReceiver, mut format: impl Format, mut sink: Sink) -> Outcome {
     let mut outcome = Outcome::default();
     let mut text = format.header();
@@ -113,7 +113,7 @@ pub(crate) fn write(mut receiver: SampleReceiver, mut format: impl Format, mut s
     outcome
 }
 
-/// The names of tags that tell samples apart without being a dimension of them (k6's metadata).
+/// The names of tags that distinguish samples but are not dimensions (k6's metadata).
 pub(crate) fn metadata_names(system_tags: &BTreeSet<String>) -> BTreeSet<String> {
     let names = ["vu", "iter"].into_iter().map(str::to_owned);
     names.filter(|name| system_tags.contains(name)).collect()

@@ -34,7 +34,7 @@ impl Json {
         }
     }
 
-    /// What the metric is, with its thresholds and the parts of it that have their own.
+    /// The line that introduces a metric, with its thresholds and sub-metrics.
     fn introduction(&self, registry: &Registry, id: MetricId) -> String {
         let definition = registry.definition(id);
         let rules = self.thresholds.get(&definition.name).into_iter().flatten();
@@ -124,7 +124,7 @@ fn contains(contains: Contains) -> &'static str {
     }
 }
 
-/// `"tags":{…}`, and `,"metadata":{…}` where there is any.
+/// `"tags":{…}`, and `,"metadata":{…}` if there is any.
 fn tags_and_metadata(tags: &Tags, metadata: &BTreeSet<String>) -> String {
     let (metadata, tags): (Map<_, _>, Map<_, _>) = tags
         .iter()
@@ -137,7 +137,7 @@ fn tags_and_metadata(tags: &Tags, metadata: &BTreeSet<String>) -> String {
     text
 }
 
-/// A number as JSON has it: without an exponent, and `null` for what JSON has no number for.
+/// A JSON number: without an exponent, and `null` for values that JSON cannot represent.
 struct Number(f64);
 
 impl std::fmt::Display for Number {

@@ -1,8 +1,8 @@
-//! Where the samples of a load run go besides its summary: files, and databases that others look at (k6's `--out`).
+//! Outputs for the samples of a load run besides its summary: files and databases (k6's `--out`).
 //!
-//! [`Outputs`] is what the user asked for, checked before the run. [`Running`] are the same outputs at work, each on a
-//! thread of its own behind a bounded queue: an output that is slow or broken loses samples and says how many, and
-//! changes nothing about the run. What each output writes is in the [reference](../../../../docs/reference/outputs.md).
+//! [`Outputs`] is the user's request, checked before the run. [`Running`] are the outputs at work, each on a thread of
+//! its own behind a bounded queue: a slow or broken output loses samples and reports how many, and does not affect the
+//! run. The [reference](../../../../docs/reference/outputs.md) describes each output.
 
 mod csv;
 mod distribution;

@@ -17,17 +17,17 @@ use crate::{
     series::{Series, SeriesStore},
 };
 
-/// Series in one request. Reason: with many tags each, this is half of the 4 MiB that a gRPC server takes by default.
+/// Series in one request. With many tags each, this is half of the 4 MiB that a gRPC server accepts by default.
 const PORTION: usize = 2_000;
 
-/// A collector, or a database that takes OTLP.
+/// A collector, or a database that accepts OTLP.
 pub(crate) struct Collector {
     scribe: Scribe,
     transport: Transport,
 }
 
 impl Collector {
-    /// To be called on the event loop that the requests are sent on. `start` is when the sums begin.
+    /// Must be called on the event loop that sends the requests. `start` is the beginning of the sums.
     pub(crate) fn new(config: OpenTelemetry, start: SystemTime) -> Self {
         Self {
             scribe: Scribe::new(&config.resource, config.prefix, start),
@@ -54,7 +54,7 @@ impl Database for Collector {
         portions.collect()
     }
 
-    /// OTLP has a word for the end of a series only where the next value would be missed.
+    /// OTLP can mark the end of a series only if the next value would be missing.
     fn farewell(&self, _: &SeriesStore) -> Vec<ExportMetricsServiceRequest> {
         Vec::new()
     }

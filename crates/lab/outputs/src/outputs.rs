@@ -1,4 +1,4 @@
-//! What the user asked for with `--out`, checked before the run.
+//! The outputs that the user asked for with `--out`, checked before the run.
 
 use std::{fmt, io::Write, time::SystemTime};
 
@@ -50,11 +50,9 @@ enum Output {
 }
 
 impl Outputs {
-    /// Reads the values of `--out`, each `name` or `name=argument`, and the variables of the environment that the
-    /// outputs have.
+    /// Parses the values of `--out`, each `name` or `name=argument`, and the outputs' environment variables.
     ///
-    /// # Errors
-    /// When there is no such output, or what it is given makes no sense.
+    /// # Errors An output does not exist, or its argument is invalid.
     pub fn parse(args: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Self, OutputError> {
         let chosen = args.iter().map(|arg| Output::parse(arg, Settings(env)));
         let outputs = Self {
@@ -64,7 +62,7 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Whether nobody wants samples; such a run pays nothing for outputs.
+    /// Whether there are no outputs. Such a run pays nothing for them.
     pub fn is_empty(&self) -> bool {
         self.chosen.is_empty()
     }
@@ -76,8 +74,7 @@ impl Outputs {
 
     /// Opens files and starts a thread for each output. `stdout` is for an output that writes to `-`.
     ///
-    /// # Errors
-    /// When a file cannot be made, or the system refuses a thread.
+    /// # Errors A file cannot be created, or the system provides no thread.
     pub fn start(self, plan: &Plan, stdout: Box<dyn Write + Send>) -> Result<Running, OutputError> {
         let mut stdout = Some(stdout);
         let mut running = Running::default();
@@ -87,7 +84,7 @@ impl Outputs {
         Ok(running)
     }
 
-    /// No two outputs write to the same place.
+    /// Checks that no two outputs write to one file.
     fn check_places(&self) -> Result<(), OutputError> {
         let places: Vec<_> = self.chosen.iter().filter_map(Output::place).collect();
         for (position, place) in places.iter().enumerate() {

@@ -14,21 +14,21 @@ use hyper_util::{
 use rustls::ClientConfig;
 use tokio::time::timeout;
 
-/// Why a push was not taken.
+/// Why a push was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// Whether the same push may be taken later.
+    /// Whether a retry may succeed.
     pub(crate) is_temporary: bool,
-    /// When the server wants it again.
+    /// The server's time for a retry.
     pub(crate) retry_after: Option<Duration>,
     /// What happened, for people.
     pub(crate) reason: String,
 }
 
-/// The longest answer that is read. Reason: a status with a few words, or OTLP's list of what was refused.
+/// The longest answer: a status with a few words, or OTLP's list of refused points.
 const MAX_ANSWER: usize = 64 << 10;
 
-/// How much of an answer people see, in characters.
+/// The length of an answer's excerpt for people, in characters.
 const EXCERPT: usize = 200;
 
 /// A client of one URL.
@@ -81,7 +81,7 @@ impl Post {
     }
 }
 
-/// TCP, and TLS where the URL says so.
+/// A connector for TCP, and for TLS if the URL asks for it.
 fn connector(tls: ClientConfig, limit: Duration) -> HttpsConnector<HttpConnector> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
@@ -101,7 +101,7 @@ async fn read(response: Response<Incoming>) -> Result<(StatusCode, HeaderMap, By
     Ok((head.status, head.headers, body))
 }
 
-/// Seconds; dates are not worth their parser here, and count as nothing.
+/// Parses seconds. Dates are not worth their parser here, and are ignored.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let secs = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(secs))
@@ -113,7 +113,7 @@ fn excerpt(body: &[u8]) -> String {
     line.chars().take(EXCERPT).collect()
 }
 
-/// An error with everything that caused it.
+/// An error with all its causes.
 pub(crate) fn text(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |error| error.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))

@@ -22,13 +22,13 @@ use crate::{
 use plimsoll_load::metrics::Contains;
 use plimsoll_report::trend_figure;
 
-/// Time series in one request. Reason: Prometheus's own senders have this limit, so every receiver takes it.
+/// Time series in one request. Prometheus's own senders have this limit, so every receiver accepts it.
 const PORTION: usize = 2_000;
 
 /// A millisecond in Prometheus's unit of time.
 const SECONDS: f64 = 1e-3;
 
-/// A server that takes remote writes.
+/// A server that accepts remote writes.
 pub(crate) struct Prometheus {
     post: Post,
     names: Names,
@@ -72,7 +72,7 @@ impl Prometheus {
         }
     }
 
-    /// The figures of a trend that the user wants.
+    /// The requested figures of a trend.
     fn figures(&self, trend: &Distribution, scale: f64) -> Vec<(&str, f64)> {
         let figures = trend.with_histogram(|histogram| {
             let stats = self.trend_stats.iter().map(String::as_str);
@@ -94,7 +94,7 @@ impl Prometheus {
     }
 }
 
-/// Requests of a size that every server takes.
+/// Requests of a size that every server accepts.
 fn requests(time_series: impl Iterator<Item = TimeSeries>) -> Vec<Bytes> {
     let time_series: Vec<_> = time_series.collect();
     time_series
@@ -111,7 +111,7 @@ impl Database for Prometheus {
         requests(series.flat_map(|series| self.time_series(store, series)))
     }
 
-    /// Marks all series as ended, if that is wanted.
+    /// Marks all series as ended, if the user asked for that.
     fn farewell(&self, store: &SeriesStore) -> Vec<Bytes> {
         let series = store.all().iter().filter(|_| self.stale_markers);
         let all = series.flat_map(|series| self.time_series(store, series));
@@ -124,7 +124,7 @@ impl Database for Prometheus {
 }
 
 impl PrometheusRw {
-    /// The form in which trends are kept.
+    /// The form of trends.
     pub(crate) fn trend_style(&self) -> TrendStyle {
         if self.native_histograms {
             TrendStyle::Exponential { millisecond: SECONDS }

@@ -1,7 +1,7 @@
 //! Samples summed up and sent to a database again and again.
 //!
-//! What is sent are sums since the start of the run, so nothing has to wait in a queue: what one push did not get
-//! through is part of the next one. At most one push is under way; samples are taken in meanwhile.
+//! Pushes carry sums since the start of the run, so nothing has to wait in a queue: the next push includes what a
+//! failed one did not deliver. At most one push is in progress; samples are received meanwhile.
 
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -10,34 +10,34 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, timeout_at};
 
 use crate::{Outcome, post::Refusal, series::SeriesStore};
 
-/// A database, and how it wants figures.
+/// A database, and its form of figures.
 pub(crate) trait Database {
     /// What is sent at once.
     type Payload;
 
-    /// The given series in the database's form, in portions that it takes at once.
+    /// The given series in the database's form, in portions of an acceptable size.
     fn encode(&self, store: &SeriesStore, positions: &[usize]) -> Vec<Self::Payload>;
 
-    /// What is said when no more samples will come.
+    /// The messages after the last sample.
     fn farewell(&self, store: &SeriesStore) -> Vec<Self::Payload>;
 
     /// Sends one portion.
     fn send(&self, payload: &Self::Payload) -> impl Future<Output = Result<(), Refusal>>;
 }
 
-/// Attempts of one portion. Reason: when all fail, the next push brings newer figures.
+/// Attempts of one portion. If all fail, the next push brings newer figures.
 const ATTEMPTS: u32 = 4;
 
-/// The pause after the first failed attempt; it doubles with each further one.
+/// The pause after the first failed attempt. It doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// The longest pause, also when the server asks for a longer one.
+/// The longest pause, even if the server asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// How long everything may take that is sent after the end of the run. Reason: a person waits.
+/// How long everything after the end of the run may take. A person waits.
 const LAST_WORDS: Duration = Duration::from_secs(30);
 
-/// Sends every `period` what has changed, until the queue ends; then what is left.
+/// Sends all changes every `period` until the queue ends; then the rest.
 pub(crate) async fn push<D: Database>(
     mut receiver: SampleReceiver,
     mut store: SeriesStore,
@@ -76,16 +76,16 @@ pub(crate) async fn push<D: Database>(
     ledger.conclude(&store, receiver.n_dropped())
 }
 
-/// One push under way.
+/// One push in progress.
 struct Push<'a> {
     delivery: Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>,
     positions: Vec<usize>,
-    /// Samples that the database has got when this was delivered, and everything before.
+    /// The total of samples in the database after this delivery.
     n_samples: u64,
 }
 
 impl<'a> Push<'a> {
-    /// `None` when there is nothing new.
+    /// `None` if there is nothing new.
     fn begin<D: Database>(database: &'a D, store: &mut SeriesStore) -> Option<Self> {
         let positions = store.take_fresh();
         let payloads = database.encode(store, &positions);
@@ -96,7 +96,7 @@ impl<'a> Push<'a> {
         })
     }
 
-    /// Waits for the delivery; never returns when there is none.
+    /// Waits for the delivery. Never returns without one.
     async fn end(push: &mut Option<Self>) -> Result<(), String> {
         match push {
             Some(push) => push.delivery.as_mut().await,
@@ -126,7 +126,7 @@ async fn deliver<D: Database>(database: &D, payloads: Vec<D::Payload>) -> Result
     result
 }
 
-/// Sends one portion, again where that may help.
+/// Sends one portion, with retries if they may help.
 async fn insist<D: Database>(database: &D, payload: &D::Payload) -> Result<(), Refusal> {
     let mut pause = FIRST_PAUSE;
     let mut n_left = ATTEMPTS;
@@ -145,11 +145,11 @@ async fn insist<D: Database>(database: &D, payload: &D::Payload) -> Result<(), R
     }
 }
 
-/// How pushes ended so far.
+/// The results of pushes so far.
 #[derive(Default)]
 struct Ledger {
     n_written: u64,
-    /// Of the last push, if it failed.
+    /// The error of the last push, if it failed.
     error: Option<String>,
 }
 
@@ -170,7 +170,7 @@ impl Ledger {
         }
     }
 
-    /// Says the same only once.
+    /// Logs a reason, but not twice in a row.
     fn fail(&mut self, reason: String) {
         if self.error.as_ref() != Some(&reason) {
             tracing::error!(reason, "An output cannot write. The run goes on.");

@@ -1,24 +1,24 @@
-//! What became of the samples: every one is written, or counted here.
+//! The fate of the samples: each is written, or counted here.
 
-/// How the outputs of a run ended.
+/// The results of a run's outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputReport {
     /// Each output as the user named it, with its outcome.
     pub outcomes: Vec<(String, Outcome)>,
 }
 
-/// What one output did with the samples that it was to write.
+/// The result of one output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Samples that are written, alone or as a part of a figure.
     pub n_written: u64,
-    /// Samples that the output could not take in time.
+    /// Samples that were dropped because the output was too slow.
     pub n_dropped: u64,
     /// Samples that were lost to an error.
     pub n_failed: u64,
-    /// Samples of time series beyond the number that is kept.
+    /// Samples of time series beyond the limit.
     pub n_beyond: u64,
-    /// The last error, when there was one.
+    /// The last error, if any.
     pub error: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl OutputReport {
         self.outcomes.iter().all(|(_, outcome)| outcome.is_complete())
     }
 
-    /// What people should know, one sentence per output that is not complete.
+    /// Messages for people, one sentence per incomplete output.
     pub fn notices(&self) -> Vec<String> {
         let incomplete = self.outcomes.iter().filter(|(_, outcome)| !outcome.is_complete());
         incomplete
@@ -49,7 +49,7 @@ impl OutputReport {
 }
 
 impl Outcome {
-    /// Whether everything is written.
+    /// Whether all samples were written.
     pub fn is_complete(&self) -> bool {
         self.n_lost() == 0 && self.error.is_none()
     }

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::{Outcome, OutputError, OutputReport};
 
-/// The outputs of a run that goes on.
+/// The outputs of a run in progress.
 #[derive(Debug, Default)]
 pub struct Running {
     writers: Vec<Writer>,
@@ -21,7 +21,7 @@ struct Writer {
 }
 
 impl Running {
-    /// Where the run's samples go: for [`plimsoll_load::run::RunConfig::samples`].
+    /// The queues for the run's samples: for [`plimsoll_load::run::RunConfig::samples`].
     pub fn samples(&self) -> Vec<SampleSender> {
         self.writers.iter().map(|writer| writer.samples.clone()).collect()
     }
@@ -31,8 +31,8 @@ impl Running {
         self.writers.iter().map(|writer| writer.name.clone()).collect()
     }
 
-    /// Writes what is left and says what became of everything. To be called when the run is over: later samples are
-    /// not written. Waits as long as a file takes it; what goes over a network has its own time limits.
+    /// Writes the remaining samples and returns the results. Call it when the run is over: later samples are not
+    /// written. A file may take any time; outputs over a network have their own time limits.
     pub async fn finish(self) -> OutputReport {
         for writer in &self.writers {
             writer.samples.end().await;
@@ -64,7 +64,7 @@ impl Running {
         let (sender, outcome) = oneshot::channel();
         thread::Builder::new()
             .name("output".to_owned())
-            // Nobody hears the outcome when the run itself failed.
+            // The receiver is gone if the run itself failed.
             .spawn(move || drop(sender.send(write(receiver))))
             .map_err(OutputError::Thread)?;
         self.writers.push(Writer {
@@ -75,7 +75,7 @@ impl Running {
         Ok(())
     }
 
-    /// The same for an output that needs an event loop, which is made on the output's own thread.
+    /// Spawns an output that needs an event loop, which is created on the output's own thread.
     pub(crate) fn spawn_async<F>(
         &mut self,
         name: String,

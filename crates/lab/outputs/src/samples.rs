@@ -7,7 +7,7 @@ use std::{
 
 use plimsoll_load::metrics::{Batch, Contains, Registry, Sample, Tags};
 
-/// When the first sample of a batch is measured: 2026-11-21T19:49:03Z.
+/// The time of a batch's first sample: 2026-11-21T19:49:03Z.
 pub(crate) fn start() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_795_290_543)
 }

@@ -1,4 +1,4 @@
-//! Figures that a database keeps: one per metric and set of tags, over the whole run.
+//! Figures for a database: one per metric and set of tags, over the whole run.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -14,21 +14,21 @@ use crate::{
     file::metadata_names,
 };
 
-/// Time series that an output keeps. Reason: from here on k6 warns; a database suffers from far fewer. Samples of
-/// further series are counted and not written.
+/// The most time series of an output. From here on k6 warns; a database suffers from far fewer. Samples of further
+/// series are counted and not written.
 pub(crate) const MAX_SERIES: usize = 100_000;
 
 /// All samples of a run so far, summed up by metric and tags.
 pub(crate) struct SeriesStore {
     style: TrendStyle,
-    /// Tags that make no series of their own.
+    /// Tags that do not distinguish series.
     metadata: BTreeSet<String>,
     registry: Arc<Registry>,
     series: Vec<Series>,
     /// Positions in `series`, by metric and address of one of `tag_sets`.
     positions: HashMap<(MetricId, usize), usize>,
     tag_sets: HashSet<Arc<Tags>>,
-    /// The tags that came last, and which of `tag_sets` they are. Samples of one request share their tags.
+    /// The last tags, and the matching entry of `tag_sets`. Samples of one request share their tags.
     last: Option<(Arc<Tags>, Arc<Tags>)>,
     n_samples: u64,
     n_beyond: u64,
@@ -40,11 +40,11 @@ pub(crate) struct Series {
     pub(crate) metric: MetricId,
     pub(crate) tags: Arc<Tags>,
     pub(crate) figure: Figure,
-    /// When the last sample was measured.
+    /// The time of the last sample.
     time: SystemTime,
-    /// The moment that the figure stands for in the push that it was taken for.
+    /// The time of the figure in its last push.
     pub(crate) stamp: SystemTime,
-    /// Whether there are samples that the database does not know of.
+    /// Whether there are samples that the database does not have.
     is_fresh: bool,
 }
 
@@ -99,7 +99,7 @@ impl SeriesStore {
         self.n_samples
     }
 
-    /// Samples that are part of none, because there are too many series.
+    /// Samples that belong to no series, because there are too many series.
     pub(crate) fn n_beyond(&self) -> u64 {
         self.n_beyond
     }
@@ -118,7 +118,7 @@ impl SeriesStore {
         let fresh = series.filter_map(|(position, series)| {
             let was_fresh = mem::take(&mut series.is_fresh);
             if was_fresh {
-                // Databases count in milliseconds and take one figure for each.
+                // Databases count in milliseconds and accept one figure for each.
                 series.stamp = series.time.max(series.stamp + Duration::from_millis(1));
             }
             was_fresh.then_some(position)
@@ -126,14 +126,14 @@ impl SeriesStore {
         fresh.collect()
     }
 
-    /// These were not delivered: they are fresh again.
+    /// Marks series as fresh again after a failed delivery.
     pub(crate) fn put_back(&mut self, positions: &[usize]) {
         for &position in positions {
             self.series[position].is_fresh = true;
         }
     }
 
-    /// The series that the sample belongs to, a new one if need be; `None` when there are too many.
+    /// The series of the sample, a new one if necessary. `None` if there are too many.
     fn series_of(&mut self, sample: &Sample) -> Option<&mut Series> {
         let tags = self.kept_tags(&sample.tags);
         let key = (sample.metric, Arc::as_ptr(&tags).addr());
@@ -152,7 +152,7 @@ impl SeriesStore {
         Some(&mut self.series[position])
     }
 
-    /// The same tags without metadata, always as the same `Arc` once they have a series.
+    /// The tags without metadata, always as one `Arc` once they have a series.
     fn kept_tags(&mut self, tags: &Arc<Tags>) -> Arc<Tags> {
         if let Some((last, kept)) = &self.last
             && Arc::ptr_eq(last, tags)
@@ -195,7 +195,7 @@ impl Series {
     fn add(&mut self, sample: &Sample) {
         match &mut self.figure {
             Figure::Counter(sum) => *sum += sample.value,
-            // Workers hand in their samples at different times.
+            // Workers report their samples at different times.
             Figure::Gauge(value) if sample.time >= self.time => *value = sample.value,
             Figure::Gauge(_) => {}
             Figure::Rate { n_true, n_total } => {

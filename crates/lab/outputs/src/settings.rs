@@ -1,4 +1,4 @@
-//! Variables of the environment, read with an error that says what was expected.
+//! Environment variables, read with errors that name the expected value.
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
@@ -10,8 +10,8 @@ use crate::OutputError;
 /// Stands for a value that is not shown.
 pub(crate) const HIDDEN: &str = "***";
 
-/// Reads variables by their names. Where several are given, the first one that is set counts. An empty variable counts
-/// as not set, as OpenTelemetry's specification wants it.
+/// Reads variables by their names. If several are given, the first one that is set counts. An empty variable counts as
+/// unset, as OpenTelemetry's specification requires.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings<'a>(pub(crate) &'a dyn Fn(&str) -> Option<String>);
 
@@ -28,7 +28,7 @@ impl Settings<'_> {
         self.first(names).map(|(_, value)| value)
     }
 
-    /// What `read` makes of the first one; `None` when none is set. An error names the variable.
+    /// The parsed value of the first variable that is set. `None` if none is. An error names the variable.
     pub(crate) fn read<T>(
         &self,
         names: &[&str],
@@ -48,7 +48,7 @@ impl Settings<'_> {
         }
     }
 
-    /// As [`Settings::read`]; an error does not show the value.
+    /// Like [`Settings::read`], but an error does not show the value.
     pub(crate) fn read_secret<T>(
         &self,
         names: &[&str],
@@ -78,7 +78,7 @@ impl Settings<'_> {
         Ok(found.unwrap_or(default))
     }
 
-    /// `name=value,name=value`, with another separator between name and value if the variable has one.
+    /// Parses `name=value,name=value`, with another separator between name and value if the variable has one.
     pub(crate) fn pairs(
         &self,
         names: &[&str],
@@ -150,7 +150,7 @@ impl Settings<'_> {
     }
 }
 
-/// A URL of a server, without credentials: it is shown to people.
+/// A URL of a server, without credentials, because it is shown to people.
 pub(crate) fn http_url(text: &str) -> Option<Uri> {
     let url: Uri = text.parse().ok()?;
     let is_http = matches!(url.scheme_str(), Some("http" | "https"));

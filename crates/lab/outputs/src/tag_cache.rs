@@ -4,8 +4,8 @@ use std::{fmt, sync::Arc};
 
 use plimsoll_load::metrics::Tags;
 
-/// The text of the tags that were asked for last. Samples of one request come one after another and share their tags,
-/// so one entry spares most of the work.
+/// The text of the last tags. Samples of one request are consecutive and share their tags, so one entry saves most of
+/// the work.
 pub(crate) struct TagCache {
     render: Box<dyn Fn(&Tags) -> String + Send>,
     last: Option<(Arc<Tags>, String)>,

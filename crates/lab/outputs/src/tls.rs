@@ -21,11 +21,11 @@ pub(crate) const SINCE_1_2: Versions = &[&TLS13, &TLS12];
 /// 1.3 only.
 pub(crate) const SINCE_1_3: Versions = &[&TLS13];
 
-/// How a database is spoken to when its URL says `https`.
+/// The TLS settings for a database whose URL is `https`.
 pub(crate) struct Tls {
     pub(crate) versions: Versions,
     pub(crate) believes_anybody: bool,
-    /// A file of authorities; without it, those of the system.
+    /// A file of authorities. Without it, the system's are trusted.
     pub(crate) authorities: Option<PemFile>,
     pub(crate) identity: Option<Identity>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct PemFile {
     path: String,
 }
 
-/// Who we say that we are.
+/// The client certificate.
 pub(crate) struct Identity {
     certificate: PemFile,
     key: PemFile,
@@ -68,7 +68,7 @@ impl Tls {
 }
 
 impl Identity {
-    /// A certificate and its key, from the first variables that are set; both or neither.
+    /// Reads a certificate and its key, from the first variables that are set; both or neither.
     pub(crate) fn read(
         settings: Settings<'_>,
         certificate: &[&str],

@@ -1,4 +1,4 @@
-//! What the environment says about OTLP: k6's variables `K6_OTEL_…`, then OpenTelemetry's own ones.
+//! The OTLP settings in the environment: k6's variables `K6_OTEL_…`, then OpenTelemetry's own.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::{
 /// k6's time between two exports.
 const EXPORT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// OpenTelemetry's limit of one request.
+/// OpenTelemetry's time limit of one request.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 
-/// Where figures go, and how they look.
+/// The destination of figures, and their form.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenTelemetry {
     pub(crate) period: Duration,
@@ -30,7 +30,7 @@ pub(crate) struct OpenTelemetry {
     pub(super) resource: BTreeMap<String, String>,
 }
 
-/// How a collector is reached.
+/// The connection to a collector.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub(super) protocol: Protocol,
@@ -73,7 +73,7 @@ impl OpenTelemetry {
         })
     }
 
-    /// Where figures go, for people.
+    /// The destination of figures, for people.
     pub(crate) fn place(&self) -> String {
         let protocol = match self.connection.protocol {
             Protocol::Grpc => "grpc",

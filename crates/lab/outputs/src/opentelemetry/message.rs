@@ -60,7 +60,7 @@ impl Scribe {
         }
     }
 
-    /// A metric with all these series of it.
+    /// A metric with all its series.
     pub(super) fn metric(&self, definition: &Definition, series: &[&Series]) -> Metric {
         let aggregation_temporality = AggregationTemporality::Cumulative.into();
         let sum = |data_points| {
@@ -177,7 +177,7 @@ fn trend_of(series: &Series) -> Option<(&Distribution, &Values)> {
     }
 }
 
-/// OTLP wants none where samples are negative, because it would not only grow.
+/// The sum. OTLP requires that it is omitted with negative samples, because it would not only grow.
 fn sum(trend: &Distribution) -> Option<f64> {
     (trend.min >= 0.0).then_some(trend.sum)
 }
@@ -192,7 +192,7 @@ fn buckets(found: &BTreeMap<i32, u64>) -> Option<Buckets> {
     })
 }
 
-/// In the Unified Code for Units of Measure, as OpenTelemetry wants it.
+/// The unit in the Unified Code for Units of Measure, as in OpenTelemetry.
 fn unit(contains: Contains) -> &'static str {
     match contains {
         Contains::Default => "",
@@ -201,7 +201,7 @@ fn unit(contains: Contains) -> &'static str {
     }
 }
 
-/// As k6 does, without tags that have no value, such as the root group.
+/// The attributes as in k6, without tags that have no value, such as the root group.
 fn attributes(tags: &Tags) -> Vec<KeyValue> {
     let present = tags.iter().filter(|(_, value)| !value.is_empty());
     present.map(|(name, value)| attribute(name, value)).collect()

@@ -47,7 +47,7 @@ fn ms(time: u64) -> i128 {
     (i128::from(time) - start().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i128) / 1_000_000
 }
 
-/// A metric as text: what it is, then a line per point.
+/// A metric as text: its definition, then a line per point.
 fn lines(metric: &Metric, text: &mut String) {
     let (kind, points): (String, Vec<String>) = match metric.data.as_ref().unwrap() {
         Data::Sum(sum) => (
@@ -122,7 +122,7 @@ fn text(request: &ExportMetricsServiceRequest) -> String {
     text
 }
 
-/// The requests that these samples make, with the collector that would send them.
+/// The requests for these samples, and the collector that would send them.
 fn encoded(env: &[(&str, &str)], samples: &[Measured<'_>]) -> (Collector, Vec<ExportMetricsServiceRequest>) {
     let config = config(env).unwrap();
     let mut store = SeriesStore::new(config.trend_style, &[].into());

@@ -32,7 +32,7 @@ pub(super) enum Transport {
     Grpc(Box<Channeled>),
 }
 
-/// A connection that comes back by itself, and what each call has.
+/// A connection that reconnects on its own, and the metadata of each call.
 pub(super) struct Channeled {
     channel: Channel,
     metadata: MetadataMap,
@@ -82,7 +82,7 @@ impl Transport {
         let answer = match self {
             Self::Http(post) => {
                 let answer = post.send(message.encode_to_vec().into()).await?;
-                // A server that answers with something else has taken the request nevertheless.
+                // A server with another answer has accepted the request nevertheless.
                 ExportMetricsServiceResponse::decode(answer).unwrap_or_default()
             }
             Self::Grpc(grpc) => grpc
@@ -123,7 +123,7 @@ impl Channeled {
         Ok(reply.into_inner())
     }
 
-    /// Which codes may pass is said by OTLP's specification.
+    /// A refusal. OTLP's specification defines which codes are temporary.
     fn refusal(&self, status: &Status) -> Refusal {
         let is_temporary = matches!(
             status.code(),

@@ -1,4 +1,4 @@
-//! What may be asked for, and what files look like.
+//! Valid and invalid outputs, and the contents of files.
 
 use std::{
     fmt::Write as _,
@@ -130,7 +130,7 @@ fn what_cannot_be_had_is_said_before_the_run() {
     );
 }
 
-/// A file in memory that several can see.
+/// A shared file in memory.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -144,7 +144,7 @@ impl Write for Shared {
     }
 }
 
-/// A disk with room for so many bytes.
+/// A disk with room for this many bytes.
 struct Small(usize);
 
 impl Write for Small {
@@ -187,7 +187,7 @@ fn tags(pairs: &[(&str, &str)]) -> Arc<Tags> {
     Arc::new(pairs.collect())
 }
 
-/// A few samples with all that may be difficult in a file.
+/// A few samples with values that are difficult in a file.
 fn batch() -> Batch {
     let mut registry = Registry::new();
     registry.trend("http_req_duration").unwrap();
@@ -246,7 +246,7 @@ async fn written(
     running.finish().await
 }
 
-/// The text that `args` make of so many equal batches.
+/// The text that `args` make of this many equal batches.
 async fn text(arg: &str, env: &[(&str, &str)], n_batches: usize) -> String {
     let file = Shared::default();
     let report = written(&[arg], env, &vec![batch(); n_batches], file.clone()).await;

@@ -9,7 +9,7 @@ use tokio::{
 
 use super::*;
 
-/// Sends one request to a server that answers with this text.
+/// Sends one request to a server that gives this answer.
 async fn posted(answer: &'static str, limit: Duration) -> (Result<Bytes, Refusal>, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! What the environment says about remote writes: k6's variables `K6_PROMETHEUS_RW_…`.
+//! The remote-write settings in the environment: k6's variables `K6_PROMETHEUS_RW_…`.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     tls::{self, Identity, Tls},
 };
 
-/// How long one request may take. k6 waits as long.
+/// The time limit of one request, as in k6.
 pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 
 /// k6's time between two pushes.
@@ -27,7 +27,7 @@ const SERVER_URL: &str = "http://localhost:9090/api/v1/write";
 /// k6's figure of trends.
 const TREND_STATS: &str = "p(99)";
 
-/// Where figures go, and which.
+/// The destination of figures, and their selection.
 #[derive(Clone, Debug)]
 pub(crate) struct PrometheusRw {
     pub(crate) url: Uri,

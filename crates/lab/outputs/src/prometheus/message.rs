@@ -1,11 +1,11 @@
-//! The messages of remote write 1.0, those parts that are sent (Prometheus's `prompb/types.proto` and `remote.proto`).
+//! The messages of remote write 1.0, as far as they are sent (Prometheus's `prompb/types.proto` and `remote.proto`).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use prost::Message;
 
-/// The number that Prometheus takes for the end of a series.
+/// The number that marks the end of a series in Prometheus.
 const STALE: u64 = 0x7ff0_0000_0000_0002;
 
 /// One request.
@@ -27,7 +27,7 @@ pub(super) struct TimeSeries {
     pub(super) histograms: Vec<Histogram>,
 }
 
-/// Part of what a series is called.
+/// A label of a series.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Label {
     #[prost(string, tag = "1")]
@@ -36,7 +36,7 @@ pub(super) struct Label {
     pub(super) value: String,
 }
 
-/// A value at a time, which is in milliseconds.
+/// A value and its time in milliseconds.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(super) struct Number {
     #[prost(double, tag = "1")]
@@ -45,7 +45,7 @@ pub(super) struct Number {
     pub(super) timestamp: i64,
 }
 
-/// A native histogram at a time.
+/// A native histogram and its time.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Histogram {
     #[prost(uint64, optional, tag = "1")]
@@ -71,7 +71,7 @@ pub(super) struct Histogram {
 /// Neighbouring buckets.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(super) struct Span {
-    /// Buckets between the last span and this one; of the first span, the index of its first bucket.
+    /// Buckets between the previous span and this one; for the first span, the index of its first bucket.
     #[prost(sint32, tag = "1")]
     pub(super) offset: i32,
     #[prost(uint32, tag = "2")]
@@ -79,7 +79,7 @@ pub(super) struct Span {
 }
 
 impl WriteRequest {
-    /// A request for these, as it goes over the wire.
+    /// A request for these series, encoded and compressed.
     pub(super) fn compressed(time_series: &[TimeSeries]) -> Bytes {
         let request = Self {
             timeseries: time_series.to_vec(),
@@ -110,7 +110,7 @@ impl TimeSeries {
 }
 
 impl TimeSeries {
-    /// The end of the series, a millisecond after what it says.
+    /// The end marker of the series, a millisecond after its last value.
     pub(super) fn into_stale(mut self) -> Self {
         let stale = f64::from_bits(STALE);
         for number in &mut self.samples {

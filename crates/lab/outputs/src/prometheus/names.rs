@@ -6,7 +6,7 @@ use plimsoll_load::metrics::Tags;
 
 use super::message::Label;
 
-/// Where the name of a metric stands.
+/// The label with the name of a metric.
 const NAME: &str = "__name__";
 
 /// Makes labels of tags.
@@ -20,7 +20,7 @@ impl Names {
         Self { labels }
     }
 
-    /// The labels of a series, by name. A tag without a value is left out, as Prometheus takes it for none.
+    /// The labels of a series, by name. A tag without a value is omitted, because Prometheus ignores it.
     pub(super) fn labels(&self, metric: &str, suffix: &str, tags: &Tags) -> Vec<Label> {
         let pairs = self.labels.iter().chain(tags);
         let pairs = pairs.map(|(name, value)| (label_name(name), value.clone()));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::message::{Histogram, Span};
 use crate::distribution::{Distribution, SCALE, Values};
 
-/// The histogram of a trend that is kept in exponential buckets.
+/// The native histogram of a trend with exponential buckets.
 pub(super) fn histogram(trend: &Distribution, timestamp: i64) -> Option<Histogram> {
     let Values::Exponential(buckets) = &trend.values else {
         return None;
@@ -25,13 +25,13 @@ pub(super) fn histogram(trend: &Distribution, timestamp: i64) -> Option<Histogra
     })
 }
 
-/// Runs of neighbouring buckets, and each bucket's difference to the one before.
+/// Runs of neighbouring buckets, and each bucket's difference from the previous one.
 fn spans(buckets: &BTreeMap<i32, u64>) -> (Vec<Span>, Vec<i64>) {
     let mut spans: Vec<Span> = Vec::new();
     let mut deltas = Vec::new();
     let (mut next, mut before) = (0, 0);
     for (&index, &count) in buckets {
-        // Prometheus numbers buckets by their upper bound, we by the lower one.
+        // Prometheus numbers buckets by their upper bound, this code by the lower one.
         let index = index.saturating_add(1);
         match spans.last_mut() {
             Some(span) if index == next => span.length += 1,

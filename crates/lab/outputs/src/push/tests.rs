@@ -1,4 +1,4 @@
-//! When figures are sent, again and for the last time; in virtual time.
+//! When figures are sent, repeated, and sent for the last time; in virtual time.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -10,12 +10,12 @@ use crate::{distribution::TrendStyle, samples::batch, series::Figure};
 
 const PERIOD: Duration = Duration::from_secs(5);
 
-/// Answers as it is told, and writes down when it was asked.
+/// Answers as scripted, and records when it was called.
 struct Scripted {
     start: Instant,
     answers: RefCell<Vec<Result<(), Refusal>>>,
     log: std::rc::Rc<RefCell<Vec<String>>>,
-    /// How long it takes to answer.
+    /// How long an answer takes.
     takes: Duration,
 }
 
@@ -59,7 +59,7 @@ fn refusal(is_temporary: bool, retry_after: Option<u64>) -> Result<(), Refusal> 
     })
 }
 
-/// Pushes what `feed` offers; returns the log and the outcome.
+/// Pushes the samples of `feed`. Returns the log and the outcome.
 async fn pushed(
     answers: Vec<Result<(), Refusal>>,
     takes: Duration,
@@ -130,7 +130,7 @@ async fn what_may_help_is_tried_again_after_longer_and_longer_pauses() {
         sleep(Duration::from_secs(25)).await;
     })
     .await;
-    // Half a second, then what the server asks for, but not more than ten.
+    // Half a second, then the time that the server asks for, but at most ten seconds.
     assert_eq!(
         log,
         [

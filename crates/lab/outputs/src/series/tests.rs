@@ -1,4 +1,4 @@
-//! What is one series, what it adds up to, and when it is new to a database.
+//! Which samples are one series, their sum, and when a series is fresh.
 
 use super::*;
 use crate::samples::{batch, registry, start};
@@ -57,7 +57,7 @@ fn metadata_makes_no_series() {
         ("reqs", 1.0, &[("vu", "1"), ("zone", "a")]),
         ("reqs", 1.0, &[("vu", "2"), ("zone", "a")]),
         ("reqs", 1.0, &[("zone", "a")]),
-        // Not a system tag of this run, so it is one of the user's.
+        // Not a system tag of this run, so it is one of the user's tags.
         ("reqs", 1.0, &[("iter", "7"), ("zone", "a")]),
     ]));
     assert_eq!(

@@ -25,7 +25,7 @@ fn received(path: &str, headers: &HeaderMap, message: &[u8]) -> Received {
     )
 }
 
-/// A collector over gRPC that takes one request; `status` is what it says in the end.
+/// A collector over gRPC that accepts one request; `status` is its final status.
 async fn serve_grpc(
     stream: TcpStream,
     answer: ExportMetricsServiceResponse,
@@ -47,7 +47,7 @@ async fn serve_grpc(
         .unwrap();
     let mut stream = respond.send_response(response, false).unwrap();
     if status == "0" {
-        // A message has a flag (not compressed) and its length in front.
+        // A message begins with a flag (not compressed) and its length.
         let mut frame = BytesMut::new();
         frame.put_u8(0);
         frame.put_u32(u32::try_from(answer.encoded_len()).unwrap());
@@ -62,7 +62,7 @@ async fn serve_grpc(
     received(head.uri.path(), &head.headers, &bytes[5..])
 }
 
-/// Sends one gauge to a collector; what it got, and what came of it.
+/// Sends one gauge to a collector. Returns what it received, and the result.
 async fn over_grpc(
     answer: ExportMetricsServiceResponse,
     status: &'static str,

@@ -1,4 +1,4 @@
-//! What the environment may say.
+//! Valid and invalid settings in the environment.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn without_settings_a_collector_is_expected_here_with_tls() {
         config(&[]),
         config(&[("K6_OTEL_TLS_INSECURE_SKIP_VERIFY", "true")]),
     );
-    // A system without certificate authorities can only be told to believe anybody.
+    // A system without certificate authorities works only without verification.
     if let Ok(config) = place {
         assert_eq!(config.place(), "grpc, https://localhost:4317/");
     }
