@@ -124,7 +124,7 @@ pub(super) const TABLE: &[Invariant] = &[
                 }],
             },
             Clause {
-                says: "knows neither sessions nor what a payload says",
+                says: "knows neither sessions nor the contents of a payload",
                 checks: &[
                     NoCrates(&["serde", "serde_json"]),
                     NotThrough(&["cable", "hub", "server"]),
@@ -202,11 +202,11 @@ pub(super) const TABLE: &[Invariant] = &[
                 ],
             },
             Clause {
-                says: "does not know what a summary says, nor where its folder lies",
+                says: "knows neither the contents of a summary nor the location of its folder",
                 checks: &[NoCrates(&["serde", "serde_json"]), NoNames(&["std::env"])],
             },
             Clause {
-                says: "a file that it cannot read is left as it is",
+                says: "a file that it cannot read stays unchanged",
                 checks: &[
                     Test(
                         "crates/lab/history/src/history/tests.rs",
@@ -262,7 +262,7 @@ pub(super) const TABLE: &[Invariant] = &[
         knows: &["load", "loopback", "report"],
         clauses: &[
             Clause {
-                says: "what is used under the board's lock (`board`, `draw`) writes to nothing",
+                says: "code under the board's lock (`board`, `draw`) writes to nothing",
                 checks: &[
                     NoNamesIn(
                         &["board", "draw"],
@@ -372,7 +372,7 @@ pub(super) const TABLE: &[Invariant] = &[
         knows: &["load"],
         clauses: &[
             Clause {
-                says: "does not know how samples came about",
+                says: "does not know how samples were made",
                 checks: &[
                     NoCrates(RUNTIME),
                     NoNames(SOCKETS),
@@ -411,7 +411,7 @@ pub(super) const TABLE: &[Invariant] = &[
                 checks: &[NoNames(STARTS), NoNames(THREADS)],
             },
             Clause {
-                says: "a file costs a bounded amount of memory, whatever is in it",
+                says: "a file costs a bounded amount of memory, whatever its contents",
                 checks: &[Test(
                     "crates/lab/scenario/src/document/tests.rs",
                     "the_cost_of_a_document_is_bounded",
@@ -477,7 +477,7 @@ pub(super) const TABLE: &[Invariant] = &[
                 checks: &[NoCrates(COMMAND_LINE), NoNames(PROCESS)],
             },
             Clause {
-                says: "server types only say how a message looks",
+                says: "server types only define the format of messages",
                 checks: &[NoNamesIn(&["server_type", "wire"], SOCKETS)],
             },
             Clause {
