@@ -1,57 +1,58 @@
-//! Failures by cause: those that differ only in numbers and ids together, with when the first and the last one were.
+//! Failures by cause. Failures that differ only in numbers and ids share a cause. Each cause has the times of its first
+//! and last failure.
 
 use std::{collections::BTreeMap, time::Duration};
 
-/// Causes that are told apart. Reason: more can be looked through in a table, and a cause with an id or a time in it must
-/// not make memory grow with the run.
+/// The most causes. Reason: a person cannot look through more, and a cause with an id or a time in it must not make
+/// memory grow with the run.
 const MAX_CAUSES: usize = 100;
 
-/// Digits that make a word one of many. Reason: statuses (`503`) and short counts mean something by themselves; ids,
-/// ports and times do not.
+/// The number of digits from which on a word counts as variable. Reason: statuses (`503`) and short counts have a
+/// meaning; ids, ports and times do not.
 const DIGITS_OF_AN_ID: usize = 4;
 
-/// Stands for a word that is one of many.
+/// Replaces a variable word.
 const ANY: &str = "…";
 
-/// How often things failed, by cause.
+/// The number of failures by cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Causes {
     causes: BTreeMap<String, Cause>,
     other: Option<Cause>,
 }
 
-/// What failures with the same cause have in common.
+/// One cause of failures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// One of them, in full.
+    /// One of the failures, in full.
     pub example: String,
-    /// How many there are, and when.
+    /// The number of failures, and when they occurred.
     pub span: Span,
 }
 
-/// How many failures there were between two times.
+/// The number of failures between two times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// How many.
     pub n: u64,
-    /// When the first one was, since the start of the run.
+    /// The first failure, since the start of the run.
     pub first: Duration,
-    /// When the last one was.
+    /// The last failure.
     pub last: Duration,
 }
 
 impl Causes {
-    /// Each of the first 100 causes, in the order of the text; in it, `…` stands for every word with at least four digits.
+    /// The first 100 causes, in the order of the text. `…` stands for every word with at least four digits.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Cause)> {
         self.causes.iter().map(|(text, cause)| (text.as_str(), cause))
     }
 
-    /// Failures with further causes, if there are any; the example is one of them.
+    /// Failures with further causes, if there are any. The example is one of them.
     pub fn other(&self) -> Option<&Cause> {
         self.other.as_ref()
     }
 
-    /// Counts `n` failures, all `at` the same time since the start of the run; `example` says more of them than `cause`.
+    /// Counts `n` failures, all `at` one time since the start of the run. `example` has more detail than `cause`.
     pub fn add(&mut self, cause: &str, example: &str, n: u64, at: Duration) {
         let span = Span {
             n,
@@ -105,7 +106,7 @@ fn add(known: &mut Option<Cause>, example: &str, span: Span) {
     }
 }
 
-/// The reason without what makes it one of many.
+/// The reason without its variable words.
 fn generalized(reason: &str) -> String {
     let mut text = String::with_capacity(reason.len());
     let mut rest = reason;
@@ -122,7 +123,7 @@ fn generalized(reason: &str) -> String {
     text
 }
 
-/// Hyphens belong to words: dates and UUIDs are one word each.
+/// Whether a character belongs to a word. Hyphens do: dates and UUIDs are one word each.
 fn is_of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_".contains(c)
 }

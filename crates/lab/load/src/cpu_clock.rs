@@ -31,10 +31,10 @@ pub fn this_thread() -> Duration {
     )
 }
 
-/// User and system time of all threads of process `pid`, without its child processes; `None` when there is
-/// no such process.
+/// User and system time of all threads of process `pid`, without its child processes. `None` if there is no such
+/// process.
 pub fn of_process(pid: u32) -> Option<Duration> {
-    // To the kernel 0 means the caller, which is never what a foreign id should fall back to.
+    // For the kernel 0 means the caller, which must not be the result for a foreign id.
     let pid = i32::try_from(pid).ok().filter(|&pid| pid > 0)?;
     let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
     clock.now().ok().map(duration)

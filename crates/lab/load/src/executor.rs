@@ -15,21 +15,21 @@ pub use self::{
     window::Window,
 };
 
-/// The end of what has no end: 100 years. Reason: an instant that far away still fits into every clock.
+/// The end of endless schedules: 100 years. Reason: an instant that far away still fits into every clock.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// How a scenario's iterations come about.
+/// The schedule of a scenario's iterations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Executor {
     /// `shared-iterations`: virtual users draw from one store of iterations.
     SharedIterations {
         /// Virtual users.
         vus: u32,
-        /// Iterations of all of them together.
+        /// The number of iterations of all users together.
         iterations: u64,
         /// What is not begun by then is dropped.
         max_duration: Duration,
-        /// How long iterations may go on after that.
+        /// How long iterations may continue after that.
         graceful_stop: Duration,
     },
     /// `per-vu-iterations`: each virtual user has a store of its own.
@@ -40,7 +40,7 @@ pub enum Executor {
         iterations: u64,
         /// What is not begun by then is dropped.
         max_duration: Duration,
-        /// How long iterations may go on after that.
+        /// How long iterations may continue after that.
         graceful_stop: Duration,
     },
     /// `constant-vus`: as many iterations as there is time for.
@@ -49,48 +49,48 @@ pub enum Executor {
         vus: u32,
         /// How long iterations are begun.
         duration: Duration,
-        /// How long they may go on after that.
+        /// How long they may continue after that.
         graceful_stop: Duration,
     },
-    /// `ramping-vus`: the same with a number of users that changes.
+    /// `ramping-vus`: a number of users that changes.
     RampingVus(RampingVus),
-    /// `constant-arrival-rate`: iterations start when a clock says so.
+    /// `constant-arrival-rate`: iterations start at scheduled times.
     ConstantArrivalRate(OpenModel),
-    /// `ramping-arrival-rate`: the same with a rate that changes.
+    /// `ramping-arrival-rate`: iterations start at scheduled times, at a rate that changes.
     RampingArrivalRate(OpenModel),
-    /// `externally-controlled`: a person or a program says during the run how many users are active.
+    /// `externally-controlled`: a person or a program sets the number of active users during the run.
     ExternallyControlled {
         /// Virtual users that are active at first.
         vus: u32,
         /// Virtual users that exist at first.
         max_vus: u32,
-        /// `None` is for ever.
+        /// `None` means forever.
         duration: Option<Duration>,
     },
 }
 
-/// Iterations that start whatever the ones before them do.
+/// Iterations that start whether or not earlier ones have ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenModel {
     /// When they start.
     pub arrivals: Arrivals,
     /// Virtual users that exist from the start.
     pub pre_allocated_vus: u32,
-    /// Up to so many are made when all are busy.
+    /// The most users. More are created up to this number when all are busy.
     pub max_vus: u32,
-    /// How long iterations may go on after the last stage.
+    /// How long iterations may continue after the last stage.
     pub graceful_stop: Duration,
-    /// What becomes of an iteration that no virtual user is free for at its moment.
+    /// What happens to an iteration without a free user at its scheduled time.
     pub when_late: WhenLate,
 }
 
-/// What becomes of an iteration that cannot start at its moment.
+/// What happens to an iteration that cannot start at its scheduled time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WhenLate {
-    /// It never starts, as in k6.
+    /// It is dropped, as in k6.
     #[default]
     Drop,
-    /// It starts later, as in Artillery; how late it was is known.
+    /// It starts later, as in Artillery; its delay is recorded.
     Wait,
 }
 
@@ -128,7 +128,7 @@ impl Executor {
         }
     }
 
-    /// How long iterations are begun; `None` is for ever.
+    /// How long iterations are begun. `None` means forever.
     pub fn duration(&self) -> Option<Duration> {
         match self {
             Self::SharedIterations { max_duration, .. } | Self::PerVuIterations { max_duration, .. } => {
@@ -143,7 +143,7 @@ impl Executor {
         }
     }
 
-    /// When the last iteration is interrupted at the latest; `None` is never.
+    /// The latest time at which the last iteration is interrupted. `None`: never.
     pub fn max_duration(&self) -> Option<Duration> {
         Some(self.duration()?.saturating_add(match self {
             Self::SharedIterations { graceful_stop, .. }

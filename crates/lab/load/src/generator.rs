@@ -52,7 +52,7 @@ pub use self::{
 use self::{machine::MachineCpu, pulse::Pulse};
 use crate::{cpu_clock, watch::own_rss_bytes};
 
-/// Collects the health of all workers of this process. Clones share one collection.
+/// Collects the health of all workers of this process. All clones share one collection.
 ///
 /// Each worker takes its lock once per tick, a hundred times per second and almost always alone.
 #[derive(Clone, Debug)]
@@ -76,21 +76,21 @@ struct Since {
     machine: Option<MachineCpu>,
 }
 
-/// What a [`Monitor`] saw since somebody glanced at it before; for series over time.
+/// The observations of a [`Monitor`] since the last glance; for series over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Glance {
     /// Length of the period.
     pub elapsed: Duration,
     /// CPU time of this whole process, all threads.
     pub cpu: Duration,
-    /// How late the latest tick of any worker fired; `None` without ticks.
+    /// How late the latest tick of any worker fired. `None` without ticks.
     pub lateness_max: Option<Duration>,
-    /// Resident memory of this process; `None` where `/proc` does not tell.
+    /// Resident memory of this process. `None` if `/proc` does not provide it.
     pub rss_bytes: Option<u64>,
 }
 
 impl Glance {
-    /// CPU time per wall time: 1.0 is one core kept busy all the time. `None` of a period without length.
+    /// CPU time per wall time: 1.0 is one core kept busy all the time. `None` for a period without length.
     pub fn cores(&self) -> Option<f64> {
         (!self.elapsed.is_zero()).then(|| self.cpu.as_secs_f64() / self.elapsed.as_secs_f64())
     }
@@ -109,10 +109,10 @@ impl Monitor {
         }
     }
 
-    /// Watches the calling worker for as long as the future is polled; it never completes.
+    /// Watches the calling worker for as long as the future is polled. It never completes.
     ///
-    /// Spawn it on the worker's own current-thread runtime, beside its virtual users: it reads the CPU clock
-    /// of the thread that polls it, and its tick waits in the same queue as they do.
+    /// Spawn it on the worker's own current-thread runtime, beside its virtual users: it reads the CPU clock of the
+    /// thread that polls it, and its tick waits in the same queue as they do.
     pub async fn watch_worker(&self) {
         let pulse = Arc::new(Mutex::new(Pulse::new()));
         lock(&self.shared.workers).push(Arc::clone(&pulse));
@@ -128,7 +128,7 @@ impl Monitor {
         }
     }
 
-    /// What happened since the monitor began or since the last glance, whichever is later. Takes nothing from
+    /// The observations since the monitor began or since the last glance, whichever is later. Does not affect
     /// [`Self::take`]; costs three system calls.
     pub fn glance(&self) -> Glance {
         let now = (Instant::now(), cpu_clock::this_process());
@@ -160,7 +160,7 @@ impl Monitor {
         };
         lock(&self.shared.workers).retain(|worker| {
             lock(worker).take_into(&mut evidence);
-            // A worker that has ended holds its pulse no longer.
+            // A worker that has ended no longer holds its pulse.
             Arc::strong_count(worker) > 1
         });
         evidence
@@ -183,7 +183,8 @@ impl Since {
     }
 }
 
-/// All values behind these locks are valid after every statement, so a panic elsewhere does not spoil them.
+/// Locks a mutex. All values behind these locks are valid after every statement, so a panic elsewhere does not spoil
+/// them.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -243,7 +244,7 @@ mod tests {
         }
         assert_eq!((joined.elapsed.as_secs(), joined.cpu.as_secs()), (5, 3));
         assert!((joined.busy_time_share - 0.7).abs() < 1e-9);
-        // What was before the first one that is known counts as long as it was.
+        // The span before the first known sample counts with its own length.
         assert!((joined.machine_idle_share.unwrap() - 0.6).abs() < 1e-9);
     }
 

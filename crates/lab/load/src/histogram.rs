@@ -9,22 +9,22 @@ mod encoding;
 
 pub use self::encoding::DecodeError;
 
-/// The longest duration that is told apart: one hour. A longer one is counted in the top bucket.
+/// The longest exact duration: one hour. A longer one is counted in the top bucket.
 ///
 /// Reason: the longest wait a load test can mean. Each doubling of the range costs 8 KB per histogram.
 pub const HIGHEST: Duration = Duration::from_secs(3600);
 
-/// Significant decimal digits of a bucket: a value is at most 0.1 % away from what was recorded.
+/// Significant decimal digits of a bucket: a value differs from the recorded one by at most 0.1 %.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Durations from 1 µs to [`HIGHEST`] with a relative error of at most 0.1 %.
 ///
-/// The size never changes: about 184 KiB (23 groups of 1,024 counters, 8 bytes each). Counts, the sum, the
-/// minimum and the maximum are exact at a resolution of 1 µs, also for durations above [`HIGHEST`].
+/// The size is constant: about 184 KiB (23 groups of 1,024 counters, 8 bytes each). Counts, the sum, the minimum and
+/// the maximum are exact at a resolution of 1 µs, also for durations above [`HIGHEST`].
 ///
-/// One that was made by [`Self::small`] has 16 KiB before the first sample and grows with the longest one, to the same
-/// size. One that was made by [`Self::of_numbers`] takes plain numbers, each as so many milliseconds, without an upper
-/// bound; it grows with the largest number, to 440 KiB at most.
+/// A histogram from [`Self::small`] has 16 KiB before the first sample and grows with the longest one, up to the full
+/// size. One from [`Self::of_numbers`] holds plain numbers, each as that many milliseconds, without an upper bound. It
+/// grows with the largest number, to 440 KiB at most.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     buckets: hdrhistogram::Histogram<u64>,
@@ -48,7 +48,7 @@ impl Histogram {
         }
     }
 
-    /// An empty histogram that allocates memory as it needs it, for those who keep many.
+    /// An empty histogram that allocates memory when needed, for callers with many histograms.
     pub fn small() -> Self {
         let mut histogram = Self::with_bound(2);
         histogram.buckets.auto(true);
@@ -106,11 +106,10 @@ impl Histogram {
         self.max_us = self.max_us.max(other.max_us);
     }
 
-    /// The samples that came after `earlier`, an older state of this very histogram. Their number, sum and percentiles
-    /// are as exact as always; minimum and maximum are known within 0.1 % only.
+    /// The samples after `earlier`, an older state of this histogram. Their number, sum and percentiles have full
+    /// precision; minimum and maximum are known within 0.1 % only.
     ///
-    /// # Panics
-    /// When `earlier` is not such a state.
+    /// # Panics `earlier` is not such a state.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut later = self.clone();
@@ -125,7 +124,7 @@ impl Histogram {
             later.max_us = 0;
         } else {
             later.min_us = later.buckets.min().max(self.min_us);
-            // A bucket's upper end may lie above what was recorded.
+            // A bucket's upper end may be above the recorded values.
             later.max_us = match later.n_saturated {
                 0 => later.buckets.max().min(self.max_us),
                 _ => self.max_us,
@@ -134,8 +133,8 @@ impl Histogram {
         later
     }
 
-    /// Each value that samples have, in microseconds and in ascending order, with how many have it. A value stands for
-    /// all that are at most 0.1 % above it and share its bucket.
+    /// Each distinct value, in microseconds and in ascending order, with its number of samples. A value stands for all
+    /// that are at most 0.1 % above it and share its bucket.
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let recorded = self.buckets.iter_recorded();
         recorded.map(|bucket| {
@@ -144,8 +143,7 @@ impl Histogram {
         })
     }
 
-    /// The same samples with an exact sum, minimum and maximum that are known from elsewhere: an encoded histogram has
-    /// them within 0.1 % only.
+    /// Sets the exact sum, minimum and maximum. An encoded histogram has them within 0.1 % only.
     #[must_use]
     pub fn with_exact(mut self, sum: Duration, min: Duration, max: Duration) -> Self {
         if !self.is_empty() {
@@ -154,7 +152,7 @@ impl Histogram {
         self
     }
 
-    /// Forgets all samples and keeps the memory.
+    /// Removes all samples and keeps the memory.
     pub fn clear(&mut self) {
         self.buckets.reset();
         self.n_saturated = 0;
@@ -168,7 +166,7 @@ impl Histogram {
         self.buckets.len()
     }
 
-    /// Whether nothing was recorded.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
     }
@@ -236,7 +234,7 @@ impl Histogram {
         self.value_at_quantile(share).as_micros() as f64
     }
 
-    /// How many samples lasted `threshold` or longer, exact to the width of one bucket (0.1 %).
+    /// The number of samples of at least `threshold`, exact to the width of one bucket (0.1 %).
     pub fn n_at_or_above(&self, threshold: Duration) -> u64 {
         let us = micros(threshold.min(HIGHEST));
         self.buckets.count_between(us, self.buckets.high())
@@ -249,7 +247,7 @@ impl Default for Histogram {
     }
 }
 
-/// To the nearest microsecond; the range of `u64` is 584,000 years.
+/// Rounds to the nearest microsecond. The range of `u64` is 584,000 years.
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.saturating_add(Duration::from_nanos(500)).as_micros()).unwrap_or(u64::MAX)
 }

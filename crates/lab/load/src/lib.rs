@@ -1,10 +1,9 @@
 //! *When* things happen in a load run, and what is counted.
 //!
-//! This crate starts and stops virtual users on a schedule, keeps their metrics in fixed memory, measures
-//! its own health so that a run can tell whether the generator was the limit, and samples the processes
-//! under test. What an iteration does is behind [`vu::Vu`]; no protocol and no script language is known here.
-//! Percentiles that are reported are not made here either: `plimsoll-report` reads them from a
-//! [`histogram::Histogram`].
+//! This crate starts and stops virtual users on a schedule, keeps their metrics in fixed memory, measures its own
+//! health so that a run can tell whether the generator was saturated, and samples the processes under test. Iterations
+//! are behind [`vu::Vu`]; the crate knows no protocol and no script language. Reported percentiles are not computed
+//! here either: `plimsoll-report` reads them from a [`histogram::Histogram`].
 
 pub mod causes;
 pub mod cpu_clock;

@@ -1,15 +1,15 @@
-//! The machine that a run is on: what people have to know before they compare its figures with others.
+//! The machine of a run: facts that people need before they compare its figures with others.
 
 use std::{env::consts, fs, thread};
 
 use crate::preflight::{PortRange, System};
 
-/// What is known of this machine, and what this process may take of it.
+/// Facts about this machine, and the limits of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Operating system, for example `linux`.
     pub os: String,
-    /// Release of its kernel; empty where it does not tell.
+    /// Release of its kernel. Empty if unknown.
     pub kernel: String,
     /// Architecture of the processor, for example `x86_64`.
     pub arch: String,
@@ -17,11 +17,11 @@ pub struct Machine {
     pub cpu_model: Option<String>,
     /// Cores that this process may use.
     pub cores: usize,
-    /// Memory of the whole machine; zero where it does not tell.
+    /// Memory of the whole machine. Zero if unknown.
     pub memory_bytes: u64,
     /// Files that this process may open.
     pub open_files_limit: u64,
-    /// Local ports that the kernel hands out.
+    /// The range of local ports that the kernel assigns.
     pub local_ports: Option<PortRange>,
 }
 
@@ -43,7 +43,7 @@ impl Machine {
     }
 }
 
-/// Of the first core; ARM has no such line.
+/// The model of the first core. ARM has no such line.
 fn cpu_model(cpuinfo: &str) -> Option<String> {
     let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
     let (_, name) = line.split_once(':')?;

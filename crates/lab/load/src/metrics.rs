@@ -1,12 +1,12 @@
 //! Metrics of a run: defined once, recorded per worker without locks, merged once per second.
 //!
-//! A [`Registry`] is filled before the run and then frozen. Each worker owns one [`MetricSet`] of it; its
-//! virtual users write through [`Recorder`] handles that never leave the worker's thread. The run loop takes
-//! the deltas and merges them into the total.
+//! A [`Registry`] is filled before the run and then frozen. Each worker owns one [`MetricSet`] of it; its virtual users
+//! write through [`Recorder`] handles that never leave the worker's thread. The run loop takes the deltas and merges
+//! them into the total.
 //!
-//! Tags cost nothing that nobody asked for: no time series is kept per tag set. A [`Selector`] that a threshold
-//! names makes one sub-metric, and a [`Recorder`] works out once which of them its tags select. Who wants single
-//! samples with all their tags takes them from a [`sample_queue`].
+//! Unused tags cost nothing: no time series is kept per tag set. A [`Selector`] in a threshold creates one sub-metric,
+//! and a [`Recorder`] computes once which of them its tags select. Outputs that need single samples with all their tags
+//! take them from a [`sample_queue`].
 
 pub mod built_in;
 mod check;

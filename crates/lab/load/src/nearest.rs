@@ -1,10 +1,10 @@
-//! "Did you mean": the known name that a wrong one is closest to.
+//! "Did you mean": the known name closest to a wrong one.
 
-/// Nobody mistypes longer names. Comparing takes memory and time for the product of both lengths.
+/// The longest name that is compared. Comparing takes memory and time for the product of both lengths.
 const MAX_CHARS: usize = 200;
 
-/// The candidate with the fewest edits (letters added, left out, replaced or swapped), if those are few for the length of
-/// the name; the first one of several.
+/// The candidate with the fewest edits (letters added, omitted, replaced or swapped), if those are few for the length
+/// of the name. If there are several, the first one.
 pub fn nearest<T: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = T>) -> Option<T> {
     // One edit in three letters; more, and the guess is likelier wrong than right.
     let n_chars = name.chars().count();
@@ -16,7 +16,7 @@ pub fn nearest<T: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = T
         .into_iter()
         .filter(is_comparable)
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate.as_ref()), candidate))
-        // With as many edits as letters nothing is left of the name.
+        // With as many edits as letters the names have nothing in common.
         .filter(|(n_edits, candidate)| {
             *n_edits <= most_edits && *n_edits < n_chars.max(candidate.as_ref().chars().count())
         })

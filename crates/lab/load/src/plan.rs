@@ -1,7 +1,7 @@
-//! What a run is to do: scenarios, and what holds for all of them.
+//! The plan of a run: scenarios, and settings for all of them.
 //!
-//! [`Options`] are what people write, in layers (docs/reference/run.md, Options); a [`Plan`] is what they mean, checked.
-//! Front ends without options build a plan directly.
+//! [`Options`] are the users' settings, in layers (docs/reference/run.md, Options); a [`Plan`] is their checked
+//! meaning. Front ends without options build a plan directly.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -24,15 +24,15 @@ use crate::{executor::Executor, metrics::Tags, threshold::Rules};
 /// What a run is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What runs, by name; at least one.
+    /// The scenarios, by name; at least one.
     pub scenarios: Vec<Scenario>,
     /// Tags of all samples.
     pub tags: Tags,
-    /// Which tags the engine and the protocols add by themselves.
+    /// Tags that the engine and the protocols add automatically.
     pub system_tags: BTreeSet<String>,
-    /// What must hold for the run to count as passed.
+    /// The thresholds for the run to pass.
     pub thresholds: Rules,
-    /// A shorter iteration that ended by itself is followed by a pause up to this.
+    /// The minimum duration of an iteration. A shorter one that ran to its end is followed by a pause.
     pub min_iteration_duration: Duration,
     /// Whether the run waits to be resumed before it starts.
     pub paused: bool,
@@ -40,15 +40,15 @@ pub struct Plan {
     pub has_setup: bool,
     /// Whether there is a teardown.
     pub has_teardown: bool,
-    /// How long setup may take.
+    /// The time limit of setup.
     pub setup_timeout: Duration,
-    /// How long teardown may take.
+    /// The time limit of teardown.
     pub teardown_timeout: Duration,
-    /// How long the making of a summary may take; for the front end.
+    /// The time limit for making a summary; for the front end.
     pub handle_summary_timeout: Duration,
-    /// Which figures of trends a summary shows, for example `avg` or `p(95)`.
+    /// The figures of trends in a summary, for example `avg` or `p(95)`.
     pub summary_trend_stats: Vec<String>,
-    /// The unit of durations in a summary (`s`, `ms` or `us`); `None` is the one that suits each.
+    /// The unit of durations in a summary (`s`, `ms` or `us`). `None` selects a suitable one for each.
     pub summary_time_unit: Option<String>,
 }
 
@@ -79,11 +79,11 @@ pub const SYSTEM_TAGS: [&str; 14] = [
     "expected_response",
 ];
 
-/// The tags that k6 adds when it is told to. `vu` and `iter` are none that sub-metrics can select by.
+/// Tags that k6 adds only on request. Sub-metrics cannot select by `vu` and `iter`.
 pub const OPTIONAL_SYSTEM_TAGS: [&str; 4] = ["iter", "vu", "ocsp_status", "ip"];
 
 impl Plan {
-    /// These scenarios, and k6's defaults for everything else.
+    /// A plan of these scenarios, with k6's defaults for everything else.
     pub fn new(scenarios: Vec<Scenario>) -> Self {
         Self {
             scenarios,
@@ -107,7 +107,7 @@ impl Plan {
         Self::new(vec![Scenario::new("default", executor)])
     }
 
-    /// When the last iteration is interrupted at the latest, grace included; `None` is never.
+    /// The latest time at which the last iteration is interrupted, including its grace. `None`: never.
     pub fn max_duration(&self) -> Option<Duration> {
         let ends = self.scenarios.iter().map(|scenario| {
             let duration = scenario.executor.max_duration()?;

@@ -23,7 +23,7 @@ pub use self::{
 /// What a run wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// Connections that are open at the same time.
+    /// Connections open at the same time.
     pub n_connections: u64,
     /// Where they all go.
     pub destination: IpAddr,
@@ -34,7 +34,7 @@ pub struct Needs {
 pub struct System {
     /// Limit of open files of this process, after it was raised.
     pub open_files: OpenFileLimit,
-    /// Local ports that the kernel hands out; `None` when it does not tell, and then ports are not planned.
+    /// Local ports that the kernel assigns. `None` if unknown; ports are not planned then.
     pub ports: Option<PortRange>,
 }
 
@@ -48,19 +48,19 @@ impl System {
     }
 }
 
-/// How to open the connections, and what stands in the way.
+/// How to open the connections, and the problems with that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Addresses to bind connections to, in turn; empty when the kernel's choice is enough.
+    /// Addresses to bind connections to, in turn. Empty if the kernel's choice suffices.
     ///
-    /// Set `IP_BIND_ADDRESS_NO_PORT` on a socket that is bound so: otherwise the kernel takes the port at
-    /// `bind`, for all destinations at once.
+    /// Set `IP_BIND_ADDRESS_NO_PORT` on a bound socket: otherwise the kernel takes the port at `bind`, for all
+    /// destinations at once.
     pub source_addresses: Vec<IpAddr>,
-    /// What will make the run fail, and what to do about it. Empty when all is well.
+    /// Problems that will make the run fail, and their solutions. Empty if there are none.
     pub problems: Vec<Problem>,
 }
 
-/// Compares what a run needs with what the system has.
+/// Compares the needs of a run with the limits of the system.
 pub fn plan(needs: &Needs, system: &System) -> Plan {
     let mut plan = Plan::default();
     plan.problems

@@ -1,8 +1,8 @@
 //! One load run: workers are started, driven through the schedule, and their metrics merged once per second.
 //!
-//! Each worker is a thread with a current-thread runtime that owns the virtual users with its remainder of
-//! the id (round robin, so that a ramp touches all workers evenly). The run loop owns the total; workers hand it
-//! deltas over a bounded channel, and nobody takes a lock to record a sample.
+//! Each worker is a thread with a current-thread runtime that owns the virtual users with its remainder of the id
+//! (round robin, so that a ramp loads all workers evenly). The run loop owns the total. Workers send it deltas over a
+//! bounded channel, and recording a sample takes no lock.
 
 use std::{future::Future, num::NonZeroUsize, sync::Arc, thread};
 
@@ -57,23 +57,23 @@ use self::{
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct RunConfig {
-    /// Which virtual users are active when.
+    /// The schedule of the virtual users.
     pub plan: Plan,
-    /// Worker threads; [`default_workers`] is one per core.
+    /// Worker threads. [`default_workers`] is one per core.
     pub n_workers: NonZeroUsize,
-    /// For a run that is paused or scaled from outside; [`Control::of`] the plan when nobody does.
+    /// The control, for a run that is paused or scaled from outside. Otherwise [`Control::of`] the plan.
     pub control: Control,
-    /// Who takes its samples one by one; most often nobody.
+    /// Receivers of single samples. Usually none.
     pub samples: Vec<SampleSender>,
-    /// What is watched beside it; told when the load begins. Who gave it asks for the accounts.
+    /// The sampling of targets, which is told when the load begins. The caller asks for the accounts.
     pub sampling: Option<Arc<Sampling>>,
-    /// Watches the generator. Whoever keeps a clone may end a period of it while the run goes on; then
-    /// [`RunResult::generator`] is the rest.
+    /// The monitor of the generator. A clone may end a period during the run; then [`RunResult::generator`] is the
+    /// rest.
     pub monitor: Monitor,
 }
 
 impl RunConfig {
-    /// This plan, on all cores, without anybody who controls it.
+    /// The settings for this plan on all cores, without a controller.
     pub fn new(plan: Plan) -> Self {
         Self {
             n_workers: default_workers(),
@@ -91,24 +91,24 @@ pub fn default_workers() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Virtual users of a plan that are made before it starts.
+/// The number of virtual users created before the run starts.
 pub fn planned_vus(plan: &Plan) -> u64 {
     roster::planned_vus(&plan.scenarios)
 }
 
-/// Virtual users of a plan that may exist at the same moment (k6's `maxVUs`).
+/// The most virtual users at the same moment (k6's `maxVUs`).
 pub fn max_vus(plan: &Plan) -> u64 {
     roster::max_vus(&plan.scenarios)
 }
 
-/// Deltas that may wait for the run loop, per worker. When the queue is full, a worker keeps its delta and sends
-/// a larger one a second later, so nothing is lost.
+/// Deltas that may wait for the run loop, per worker. When the queue is full, a worker keeps its delta and sends a
+/// larger one a second later, so nothing is lost.
 const REPORTS_PER_WORKER: usize = 4;
 
-/// Virtual users that are ordered of one worker and not made yet. When the queue is full, who orders them waits.
+/// Virtual users that are ordered from one worker and not created yet. When the queue is full, the steward waits.
 const ORDERS_PER_WORKER: usize = 16;
 
-/// A run with everything that it needs, before its workers start.
+/// A run with all its parts, before its workers start.
 struct Prepared {
     run_loop: RunLoop,
     workers: Vec<(Worker, Wires)>,
@@ -177,7 +177,7 @@ fn prepare(config: RunConfig, mut registry: Registry) -> Result<Prepared, RunErr
     Ok(Prepared { run_loop, workers })
 }
 
-/// The one sub-metric that k6 has without being asked: how long requests took that were answered as expected.
+/// Registers the only sub-metric that k6 has by default: the duration of requests with an expected response.
 fn register_expected_responses(plan: &Plan, registry: &mut Registry) {
     let name = "expected_response";
     let wanted = plan.system_tags.contains(name);
@@ -187,14 +187,13 @@ fn register_expected_responses(plan: &Plan, registry: &mut Registry) {
     }
 }
 
-/// Runs the plan to its end, or until `shutdown` completes; then running iterations are interrupted at once (k6
-/// does the same on the first interrupt) and the result still holds everything that was measured.
+/// Runs the plan to its end, or until `shutdown` completes. In that case running iterations are interrupted at once (k6
+/// does so on the first interrupt), and the result still has all measurements.
 ///
-/// `observe` is called about once per second and should return quickly. All planned virtual users are made before
-/// the first one starts, and setup is done between the two. Pass `&mut ()` for a run without setup and teardown.
+/// `observe` is called about once per second and should return quickly. All planned virtual users are created before
+/// the first one starts, and setup runs between the two. Pass `&mut ()` for a run without setup and teardown.
 ///
-/// # Errors
-/// When workers or virtual users cannot be made, or a threshold is about what does not exist. Failing iterations are
+/// # Errors Workers or virtual users cannot be created, or a threshold names an unknown metric. Failing iterations are
 /// results, not errors.
 pub async fn run(
     config: RunConfig,

@@ -1,7 +1,7 @@
-//! Thresholds: what must hold for a run to count as passed (docs/protocols/k6.md, Thresholds).
+//! Thresholds: conditions for a run to pass (docs/protocols/k6.md, Thresholds).
 //!
-//! They are checked before the run, when all metrics are known, and evaluated on merged metrics while it goes on
-//! and at its end.
+//! They are checked before the run, when all metrics are known, and evaluated on merged metrics during the run and at
+//! its end.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -24,7 +24,7 @@ pub const EVALUATE_EVERY: Duration = Duration::from_secs(2);
 /// What must hold, by metric: `http_req_duration` or `http_req_duration{status:200}`.
 pub type Rules = BTreeMap<String, Vec<Rule>>;
 
-/// One thing that must hold of a metric.
+/// One condition on a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// What it is.
@@ -40,11 +40,11 @@ pub struct Rule {
 pub struct Finding {
     /// The metric as the rule names it.
     pub metric: String,
-    /// Which metric that is.
+    /// The metric.
     pub id: MetricId,
-    /// The rule as it was written.
+    /// The rule as written.
     pub expression: String,
-    /// The aggregation as it was written, for example `p(95)`.
+    /// The aggregation as written, for example `p(95)`.
     pub aggregation: String,
     /// What it was compared with the limit: milliseconds, bytes, plain numbers or shares. `None` when the metric
     /// has no samples.
@@ -72,10 +72,9 @@ struct Watched {
 }
 
 impl Thresholds {
-    /// Checks the rules against the metrics that exist, and registers the sub-metrics that they ask for.
+    /// Checks the rules against the existing metrics, and registers their sub-metrics.
     ///
-    /// # Errors
-    /// When a metric does not exist, or has no such aggregation.
+    /// # Errors A metric does not exist, or has no such aggregation.
     pub fn new(rules: &Rules, registry: &mut Registry) -> Result<Self, ThresholdError> {
         let mut watched = Vec::new();
         for (name, rules) in rules {
@@ -103,7 +102,7 @@ impl Thresholds {
         Ok(Self { watched })
     }
 
-    /// Evaluates all rules of metrics with samples `elapsed` after the start; true when one of them ends the run.
+    /// Evaluates all rules of metrics with samples `elapsed` after the start. Returns true if one of them ends the run.
     pub fn evaluate(&mut self, metrics: &MetricSet, elapsed: Duration) -> bool {
         for watched in &mut self.watched {
             let Some(value) = metrics.value(watched.metric) else {
@@ -132,7 +131,7 @@ impl Thresholds {
         }
     }
 
-    /// How all rules stand, by metric.
+    /// The state of all rules, by metric.
     pub fn findings(&self) -> Vec<Finding> {
         let findings = self.watched.iter().map(|watched| Finding {
             metric: watched.name.clone(),

@@ -1,7 +1,7 @@
 //! The seam between *when* and *what*: a virtual user, whose iterations the run loop starts, times and ends.
 //!
-//! Native scenarios, scripts and scenario files all implement [`Vu`]. A virtual user lives on one worker
-//! thread for its whole life, so it needs neither `Send` nor locks.
+//! Native scenarios, scripts and scenario files all implement [`Vu`]. A virtual user lives on one worker thread for its
+//! whole life, so it needs neither `Send` nor locks.
 
 use std::{cell::Cell, fmt, future::Future, pin::Pin, rc::Rc, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ impl VuId {
     /// The first one.
     pub const FIRST: Self = Self(1);
 
-    /// The id of the virtual user at `index`, which counts from 0.
+    /// The id of the virtual user at `index`, counted from 0.
     pub(crate) fn from_index(index: u32) -> Self {
         Self(index.saturating_add(1))
     }
@@ -34,49 +34,49 @@ impl fmt::Display for VuId {
     }
 }
 
-/// What an iteration may know and use.
+/// The context of an iteration.
 ///
-/// A virtual user may run iterations of several scenarios, one after another, as in k6; so `scenario` can differ from
-/// iteration to iteration, and what the user keeps between them stays.
+/// A virtual user may run iterations of several scenarios, one after another, as in k6. So `scenario` can differ from
+/// iteration to iteration, while the user's own state stays.
 #[derive(Clone, Debug)]
 pub struct IterationContext {
     /// Who runs it.
     pub vu: VuId,
-    /// How many iterations this virtual user began before (k6's `__ITER`).
+    /// The number of earlier iterations of this virtual user (k6's `__ITER`).
     pub iteration: u64,
-    /// How many of them were of this scenario.
+    /// The number of those in this scenario.
     pub iteration_in_scenario: u64,
-    /// How many iterations of this scenario all virtual users together began before: unique in the run.
+    /// The number of earlier iterations of this scenario by all virtual users: unique in the run.
     pub scenario_iteration: u64,
     /// What it is a part of: the name, the function to call, environment and tags.
     pub scenario: Arc<Scenario>,
-    /// When the schedule wanted it to start. Latency of an open model counts from here.
+    /// The scheduled start. Latency of an open model counts from here.
     pub intended_start: Instant,
     /// When it started.
     pub start: Instant,
     /// Whether it has to end.
     pub cancellation: Cancellation,
-    /// Where it records metrics; has the tags of the run and of the scenario. Clone it for tasks of its own.
+    /// The recorder for metrics, with the tags of the run and of the scenario. Clone it for other tasks.
     pub metrics: Recorder,
     /// The run that it is a part of.
     pub run: RunHandle,
 }
 
 impl IterationContext {
-    /// How late the generator itself was.
+    /// The delay of the generator itself.
     pub fn lateness(&self) -> Duration {
         self.start.saturating_duration_since(self.intended_start)
     }
 }
 
-/// Tells an iteration that it has to end. Clones share one state.
+/// Tells an iteration that it has to end. All clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation {
     is_cancelled: Rc<Cell<bool>>,
 }
 
 impl Cancellation {
-    /// Whether the iteration has to end. Then the poll that sees it is the last one.
+    /// Whether the iteration has to end. The poll that sees it is the last one.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.get()
     }
@@ -86,16 +86,16 @@ impl Cancellation {
     }
 }
 
-/// Why an iteration did not end well.
+/// Why an iteration failed or was interrupted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IterationError {
-    /// It ended early by failure (k6's `fail()` or an exception). It still counts as complete.
+    /// It ended early by a failure (k6's `fail()` or an exception). It still counts as complete.
     #[error("{reason}")]
     Failed {
         /// What failed, for people. Keep it free of ids and times, so that equal failures can be counted together.
         reason: String,
     },
-    /// It was cut short, by its cancellation or because it aborted the run. It counts as interrupted.
+    /// It was interrupted, by its cancellation or because it aborted the run. It counts as interrupted.
     #[error("interrupted")]
     Interrupted,
 }
@@ -109,39 +109,38 @@ impl IterationError {
     }
 }
 
-/// One iteration under way.
+/// One iteration in progress.
 pub type Iteration<'a> = Pin<Box<dyn Future<Output = Result<(), IterationError>> + 'a>>;
 
 /// One virtual user.
 pub trait Vu {
     /// Runs the scenario once.
     ///
-    /// Cancellation: when the user has to stop (its grace is over, the run ends, its controller takes it away), the
-    /// context's [`Cancellation`] is set, the future is polled once more, so that it can end in its own way, and is
-    /// then dropped at its current `await`, whatever that poll returned; the iteration counts as interrupted. The
-    /// user is dropped with it or gets another call later. Whatever must not outlive the iteration (sockets, tasks)
-    /// belongs to the future and ends in its drop. A future that never returns from a poll cannot be interrupted and
+    /// Cancellation: when the user has to stop (its grace is over, the run ends, its controller removes it), the
+    /// context's [`Cancellation`] is set. The future is polled once more, so that it can end in its own way, and is
+    /// then dropped at its current `await`, whatever that poll returned. The iteration counts as interrupted. The user
+    /// is dropped with it or gets another call later. Resources that must not outlive the iteration (sockets, tasks)
+    /// belong to the future and end in its drop. A future that never returns from a poll cannot be interrupted and
     /// holds up all users of its worker.
     fn iterate<'a>(&'a mut self, context: &'a mut IterationContext) -> Iteration<'a>;
 }
 
 /// Makes the virtual users of a run; shared by all workers.
 pub trait VuFactory: Send + Sync {
-    /// Makes the user `vu` on the worker that it will stay on: before the run starts, or during it when an executor
+    /// Creates the user `vu` on the worker where it will stay: before the run starts, or during it when an executor
     /// needs more.
     ///
-    /// # Errors
-    /// The reason, for people. The run then does not start, or goes on without the user.
+    /// # Errors The reason, for people. The run then does not start, or continues without the user.
     fn create(&self, vu: VuId) -> Result<Box<dyn Vu>, String>;
 }
 
-/// One of the two functions around a run, under way.
+/// One of the two functions around a run, in progress.
 pub type StageFuture<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
 
-/// What is done once before the first iteration and once after the last one (k6's `setup` and `teardown`). Both run
-/// on the thread of the run loop and have the plan's time limits.
+/// Functions that run once before the first iteration and once after the last one (k6's `setup` and `teardown`). Both
+/// run on the thread of the run loop and have the plan's time limits.
 pub trait Lifecycle {
-    /// Done when all virtual users are made. An error ends the run before it starts.
+    /// Called when all virtual users exist. An error ends the run before it starts.
     fn setup(&mut self, metrics: Recorder, run: RunHandle) -> StageFuture<'_> {
         drop((metrics, run));
         Box::pin(std::future::ready(Ok(())))

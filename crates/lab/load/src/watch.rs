@@ -1,9 +1,9 @@
-//! What the target of a load run costs, beside the load: CPU time, memory, threads, open files, or what it says itself.
+//! The resource use of a target during a load run: CPU time, memory, threads, open files, or its own metrics.
 //!
-//! A [`Target`] is what was typed: a process, a port, a control group or a page of metrics. [`Sampling`] looks at all of
-//! them once per second, each on a thread of its own, and comes to one [`Account`] for each. A [`Watch`] is for who
-//! wants to know a cost between two moments of its own choice. Processes are found and read in `tree`, groups in
-//! `cgroup`, pages in `endpoint`; what is read is added to a [`Record`], whose memory is bounded.
+//! A [`Target`] is parsed from the command line: a process, a port, a control group or a page of metrics. [`Sampling`]
+//! samples all of them once per second, each on a thread of its own, and makes one [`Account`] for each. A [`Watch`] is
+//! for callers that need the use between two moments of their own choice. Processes are found and read in `tree`,
+//! groups in `cgroup`, pages in `endpoint`; readings are added to a [`Record`], whose memory is bounded.
 
 mod cgroup;
 mod choice;
@@ -40,11 +40,11 @@ pub use self::{
     tree::own_rss_bytes,
 };
 
-/// Looks at the processes of one target whenever it is asked to.
+/// Samples the processes of one target on request.
 #[derive(Debug)]
 pub struct Watch(Local);
 
-/// What can be had at any moment.
+/// A target that can be sampled at any moment.
 #[derive(Debug)]
 enum Local {
     Tree(ProcessTree),
@@ -52,10 +52,9 @@ enum Local {
 }
 
 impl Watch {
-    /// Finds what is at `place` now; `None` for a page of metrics, which cannot be had at a given moment.
+    /// Finds the target at `place`. `None` for a page of metrics, which cannot be sampled at a given moment.
     ///
-    /// # Errors
-    /// When there is nothing at this place.
+    /// # Errors There is no such target.
     pub fn attach(place: &Place) -> Result<Option<Self>, WatchError> {
         let local = match place {
             Place::Process(pid) => Local::Tree(ProcessTree::attach(Root::Process(*pid))?),
@@ -66,10 +65,9 @@ impl Watch {
         Ok(Some(Self(local)))
     }
 
-    /// Measures now, in a few milliseconds.
+    /// Takes a sample, in a few milliseconds.
     ///
-    /// # Errors
-    /// [`WatchError::Ended`] when what the watch began with is gone.
+    /// # Errors [`WatchError::Ended`] if the target of the watch is gone.
     pub fn sample(&mut self) -> Result<Sample, WatchError> {
         match &mut self.0 {
             Local::Tree(tree) => tree.sample(),

@@ -1,9 +1,9 @@
-//! k6's `constant-arrival-rate` and `ramping-arrival-rate`: iterations start when the area under the curve of
-//! the rate says so, whatever the ones before them do.
+//! k6's `constant-arrival-rate` and `ramping-arrival-rate`: an iteration starts when the area under the curve of the
+//! rate reaches its number, whether or not earlier ones have ended.
 //!
-//! All arithmetic is on integers, so a start is exact to the nanosecond and nothing accumulates. Lengths are in
-//! nanoseconds and areas in 1/(2·`time_unit`) of an iteration: a stage of `d` ns from rate `a` to rate `b` has
-//! the area `(a + b)·d`, and up to the moment `x` within it `2·a·x + (b − a)·x²/d`.
+//! All arithmetic is on integers, so a start is exact to the nanosecond and errors do not accumulate. Lengths are in
+//! nanoseconds and areas in 1/(2·`time_unit`) of an iteration: a stage of `d` ns from rate `a` to rate `b` has the area
+//! `(a + b)·d`, and up to the moment `x` within it `2·a·x + (b − a)·x²/d`.
 
 use std::time::Duration;
 
@@ -16,19 +16,20 @@ use self::poisson::Poisson;
 /// A straight line to `target` iterations per time unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateStage {
-    /// How long the change takes; zero is a jump.
+    /// The duration of the change; zero is a jump.
     pub duration: Duration,
     /// Iterations per time unit at the end of the stage.
     pub target: u64,
 }
 
-/// When which iteration of an open model starts. Pure: all times count from the start of the scenario.
+/// The start times of the iterations of an open model. Pure: all times count from the start of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrivals {
     ramps: Vec<Ramp>,
     /// Area of one iteration: twice the time unit in nanoseconds.
     iteration_area: i128,
-    /// Which iteration starts at area 0. A constant rate starts its first one at once, a ramp when the area is 1.
+    /// The area at which the first iteration starts. A constant rate starts its first one at once, a ramp when the area
+    /// is 1.
     first: i128,
     n_total: u64,
     duration: Duration,
@@ -36,7 +37,7 @@ pub struct Arrivals {
     poisson: Option<Poisson>,
 }
 
-/// A stage with what came before it.
+/// A stage and the totals before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ramp {
     begin_ns: i128,
@@ -51,11 +52,9 @@ struct Ramp {
 const MAX_PRODUCT: i128 = i128::MAX / 8;
 
 impl Arrivals {
-    /// `rate` iterations per `time_unit`; iteration `k` (from 0) starts at `k·time_unit/rate`, all before
-    /// `duration`.
+    /// `rate` iterations per `time_unit`; iteration `k` (from 0) starts at `k·time_unit/rate`, all before `duration`.
     ///
-    /// # Errors
-    /// When nothing would start, or when numbers are beyond all reason.
+    /// # Errors No iteration would start, or a number is far too large.
     pub fn constant(rate: u64, time_unit: Duration, duration: Duration) -> Result<Self, ArrivalsError> {
         let stage = RateStage {
             duration,
@@ -66,8 +65,7 @@ impl Arrivals {
 
     /// From `start_rate` through `stages`; iteration `k` (from 0) starts when the area is `k + 1`.
     ///
-    /// # Errors
-    /// As for [`Self::constant`].
+    /// # Errors As for [`Self::constant`].
     pub fn ramping(
         start_rate: u64,
         time_unit: Duration,
@@ -76,11 +74,10 @@ impl Arrivals {
         Self::new(start_rate, time_unit, stages, 1)
     }
 
-    /// The same curve of rates with arrivals at random: a Poisson process, whose gaps are exponential. How many there are
-    /// is random, too, and may be none; the mean is the area under the curve. Equal seeds give equal arrivals.
+    /// This curve of rates with random arrivals: a Poisson process, whose gaps are exponential. The number of arrivals
+    /// is random, too, and may be zero; its mean is the area under the curve. Equal seeds give equal arrivals.
     ///
-    /// # Errors
-    /// [`ArrivalsError::TooLarge`] when more than 50 million are to be expected.
+    /// # Errors [`ArrivalsError::TooLarge`] if more than 50 million are expected.
     pub fn at_random(self, seed: u64) -> Result<Self, ArrivalsError> {
         let end = self.ramps.last().map_or(0, Ramp::end_area);
         let poisson = Poisson::new(seed, self.iteration_area, end)?;
@@ -91,7 +88,7 @@ impl Arrivals {
         })
     }
 
-    /// The same arrivals without those at `end` and later: a curve that is cut off.
+    /// The arrivals before `end`: a curve that is cut off.
     #[must_use]
     pub fn until(self, end: Duration) -> Self {
         Self {
@@ -130,7 +127,7 @@ impl Arrivals {
             (_, 0) => return Err(ArrivalsError::NoRate),
             _ => {}
         }
-        // A constant rate starts nothing at the very end; a ramp may reach its last iteration there.
+        // A constant rate starts no iteration at the very end; a ramp may reach its last iteration there.
         let n_total = if first == 0 {
             (area + iteration_area - 1) / iteration_area
         } else {
@@ -152,12 +149,12 @@ impl Arrivals {
         }
     }
 
-    /// How many iterations are to start in all.
+    /// The total number of iterations.
     pub fn n_total(&self) -> u64 {
         self.n_total
     }
 
-    /// How many stages there are, jumps left out.
+    /// The number of stages, without jumps.
     pub fn n_stages(&self) -> usize {
         self.ramps.len()
     }
@@ -188,7 +185,7 @@ impl Arrivals {
         self.duration
     }
 
-    /// When iteration `index` (from 0) starts: the first nanosecond at which the area is reached; `None` beyond the
+    /// The start of iteration `index` (from 0): the first nanosecond at which the area is reached. `None` after the
     /// last one.
     pub fn start(&self, index: u64) -> Option<Duration> {
         if index >= self.n_total {
@@ -207,7 +204,7 @@ impl Arrivals {
         Duration::from_nanos(u64::try_from(ns).expect("not after the end, which fits"))
     }
 
-    /// How many iterations start before `at`.
+    /// The number of iterations that start before `at`.
     pub fn n_before(&self, at: Duration) -> u64 {
         let Some(last_ns) = i128::try_from(at.as_nanos())
             .unwrap_or(i128::MAX)

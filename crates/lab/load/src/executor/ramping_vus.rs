@@ -1,10 +1,9 @@
 //! k6's `ramping-vus`: the number of active virtual users follows straight lines between stages.
 //!
-//! Within a stage from `a` to `b` users over duration `d` the number becomes `k` at the moment when the line
-//! reaches `k`: `stage end − d · (b − k) / (b − a)`, in both directions. A stage of no duration is a jump. The
-//! highest user is the first to stop. A user that has to stop finishes its iteration within
-//! `graceful_ramp_down`, and no later than `graceful_stop` after the last stage; after that the iteration is
-//! interrupted.
+//! Within a stage from `a` to `b` users over duration `d` the number becomes `k` at the moment when the line reaches
+//! `k`: `stage end − d · (b − k) / (b − a)`, in both directions. A stage of no duration is a jump. The highest user
+//! stops first. A user that has to stop finishes its iteration within `graceful_ramp_down`, and no later than
+//! `graceful_stop` after the last stage; after that the iteration is interrupted.
 
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use super::{GRACE, MAX_VUS, Window};
 /// A straight line to `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// How long the change takes; zero is a jump.
+    /// The duration of the change; zero is a jump.
     pub duration: Duration,
     /// Active virtual users at the end of the stage.
     pub target: u32,
@@ -49,7 +48,7 @@ pub struct RampingVus {
     graceful_stop: Duration,
 }
 
-/// A stage with where it begins.
+/// A stage and its beginning.
 #[derive(Clone, Copy, Debug)]
 struct Ramp {
     begin: Duration,
@@ -59,10 +58,9 @@ struct Ramp {
 }
 
 impl RampingVus {
-    /// Begins with `start_vus` and goes through `stages`; both graceful periods are 30 s.
+    /// A schedule that begins with `start_vus` and goes through `stages`; both graceful periods are 30 s.
     ///
-    /// # Errors
-    /// When nothing would run, or when numbers are beyond all reason.
+    /// # Errors No user would run, or a number is far too large.
     pub fn new(start_vus: u32, stages: Vec<Stage>) -> Result<Self, ScheduleError> {
         let total = stages
             .iter()
@@ -94,7 +92,7 @@ impl RampingVus {
         }
     }
 
-    /// How long iterations may go on after the last stage.
+    /// How long iterations may continue after the last stage.
     #[must_use]
     pub fn graceful_stop(self, graceful_stop: Duration) -> Self {
         Self {
@@ -103,7 +101,7 @@ impl RampingVus {
         }
     }
 
-    /// How many stages there are.
+    /// The number of stages.
     pub fn n_stages(&self) -> usize {
         self.stages.len()
     }
@@ -119,26 +117,27 @@ impl RampingVus {
         self.duration
     }
 
-    /// When the last iteration is interrupted at the latest.
+    /// The latest time at which the last iteration is interrupted.
     pub fn max_duration(&self) -> Duration {
         self.duration.saturating_add(self.graceful_stop)
     }
 
-    /// How many virtual users must exist (k6's `vus_max`): the highest number that the line touches, also for no time.
+    /// The number of virtual users that must exist (k6's `vus_max`): the highest number that the line touches, even for
+    /// no time.
     pub fn max_vus(&self) -> u32 {
         let targets = self.stages.iter().map(|stage| stage.target);
         targets.fold(self.start_vus, u32::max)
     }
 
-    /// How many virtual users are planned to be active at `at`; zero from [`Self::duration`] on.
+    /// The planned number of active virtual users at `at`. Zero from [`Self::duration`] on.
     pub fn n_planned(&self, at: Duration) -> u32 {
         self.ramps()
             .find(|ramp| at < ramp.end())
             .map_or(0, |ramp| ramp.n_planned(at - ramp.begin))
     }
 
-    /// The windows of the virtual user number `index` (from 0) in the order of time: at most one more than there
-    /// are stages. A user that the line only touches has one of no length: it is made, as in k6, and has nothing to do.
+    /// The windows of virtual user number `index` (from 0) in the order of time: at most one more than the number of
+    /// stages. A user that the line only touches has a window of no length: it is created, as in k6, and never runs.
     pub fn windows(&self, index: u32) -> Vec<Window> {
         let mut windows: Vec<Window> = Vec::new();
         let window = |(start, stop)| Window {
@@ -159,7 +158,7 @@ impl RampingVus {
         windows
     }
 
-    /// Stretches of activity within each stage, also of no length; a later one may begin where an earlier one ends.
+    /// Periods of activity within each stage, also of no length. A later one may begin where an earlier one ends.
     fn active_times(&self, index: u32) -> impl Iterator<Item = (Duration, Duration)> {
         self.ramps().filter_map(move |ramp| {
             let (start, stop) = ramp.active_time(index)?;
@@ -212,7 +211,7 @@ impl Ramp {
         }
     }
 
-    /// When the user `index` is active within the stage, in time since its begin; `None` when it never is.
+    /// When the user `index` is active within the stage, in time since its beginning. `None` if never.
     fn active_time(&self, index: u32) -> Option<(Duration, Duration)> {
         let (starts_active, ends_active) = (index < self.from, index < self.target);
         match (starts_active, ends_active) {
@@ -223,7 +222,7 @@ impl Ramp {
         }
     }
 
-    /// When the `n`-th change by one is reached: the first nanosecond at which [`Self::n_planned`] says so.
+    /// When the `n`-th change by one occurs: the first nanosecond at which [`Self::n_planned`] has changed.
     fn time_of_step(&self, n: u32) -> Duration {
         let ns =
             (u128::from(n) * self.duration.as_nanos()).div_ceil(u128::from(self.from.abs_diff(self.target)));

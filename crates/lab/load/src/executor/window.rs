@@ -1,16 +1,16 @@
-//! When one virtual user is planned to be active.
+//! The planned activity of one virtual user.
 
 use std::time::Duration;
 
-/// A stretch of time in which one virtual user is planned to be active. All times count from the absolute start
-/// of the run, so a late start of one iteration never moves what comes after it.
+/// A period in which one virtual user is planned to be active. All times count from the absolute start of the run, so a
+/// late start of one iteration never moves later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// From here on the virtual user begins iterations.
     pub start: Duration,
-    /// From here on it begins no further iteration; the current one may finish.
+    /// From here on the user begins no further iteration; the current one may finish.
     pub stop: Duration,
-    /// An iteration of this window that still runs now is interrupted. When the virtual user is planned again
-    /// before its grace has passed, the iteration may run on into the next window and has that one's grace.
+    /// An iteration of this window that still runs now is interrupted. If the virtual user is planned again before its
+    /// grace has passed, the iteration may continue into the next window and gets its grace.
     pub interrupt: Duration,
 }

@@ -1,10 +1,10 @@
-//! What was seen of the generator in one period.
+//! Evidence about the generator in one period.
 
 use std::time::Duration;
 
 use crate::histogram::Histogram;
 
-/// What a [`Monitor`](super::Monitor) saw in one period: the whole run, or one step of it.
+/// The observations of a [`Monitor`](super::Monitor) in one period: the whole run, or one step of it.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     /// Length of the period.
@@ -13,11 +13,11 @@ pub struct Evidence {
     pub cpu: Duration,
     /// Share (0 to 1) of the period that the busiest worker spent in windows with at least [`BUSY_SHARE`](super::BUSY_SHARE).
     pub busy_time_share: f64,
-    /// The busiest window of any worker, as share (0 to 1) of one core.
+    /// The busiest window of any worker, as a share (0 to 1) of one core.
     pub busiest_share: f64,
     /// How late the ticks of all workers fired.
     pub lateness: Histogram,
-    /// Share (0 to 1) of all cores of the machine that nobody used; `None` when `/proc/stat` does not tell.
+    /// The idle share (0 to 1) of all cores of the machine. `None` if `/proc/stat` does not provide it.
     pub machine_idle_share: Option<f64>,
 }
 

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::Evidence;
 
-/// From this share of its wall time on, a worker's thread counts as busy.
+/// The share of its wall time from which on a worker's thread counts as busy.
 ///
-/// Reason: the waiting time in front of a single queue grows with 1 / (1 − busy share), so it is ten times
-/// the service time here and without bound above.
+/// Reason: the waiting time in front of a single queue grows with 1 / (1 − busy share), so it is ten times the service
+/// time here and without bound above.
 pub const BUSY_SHARE: f64 = 0.9;
 
-/// Share of the run in busy windows from which on the run is marked.
+/// The share of the run in busy windows from which on the generator counts as saturated.
 ///
 /// Reason: the p95 of a summary is shaped by one sample in twenty.
 pub const BUSY_TIME_SHARE: f64 = 0.05;
@@ -23,43 +23,42 @@ pub const BUSY_TIME_SHARE: f64 = 0.05;
 /// that is fully used yet fair, and no percentile that a person compares hangs on less.
 pub const LATENESS: Duration = Duration::from_millis(20);
 
-/// A tick may be late by this share of the reported latency before it matters. Reason: it then explains less
-/// than the first digit of the figure.
+/// How late a tick may be before it matters: this fraction of the reported latency. Reason: it then explains less than
+/// the first digit of the figure.
 const LATENESS_OF_LATENCY: u32 = 10;
 
 /// Share of late ticks from which on the run is marked. Reason: it reaches the p99 of the report.
 pub const LATE_TICK_SHARE: f64 = 0.01;
 
-/// Share of the planned starts that may be dropped before the run is marked. Reason: whoever was dropped would have
+/// The share of dropped starts from which on the generator counts as saturated. Reason: dropped iterations would have
 /// waited longest, so from here on the p99 is no longer that of all arrivals.
 pub const DROPPED_SHARE: f64 = 0.01;
 
-/// Below this idle share the machine counts as fully used. Reason: the idle share of `/proc/stat` comes in
-/// ticks of 10 ms and rarely reads as 0 even under full load.
+/// The idle share below which the machine counts as fully used. Reason: the idle share of `/proc/stat` comes in ticks
+/// of 10 ms and rarely reads as 0 even under full load.
 pub const NO_IDLE_SHARE: f64 = 0.05;
 
-/// Whether the generator limited the run, and how that is known.
+/// Whether the generator was saturated, and the symptoms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
     /// True when the figures of the run are not the target's alone.
     pub saturated: bool,
-    /// One sentence per finding: what was seen, what it means, what to do. Empty for a healthy run.
+    /// One sentence per finding: the observation, its meaning, and what to do. Empty for a healthy run.
     pub reasons: Vec<String>,
 }
 
-/// What became of the iterations that a schedule wanted at certain moments; none for a run without one.
+/// The fate of scheduled iterations. All zero for a run without a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// Iterations whose moment came.
+    /// Iterations whose scheduled time came.
     pub n_due: u64,
-    /// Those of them that no virtual user was free for.
+    /// Those without a free virtual user.
     pub n_dropped: u64,
 }
 
 /// Judges a period by the rules of the [module](super).
 ///
-/// `reported_latency` is the latency that the caller is about to report as its main figure (its p95, say);
-/// `None` when it reports none.
+/// `reported_latency` is the caller's main figure (its p95, say). `None` if it reports none.
 pub fn judge(evidence: &Evidence, schedule: Schedule, reported_latency: Option<Duration>) -> Health {
     let reasons: Vec<_> = [
         busy(evidence),
@@ -75,7 +74,7 @@ pub fn judge(evidence: &Evidence, schedule: Schedule, reported_latency: Option<D
     }
 }
 
-/// The first rule alone: what was seen when the workers had no room.
+/// The first rule alone: the finding if the workers were overloaded.
 pub fn busy(evidence: &Evidence) -> Option<String> {
     let is_busy = evidence.busy_time_share >= BUSY_TIME_SHARE;
     is_busy.then(|| {
@@ -89,7 +88,7 @@ pub fn busy(evidence: &Evidence) -> Option<String> {
     })
 }
 
-/// The second rule alone: what was seen when latencies contain the generator's own delay.
+/// The second rule alone: the finding if latencies contain the generator's own delay.
 pub fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<String> {
     let tolerance = LATENESS.max(reported_latency.unwrap_or_default() / LATENESS_OF_LATENCY);
     let n_late = evidence.lateness.n_at_or_above(tolerance);
@@ -105,7 +104,7 @@ pub fn late(evidence: &Evidence, reported_latency: Option<Duration>) -> Option<S
     })
 }
 
-/// The third rule alone: what was seen when less was started than planned.
+/// The third rule alone: the finding if fewer iterations started than planned.
 pub fn dropped(schedule: Schedule) -> Option<String> {
     let Schedule { n_due, n_dropped } = schedule;
     let share = n_dropped as f64 / n_due.max(1) as f64;

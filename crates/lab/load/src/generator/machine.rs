@@ -1,4 +1,4 @@
-//! How much CPU the whole machine has left, from the first line of `/proc/stat` (proc(5)).
+//! The idle CPU of the whole machine, from the first line of `/proc/stat` (proc(5)).
 
 use std::fs;
 
@@ -10,13 +10,13 @@ pub(super) struct MachineCpu {
 }
 
 impl MachineCpu {
-    /// `None` where `/proc` is missing or hidden.
+    /// `None` if `/proc` is missing or hidden.
     pub(super) fn read() -> Option<Self> {
         Self::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// Waiting for a disk counts as idle, time stolen by other guests of the host does not. The columns of
-    /// guest time are left out, because the kernel has them in `user` and `nice` already.
+    /// Parses the line. Waiting for a disk counts as idle, time stolen by other guests of the host does not. The
+    /// columns of guest time are ignored, because the kernel includes them in `user` and `nice`.
     fn parse(stat: &str) -> Option<Self> {
         let ticks = stat.lines().next()?.strip_prefix("cpu ")?;
         let ticks: Vec<u64> = ticks
@@ -33,7 +33,7 @@ impl MachineCpu {
         })
     }
 
-    /// Share (0 to 1) of all cores that was idle between two readings; `None` within one clock tick.
+    /// The idle share (0 to 1) of all cores between two readings. `None` within one clock tick.
     pub(super) fn idle_share_since(self, earlier: Self) -> Option<f64> {
         let total = self.total.checked_sub(earlier.total).filter(|&total| total > 0)?;
         Some((self.idle.saturating_sub(earlier.idle) as f64 / total as f64).min(1.0))

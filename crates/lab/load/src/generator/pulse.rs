@@ -1,4 +1,4 @@
-//! The account of one worker: how late its ticks fired, and how busy its thread was.
+//! The health of one worker: how late its ticks fired, and how busy its thread was.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use crate::histogram::Histogram;
 
 /// Planned time between two ticks of a worker.
 ///
-/// Reason: fine enough to see a delay of [`super::LATENESS`], and 100 wake-ups per second are few beside the
-/// messages of a load test.
+/// Reason: short enough to see a delay of [`super::LATENESS`], and 100 wake-ups per second are few beside the messages
+/// of a load test.
 pub const TICK: Duration = Duration::from_millis(10);
 
-/// A window of the busy share. Reason: the granularity of progress lines and of what a user calls a peak.
+/// A window of the busy share. Reason: the granularity of progress lines and of peaks that users care about.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// A period's last, shorter window counts from this length on. Reason: ten ticks; less says nothing.
+/// The least length of a period's last, shorter window. Reason: ten ticks; fewer say nothing.
 const SHORTEST_WINDOW: Duration = Duration::from_millis(100);
 
 /// Ticks at absolute times; a tick that was missed is delivered late and never skipped, so that each stall has
@@ -27,7 +27,7 @@ pub(super) fn interval() -> Interval {
     interval
 }
 
-/// A wall clock reading and the thread's CPU clock reading beside it.
+/// A reading of the wall clock and of the thread's CPU clock at the same moment.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     at: Instant,
@@ -37,7 +37,7 @@ struct Reading {
 #[derive(Debug)]
 pub(super) struct Pulse {
     lateness: Histogram,
-    /// The latest tick since somebody asked.
+    /// The latest tick since the last query.
     latest: Option<Duration>,
     /// Begin of the open window and the latest reading; `None` before the first tick.
     window: Option<(Reading, Reading)>,
@@ -68,7 +68,7 @@ impl Pulse {
         self.close_window(WINDOW);
     }
 
-    /// How late the latest tick since the last call fired; `None` without ticks.
+    /// How late the latest tick since the last call fired. `None` without ticks.
     pub(super) fn take_latest(&mut self) -> Option<Duration> {
         self.latest.take()
     }

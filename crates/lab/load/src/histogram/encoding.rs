@@ -1,7 +1,7 @@
 //! Histograms as text: the format that the HdrHistogram libraries of all languages share (V2, deflated, in base64).
 //!
-//! Ours, because what is read comes from files: the library's decoder takes sizes from the file at their word, up to 4 GB,
-//! and its feature brings three more crates. Its own encoder and decoder are what the tests compare with.
+//! The code is ours because its input comes from files: the library's decoder trusts the sizes in the file, up to 4 GB,
+//! and its feature brings three more crates. Tests compare with the library's own encoder and decoder.
 
 use std::io::{Read, Write};
 
@@ -13,7 +13,7 @@ use super::{HIGHEST_NUMBER, Histogram, SIGNIFICANT_DIGITS};
 /// First word of the format.
 const COOKIE: u32 = 0x1c84_9313;
 
-/// First word of what is deflated.
+/// First word of the compressed data.
 const DEFLATED_COOKIE: u32 = 0x1c84_9314;
 
 /// Cookie, length of the counts, offset, digits, lowest and highest value, ratio.
@@ -28,7 +28,7 @@ const MAX_LENGTH: usize = HEADER_LENGTH + 9 * MAX_COUNTERS;
 /// Values below this have a counter each; it is twice the number of counters in each later bucket.
 const N_SINGLE: u64 = 2048;
 
-/// Why a text is no histogram.
+/// Why a text is not a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The text is not base64.
@@ -37,10 +37,10 @@ pub enum DecodeError {
     /// What is encoded is not an HdrHistogram of version 2, deflated.
     #[error("not an encoded HdrHistogram (version 2, deflated)")]
     NotAHistogram,
-    /// It is one, and not of the kind that this program writes.
+    /// A histogram, but not of the kind that this program writes.
     #[error("not a histogram of whole numbers from 1 with 3 significant digits")]
     OtherResolution,
-    /// It ends too early, or holds what no histogram does.
+    /// The text ends too early, or has invalid contents.
     #[error("a damaged histogram")]
     Damaged,
 }
@@ -58,14 +58,14 @@ impl Histogram {
         STANDARD.encode(bytes)
     }
 
-    /// What [`Self::encode`] has written. The histogram grows with what is recorded to it.
+    /// Decodes the result of [`Self::encode`]. The histogram grows with further samples.
     ///
-    /// # Errors
-    /// When the text is none, or of a histogram with other digits. It takes at most a megabyte, whatever it says.
+    /// # Errors The text is invalid, or a histogram with other digits. Decoding takes at most a megabyte, whatever the
+    /// text says.
     pub fn decode(text: &str) -> Result<Self, DecodeError> {
         let bytes = STANDARD.decode(text).map_err(|_| DecodeError::NotBase64)?;
         let (cookie, rest) = bytes.split_first_chunk().ok_or(DecodeError::NotAHistogram)?;
-        // The length of what is deflated is what there is.
+        // The length of the compressed data is ignored; the rest of the text is used.
         let (_, deflated) = rest.split_first_chunk::<4>().ok_or(DecodeError::NotAHistogram)?;
         if u32::from_be_bytes(*cookie) != DEFLATED_COOKIE {
             return Err(DecodeError::NotAHistogram);
@@ -85,14 +85,14 @@ impl Histogram {
             let at = index_of(value);
             match at - next {
                 0 => {}
-                // A single zero is a count, as the other libraries write it.
+                // A single zero is a count, as in the other libraries.
                 1 => write_number(&mut counts, 0),
                 gap => write_number(
                     &mut counts,
                     -i64::try_from(gap).expect("there are far fewer counters"),
                 ),
             }
-            // More samples than that would take a century.
+            // More samples than fit would take a century.
             write_number(&mut counts, i64::try_from(n).unwrap_or(i64::MAX));
             next = at + 1;
         }
@@ -164,7 +164,7 @@ impl Histogram {
     }
 }
 
-/// The position of the counter of a value: with 3 digits, values from 2^(10+k) on share one per 2^k.
+/// The index of a value's counter: with 3 digits, values from 2^(10+k) on have one counter per 2^k.
 fn index_of(value: u64) -> u64 {
     if value < N_SINGLE {
         return value;
@@ -184,7 +184,7 @@ fn value_at(index: u64) -> Option<u64> {
     (shift <= 53).then(|| within << shift)
 }
 
-/// ZigZag and LEB128, in nine bytes at the most: the last one has all of its eight bits.
+/// Writes ZigZag and LEB128, in nine bytes at most: the last one uses all eight bits.
 fn write_number(bytes: &mut Vec<u8>, number: i64) {
     let mut rest = ((number << 1) ^ (number >> 63)) as u64;
     for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! Histograms: exact counts, bounded error, nothing dropped.
+//! Histograms: exact counts, bounded error, no lost samples.
 
 use super::*;
 

@@ -5,30 +5,28 @@ use super::{Contains, CounterId, GaugeId, RateId, RegisterError, Registry, Trend
 /// What every run records.
 #[derive(Clone, Copy, Debug)]
 pub struct Execution {
-    /// Iterations that ended by themselves.
+    /// Iterations that ran to their end.
     pub iterations: CounterId,
     /// From the actual start of an iteration to its end.
     pub iteration_duration: TrendId,
-    /// From the moment at which the schedule of an arrival executor wanted an iteration to its end: the latency
-    /// that a real arrival would have seen. Not in k6.
+    /// From an iteration's scheduled start to its end: the latency of a real arrival. Not in k6.
     pub iteration_duration_scheduled: TrendId,
     /// From that moment to the actual start: the generator's own lateness. Not in k6.
     pub iteration_lateness: TrendId,
-    /// Iterations that the schedule wanted and that no virtual user was free for.
+    /// Scheduled iterations without a free virtual user.
     pub dropped_iterations: CounterId,
     /// Virtual users that are active.
     pub vus: GaugeId,
     /// Virtual users that exist.
     pub vus_max: GaugeId,
-    /// How long groups took.
+    /// Durations of groups.
     pub group_duration: TrendId,
 }
 
 impl Execution {
-    /// Registers them.
+    /// Registers the metrics.
     ///
-    /// # Errors
-    /// When one of the names stands for another kind of metric; so also for the other sets below.
+    /// # Errors A name is in use for another kind of metric. This applies to the other sets below, too.
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         registry.rate("checks")?;
         Ok(Self {
@@ -54,10 +52,9 @@ pub struct Data {
 }
 
 impl Data {
-    /// Registers them.
+    /// Registers the metrics.
     ///
-    /// # Errors
-    /// As for [`Execution::register`].
+    /// # Errors As for [`Execution::register`].
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         Ok(Self {
             sent: registry.counter("data_sent", Contains::Data)?,
@@ -69,7 +66,7 @@ impl Data {
 /// Requests over HTTP.
 #[derive(Clone, Copy, Debug)]
 pub struct Http {
-    /// Requests, those that follow redirects included.
+    /// Requests, including those that follow redirects.
     pub reqs: CounterId,
     /// Sending, waiting and receiving together.
     pub duration: TrendId,
@@ -85,15 +82,14 @@ pub struct Http {
     pub waiting: TrendId,
     /// Reading the response.
     pub receiving: TrendId,
-    /// Requests with an unexpected response, or none.
+    /// Requests with an unexpected response or none.
     pub failed: RateId,
 }
 
 impl Http {
-    /// Registers them.
+    /// Registers the metrics.
     ///
-    /// # Errors
-    /// As for [`Execution::register`].
+    /// # Errors As for [`Execution::register`].
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         Ok(Self {
             reqs: registry.counter("http_reqs", Contains::Default)?,
@@ -127,10 +123,9 @@ pub struct WebSocket {
 }
 
 impl WebSocket {
-    /// Registers them.
+    /// Registers the metrics.
     ///
-    /// # Errors
-    /// As for [`Execution::register`].
+    /// # Errors As for [`Execution::register`].
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         Ok(Self {
             sessions: registry.counter("ws_sessions", Contains::Default)?,
@@ -155,10 +150,9 @@ pub struct Cable {
 }
 
 impl Cable {
-    /// Registers them.
+    /// Registers the metrics.
     ///
-    /// # Errors
-    /// As for [`Execution::register`].
+    /// # Errors As for [`Execution::register`].
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         Ok(Self {
             subscribe_duration: registry.trend("cable_subscribe_duration")?,

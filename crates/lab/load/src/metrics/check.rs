@@ -1,4 +1,4 @@
-//! A named yes-or-no question that virtual users answer (k6's `check`). A failed check fails nothing else.
+//! A named yes-or-no question that virtual users answer (k6's `check`). A failed check does not fail the iteration.
 
 /// The answers to one check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Check {
     }
 }
 
-/// Which check it is: the same text in two groups makes two checks.
+/// The identity of a check: one text in two groups makes two checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckName {
     /// Path of the group, `::outer::inner`; empty outside of groups.

@@ -1,7 +1,7 @@
-//! What appears during a run under names that nobody registered before it: a name may hold a status, an error in the
-//! server's own words, or be made up by a script.
+//! Metrics that appear during a run, under unregistered names: a name may hold a status, an error in the server's own
+//! words, or be made up by a script.
 //!
-//! Nothing here has tags or goes to outputs as single samples.
+//! They have no tags and are not sent to outputs as single samples.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,11 +10,11 @@ use std::{
 
 use crate::histogram::Histogram;
 
-/// Names of counters, and of events, that may appear. Reason: more than a person reads; a name with an id in it must
-/// not make memory grow with the run.
+/// The most names of counters, and of events. Reason: a person does not read more; a name with an id in it must not
+/// make memory grow with the run.
 pub(super) const MAX_NAMES: usize = 1_000;
 
-/// Distributions that may appear. Reason: as for names, and each takes up to 440 KiB in each worker and in the total.
+/// The most distributions. Reason: as for names, and each takes up to 440 KiB in each worker and in the total.
 pub(super) const MAX_DISTRIBUTIONS: usize = 100;
 
 /// Stands for all names beyond [`MAX_NAMES`].
@@ -29,7 +29,7 @@ pub(super) struct Emerging {
     tallies: BTreeMap<Box<str>, u64>,
     events: BTreeMap<Box<str>, u64>,
     distributions: BTreeMap<Box<str>, Histogram>,
-    /// Those of them that are durations. Numbers are held as so many milliseconds, so both are recorded alike.
+    /// Distributions of durations. Numbers are stored as that many milliseconds, so both are recorded alike.
     times: BTreeSet<Box<str>>,
 }
 
@@ -43,7 +43,8 @@ impl Emerging {
     }
 
     pub(super) fn observe(&mut self, name: &str, number: f64) {
-        // Thousandths, as histograms of numbers have them; what a duration cannot hold is beyond their range, too.
+        // Thousandths, as in histograms of numbers. A number that does not fit into a duration is beyond their range,
+        // too.
         let number = Duration::try_from_secs_f64(number.max(0.0) / 1e3).unwrap_or(Duration::MAX);
         match self.distribution(name) {
             Some(distribution) => distribution.record(number),
@@ -63,12 +64,12 @@ impl Emerging {
         }
     }
 
-    /// Whether a distribution is one of durations.
+    /// Whether a distribution holds durations.
     pub(super) fn is_time(&self, name: &str) -> bool {
         self.times.contains(name)
     }
 
-    /// `None` when it would be one too many.
+    /// `None` if there are too many.
     fn distribution(&mut self, name: &str) -> Option<&mut Histogram> {
         if !self.distributions.contains_key(name) {
             if self.distributions.len() >= MAX_DISTRIBUTIONS {
@@ -97,7 +98,7 @@ impl Emerging {
         self.times.extend(known.cloned());
     }
 
-    /// What was added after `earlier`, an older state of this very one.
+    /// The samples after `earlier`, an older state of this value.
     pub(super) fn since(&self, earlier: &Self) -> Self {
         let distributions = self.distributions.iter().map(|(name, now)| {
             let grown = earlier.distributions.get(name).map(|before| now.since(before));

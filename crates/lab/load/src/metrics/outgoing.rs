@@ -1,4 +1,4 @@
-//! What one worker has measured since it last offered its samples to the queues.
+//! One worker's samples since it last offered them to the queues.
 
 use std::{
     cell::RefCell,
@@ -32,7 +32,7 @@ impl Outgoing {
         Self::new(set.shared_registry(), queues)
     }
 
-    /// `None` when nobody wants samples.
+    /// `None` if there are no queues.
     pub(super) fn new(registry: &Arc<Registry>, queues: Vec<SampleSender>) -> Option<Self> {
         if queues.is_empty() {
             return None;

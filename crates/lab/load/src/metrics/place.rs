@@ -1,4 +1,4 @@
-//! Where in a script something was recorded, for reports that break a run down.
+//! The place in a script where a sample was recorded, for reports that break a run down.
 
 use super::Tags;
 
@@ -12,12 +12,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether a tag of this name says where samples belong.
+    /// Whether a tag of this name affects the place of samples.
     pub(super) fn reads(name: &str) -> bool {
         matches!(name, "scenario" | "group")
     }
 
-    /// Where samples with these tags belong. Tags that are switched off tell nothing apart.
+    /// The place of samples with these tags. Disabled tags do not distinguish places.
     pub(super) fn of(tags: &Tags) -> Self {
         let tag = |name: &str| tags.get(name).cloned().unwrap_or_default();
         Self {

@@ -14,37 +14,36 @@ use super::{
     outgoing::{Outgoing, milliseconds},
 };
 
-/// A cheap handle of one worker's [`MetricSet`]. It stays on that worker's thread, so recording takes no lock;
-/// no method keeps the set borrowed, so handles may be used anywhere between two `await`s.
+/// A cheap handle of one worker's [`MetricSet`]. It stays on that worker's thread, so recording takes no lock. No
+/// method keeps the set borrowed, so handles may be used anywhere between two `await`s.
 ///
-/// A handle has tags, which decide about the sub-metrics that its samples also belong to, and which go with each
-/// sample to those who take them one by one.
+/// A handle has tags, which decide the sub-metrics of its samples, and which accompany each sample to outputs.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     sheet: Rc<Sheet>,
-    /// `None` when nobody reads tags: no sub-metric asks for them, the run is not broken down, and nobody takes
-    /// samples.
+    /// `None` if tags are not used: no sub-metric selects by them, the run is not broken down, and there are no outputs
+    /// of samples.
     tagged: Option<Rc<Tagged>>,
 }
 
-/// What all handles of a worker write to.
+/// The common part of all handles of a worker.
 #[derive(Debug)]
 struct Sheet {
     set: RefCell<MetricSet>,
     /// The start of the run; `None` before it.
     start: Cell<Option<Instant>>,
-    /// `None` when nobody takes samples one by one.
+    /// `None` if there are no outputs of samples.
     outgoing: Option<Outgoing>,
 }
 
-/// Tags and what they select, worked out once.
+/// Tags and their sub-metrics, computed once.
 #[derive(Debug)]
 struct Tagged {
-    /// Those that somebody reads: all of them when samples are taken one by one.
+    /// The tags that are used: all of them if there are outputs of samples.
     tags: Arc<Tags>,
     /// Positions in the registry's selectors.
     selected: Vec<usize>,
-    /// Where samples belong, when the run is broken down.
+    /// The place of samples, if the run is broken down.
     place: Option<Place>,
 }
 
@@ -54,7 +53,7 @@ impl Recorder {
         Self::with_queues(set, Vec::new())
     }
 
-    /// The same; all samples also go to `queues`.
+    /// A handle whose samples also go to `queues`.
     pub fn with_queues(set: MetricSet, queues: Vec<SampleSender>) -> Self {
         let outgoing = Outgoing::new(set.shared_registry(), queues);
         let registry = set.registry();
@@ -70,9 +69,9 @@ impl Recorder {
         }
     }
 
-    /// A handle of the same set with further tags; one with a name that is there already takes its place.
+    /// A handle of the same set with further tags, which replace tags of equal names.
     ///
-    /// Costs nothing when nobody reads these tags. Otherwise keep the handle while the tags stay the same.
+    /// Costs nothing if these tags are not used. Otherwise keep the handle while the tags stay unchanged.
     #[must_use]
     pub fn with_tags<'a>(&self, tags: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let Some(tagged) = &self.tagged else {
@@ -98,8 +97,7 @@ impl Recorder {
         self.tagged.is_some()
     }
 
-    /// Whether both write to the same set and have the very same tags, one having been cloned from the other: what was
-    /// worked out for one then holds for both.
+    /// The idle share (0 to 1) of all cores of the machine. `None` if `/proc/stat` does not provide it.
     pub fn is_same(&self, other: &Self) -> bool {
         let same_tags = match (&self.tagged, &other.tagged) {
             (Some(own), Some(other)) => Rc::ptr_eq(own, other),
@@ -140,18 +138,18 @@ impl Recorder {
     /// Adds one sample to a trend of plain numbers or bytes, or of durations in milliseconds. Resolution 0.001;
     /// negative numbers count as zero.
     pub fn record_number(&self, id: TrendId, number: f64) {
-        // Beyond what a duration can hold is far beyond the histogram's range.
+        // A number that does not fit into a duration is far beyond the histogram's range.
         let duration = Duration::try_from_secs_f64(number.max(0.0) / 1_000.0).unwrap_or(Duration::MAX);
         self.record_as(id, duration, number);
     }
 
-    /// `value` is what the sample says, in full resolution.
+    /// `value` is the sample's value in full resolution.
     fn record_as(&self, id: TrendId, duration: Duration, value: f64) {
         self.write(|set, selected| set.record_selected(id, duration, selected));
         self.emit(Kind::Trend, id.0, value);
     }
 
-    /// Adds one answer to a check and gives it back, so that a caller can act on it; the sample has the tag `check`.
+    /// Adds one answer to a check and returns it, so that a caller can act on it. The sample has the tag `check`.
     pub fn check(&self, id: CheckId, passed: bool) -> bool {
         let name = self.reads_tags().then(|| {
             let set = self.sheet.set.borrow();
@@ -163,7 +161,7 @@ impl Recorder {
         passed
     }
 
-    /// Adds one answer to a check that was not registered before the run; the sample has the tag `check`.
+    /// Adds one answer to an unregistered check. The sample has the tag `check`.
     pub fn check_named(&self, group: &str, name: &str, passed: bool) -> bool {
         let tagged = self.with_tags([("check", name)]);
         tagged.write(|set, selected| set.check_named(group, name, passed, selected));
@@ -171,8 +169,7 @@ impl Recorder {
         passed
     }
 
-    /// Adds `n` to a counter that was not registered before the run; see [`MetricSet::tally`]. It has no tags and no
-    /// samples of its own.
+    /// Adds `n` to an unregistered counter; see [`MetricSet::tally`]. It has no tags and no samples of its own.
     pub fn tally(&self, name: &str, n: u64) {
         self.sheet.set.borrow_mut().tally(name, n);
     }
@@ -192,20 +189,19 @@ impl Recorder {
         self.sheet.set.borrow_mut().time(name, time);
     }
 
-    /// From here on, what happens is so long after `start`, which is the run's.
+    /// Sets the start of the run, from which times count.
     pub fn start(&self, start: Instant) {
         self.sheet.start.set(Some(start));
     }
 
-    /// Counts something that failed now without ending its iteration, such as a request; see [`MetricSet::fault`].
+    /// Counts a failure that does not end its iteration, such as that of a request; see [`MetricSet::fault`].
     pub fn fault(&self, cause: &str, example: &str) {
         let start = self.sheet.start.get();
         let at = start.map_or(Duration::ZERO, |start| start.elapsed());
         self.sheet.set.borrow_mut().fault(cause, example, at);
     }
 
-    /// Notes that a group was entered, so that reports list it even when nothing else happens in it. Its path is
-    /// `::outer::inner`.
+    /// Records that a group was entered, so that reports list it even without samples. Its path is `::outer::inner`.
     pub fn group(&self, path: &str) {
         self.sheet.set.borrow_mut().group(path);
     }

@@ -17,7 +17,7 @@ pub enum Kind {
     Trend,
 }
 
-/// How many kinds there are; one as a number is below that.
+/// The number of kinds; the numbers of kinds are below it.
 const N_KINDS: usize = 4;
 
 impl fmt::Display for Kind {
@@ -43,16 +43,16 @@ pub enum Contains {
     Data,
 }
 
-/// A metric as it was registered.
+/// A registered metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// The name that reports print, k6's where k6 has the metric.
+    /// The name in reports, k6's if k6 has the metric.
     pub name: String,
     /// How its samples are combined.
     pub kind: Kind,
     /// What its numbers mean.
     pub contains: Contains,
-    /// Of a sub-metric: what it is a part of, and which part. Its name is `parent{tag:value}`.
+    /// For a sub-metric: its parent, and its selector. Its name is `parent{tag:value}`.
     pub selection: Option<(MetricId, Selector)>,
     /// Its position among the metrics of the same kind.
     pub(super) of_kind: usize,
@@ -85,7 +85,7 @@ ids! {
 /// Why a metric cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// The name is not one that k6 accepts either.
+    /// The name is invalid, as in k6.
     #[error(
         "`{name}` is not a metric name; expected 2 to 129 letters, digits or underscores that do not begin with \
          a digit, for example `round_trip`"
@@ -94,14 +94,14 @@ pub enum RegisterError {
         /// The refused name.
         name: String,
     },
-    /// The name stands for something else already.
+    /// The name is already in use.
     #[error("metric `{name}` is a {existing} already and cannot become a {requested}; choose another name")]
     Conflict {
         /// The name in question.
         name: String,
-        /// What it stands for.
+        /// The existing kind.
         existing: Kind,
-        /// What was asked for.
+        /// The requested kind.
         requested: Kind,
     },
 }
@@ -113,14 +113,14 @@ pub struct Registry {
     by_name: HashMap<String, MetricId>,
     /// Selector by position, each once.
     selectors: Vec<Selector>,
-    /// Sub-metrics by the kind of their parent and its position among that kind: each sample asks for them, and almost
-    /// every run has some. Lists end where no later metric has any.
+    /// Sub-metrics by the kind of their parent and its position among that kind: each sample looks them up, and almost
+    /// every run has some. A list ends with its last metric that has any.
     parts: [Vec<Vec<Part>>; N_KINDS],
     checks: Vec<CheckName>,
     is_broken_down: bool,
 }
 
-/// A sub-metric as its parent sees it.
+/// A sub-metric in its parent's list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     /// Position in [`Registry::selectors`].
@@ -135,10 +135,9 @@ impl Registry {
         Self::default()
     }
 
-    /// A counter of plain numbers or bytes. The same name gives the same counter.
+    /// A counter of plain numbers or bytes. A second call with the name returns the existing counter.
     ///
-    /// # Errors
-    /// When the name is invalid or stands for another kind of metric; so also for the other kinds below.
+    /// # Errors The name is invalid or in use for another kind of metric. This applies to the other kinds below, too.
     pub fn counter(&mut self, name: &str, contains: Contains) -> Result<CounterId, RegisterError> {
         self.register(name, Kind::Counter, contains).map(CounterId)
     }
@@ -175,8 +174,8 @@ impl Registry {
         self.register(name, Kind::Trend, contains).map(TrendId)
     }
 
-    /// A check; any text is a name, and the same text gives the same check. Registers the rate `checks`, which
-    /// counts the answers to all of them, when the name is free.
+    /// A check. Any text is a name; a second call with it returns the existing check. Registers the rate `checks`,
+    /// which counts the answers to all of them, if the name is free.
     pub fn check(&mut self, name: &str) -> CheckId {
         // A metric of the user's own with this name keeps it.
         drop(self.rate("checks"));
@@ -190,7 +189,7 @@ impl Registry {
         }))
     }
 
-    /// The part of `parent` that `selector` selects, as a metric of its own. The same part gives the same metric.
+    /// The part of `parent` that `selector` selects, as a metric of its own. A second call returns the existing metric.
     pub fn sub_metric(&mut self, parent: MetricId, selector: &Selector) -> MetricId {
         let whole = self.definitions[parent.0].clone();
         let name = format!("{}{selector}", whole.name);
@@ -216,8 +215,8 @@ impl Registry {
         id
     }
 
-    /// Makes sets of this registry keep the metrics of each [`Place`](super::Place) besides those of the whole run. Costs
-    /// memory for each, so only for reports that show them.
+    /// Makes sets of this registry keep the metrics of each [`Place`](super::Place) besides those of the whole run.
+    /// Costs memory for each, so only for reports that show them.
     pub fn break_down(&mut self) {
         self.is_broken_down = true;
     }
@@ -227,7 +226,7 @@ impl Registry {
         self.is_broken_down
     }
 
-    /// The metric of this name, if there is one.
+    /// The metric of this name, if it exists.
     pub fn find(&self, name: &str) -> Option<MetricId> {
         self.by_name.get(name).copied()
     }
@@ -247,7 +246,7 @@ impl Registry {
         &self.checks
     }
 
-    /// Whether a tag of this name decides where samples belong.
+    /// Whether a tag of this name affects the place of samples.
     pub(super) fn reads_tag(&self, name: &str) -> bool {
         let is_asked_for = |selector: &Selector| selector.tags().contains_key(name);
         self.is_broken_down && Place::reads(name) || self.selectors.iter().any(is_asked_for)
@@ -258,7 +257,7 @@ impl Registry {
         &self.selectors
     }
 
-    /// The sub-metrics of a metric; none for almost all.
+    /// The sub-metrics of a metric. Almost always empty.
     pub(super) fn parts(&self, kind: Kind, of_kind: usize) -> &[Part] {
         let parts = &self.parts[kind as usize];
         parts.get(of_kind).map_or(&[], Vec::as_slice)

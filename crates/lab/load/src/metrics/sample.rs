@@ -1,8 +1,8 @@
-//! Samples one by one, for those who keep more of a run than its totals.
+//! Single samples, for outputs that keep more of a run than its totals.
 //!
-//! A [`MetricSet`](super::MetricSet) forgets single samples at once. Whoever wants them (a file, a database) makes a
+//! A [`MetricSet`](super::MetricSet) forgets single samples at once. An output (a file, a database) makes a
 //! [`sample_queue`] and gives its sender to the run. Each worker then gathers its samples in batches and offers each
-//! full one, and once a second what there is, to all queues. A worker never waits for a queue: a batch that does not
+//! full one, and once a second the current one, to all queues. A worker never waits for a queue: a batch that does not
 //! fit is dropped and counted.
 
 use std::{
@@ -20,14 +20,14 @@ use super::{MetricId, Registry, Tags};
 /// One measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// What was measured; never a sub-metric, which is a matter of who reads the tags.
+    /// The metric. Never a sub-metric: readers select by tags themselves.
     pub metric: MetricId,
-    /// When. Within one worker these times never go back, also when the system's clock is set.
+    /// The time of the sample. Within one worker times never go back, even if the system's clock is set.
     pub time: SystemTime,
     /// What was added to a counter; the value of a gauge; 1 or 0 for a rate; milliseconds, bytes or a plain number
     /// for a trend.
     pub value: f64,
-    /// What it is about. Samples of one handle share them.
+    /// The tags. Samples of one handle share them.
     pub tags: Arc<Tags>,
 }
 
@@ -40,12 +40,12 @@ pub struct Batch {
     pub samples: Vec<Sample>,
 }
 
-/// Samples that a worker gathers before it offers them. Reason: 40 KiB, so that neither the queue nor the memory of
-/// the worker is what recording costs.
+/// Samples that a worker gathers before it offers them. Reason: 40 KiB, so that neither the queue nor the worker's
+/// memory dominates the cost of recording.
 pub const BATCH_SIZE: usize = 1_024;
 
 /// Batches that may wait in one queue. Reason: half a million samples in 20 MiB (and their tags), which is about a
-/// second of the fastest run that two cores can do.
+/// second of the fastest run on two cores.
 pub const QUEUE_CAPACITY: usize = 512;
 
 /// What goes through a queue.
@@ -85,9 +85,9 @@ impl SampleSender {
         }
     }
 
-    /// Ends the queue behind everything that is in it, also while clones exist. Waits for a place.
+    /// Ends the queue after its contents, even while clones exist. Waits for a place.
     pub async fn end(&self) {
-        // When nobody receives any more, there is nothing to end.
+        // Without a receiver there is nothing to end.
         drop(self.parcels.send(Parcel::End).await);
     }
 }
@@ -106,13 +106,13 @@ impl SampleReceiver {
         self.open(parcel)
     }
 
-    /// As [`Self::recv`], for a thread without an event loop.
+    /// Like [`Self::recv`], for a thread without an event loop.
     pub fn blocking_recv(&mut self) -> Option<Arc<Batch>> {
         let parcel = self.parcels.blocking_recv();
         self.open(parcel)
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.parcels.is_empty()
     }

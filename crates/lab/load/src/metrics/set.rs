@@ -32,20 +32,20 @@ pub struct MetricSet {
 /// A check that appeared during the run.
 #[derive(Clone, Copy, Debug)]
 struct NamedCheck {
-    /// How many appeared before it.
+    /// The number of checks that appeared before it.
     position: usize,
     answers: Check,
 }
 
-/// Checks that may appear during a run. Reason: more than a person reads; a name with an id in it must not make
-/// memory grow with the run. Answers to further ones count in the rate `checks` and under [`FURTHER_CHECKS`].
+/// The most checks that may appear during a run. Reason: a person does not read more; a name with an id in it must not
+/// make memory grow with the run. Answers to further ones count in the rate `checks` and under [`FURTHER_CHECKS`].
 const MAX_NAMED_CHECKS: usize = 1_000;
 
-/// Groups that are listed. Reason: as for checks; what happens in further ones is counted all the same.
+/// The most listed groups. Reason: as for checks; samples of further groups are counted all the same.
 const MAX_GROUPS: usize = 1_000;
 
-/// Places that are told apart. Reason: each costs up to 184 KiB for every trend, and a person reads fewer. What is
-/// recorded in further ones is in the metrics of the whole run only.
+/// The most places. Reason: each costs up to 184 KiB for every trend, and a person reads fewer. Samples of further
+/// places are in the metrics of the whole run only.
 const MAX_PLACES: usize = 50;
 
 /// Stands for all checks beyond [`MAX_NAMED_CHECKS`].
@@ -62,7 +62,7 @@ pub struct Gauge {
     pub max: f64,
 }
 
-/// How often something was true.
+/// The number of true and of all samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rate {
     /// Samples that were true.
@@ -131,7 +131,7 @@ impl MetricSet {
         self.record_selected(id, duration, &[]);
     }
 
-    /// Adds samples that were gathered elsewhere to a trend of durations. Parts of it do not get them.
+    /// Adds existing samples to a trend of durations. Its sub-metrics do not get them.
     pub fn record_all(&mut self, id: TrendId, samples: &Histogram) {
         if samples.is_empty() {
             return;
@@ -142,7 +142,7 @@ impl MetricSet {
         }
     }
 
-    /// Adds samples that were gathered elsewhere to a rate. Parts of it do not get them.
+    /// Adds existing samples to a rate. Its sub-metrics do not get them.
     pub fn rate_all(&mut self, id: RateId, samples: Rate) {
         self.rates[id.0].merge(samples);
     }
@@ -152,7 +152,7 @@ impl MetricSet {
         self.check_selected(id, passed, &[]);
     }
 
-    // The methods below also record to the sub-metrics whose selectors, given by their positions, apply.
+    // The methods below also record to the selected sub-metrics, given by their positions.
 
     pub(super) fn add_selected(&mut self, id: CounterId, amount: f64, selected: &[usize]) {
         for at in affected(&self.registry, Kind::Counter, id.0, selected) {
@@ -200,36 +200,35 @@ impl MetricSet {
         self.rate_of_checks(passed, selected);
     }
 
-    /// Adds `n` to a counter that was not registered before the run. The name is any text; beyond 1,000 names all
-    /// further ones are counted together.
+    /// Adds `n` to an unregistered counter. The name is any text; beyond 1,000 names all further ones are counted
+    /// together.
     pub fn tally(&mut self, name: &str, n: u64) {
         self.emerging.tally(name, n);
     }
 
-    /// Adds `n` to events that were not registered before the run, of which people want to know how many there were per
-    /// second. Names as for [`Self::tally`].
+    /// Adds `n` to unregistered events, which reports show per second. Names as for [`Self::tally`].
     pub fn event(&mut self, name: &str, n: u64) {
         self.emerging.event(name, n);
     }
 
-    /// Adds a number to a distribution that was not registered before the run, at a resolution of 0.001; negative ones
-    /// count as zero. The name is any text; beyond 100 names, samples are only counted, as `(further samples)`.
+    /// Adds a number to an unregistered distribution, at a resolution of 0.001. Negative ones count as zero. The name
+    /// is any text; beyond 100 names, samples are only counted, as `(further samples)`.
     pub fn observe(&mut self, name: &str, number: f64) {
         self.emerging.observe(name, number);
     }
 
-    /// The same for a duration.
+    /// Adds a duration to an unregistered distribution; see [`Self::observe`].
     pub fn time(&mut self, name: &str, time: Duration) {
         self.emerging.time(name, time);
     }
 
-    /// Counts something that failed without ending its iteration, such as a request, `at` a time since the start of the
-    /// run. `example` says more of it than `cause`.
+    /// Counts a failure that does not end its iteration, such as that of a request, `at` a time since the start of the
+    /// run. `example` has more detail than `cause`.
     pub fn fault(&mut self, cause: &str, example: &str, at: Duration) {
         self.faults_of(cause, example, 1, at);
     }
 
-    /// The same for `n` of them.
+    /// Counts `n` failures; see [`Self::fault`].
     pub fn faults_of(&mut self, cause: &str, example: &str, n: u64, at: Duration) {
         self.faults.add(cause, example, n, at);
     }
@@ -246,7 +245,7 @@ impl MetricSet {
         }
     }
 
-    /// The metrics of one place. `None` when there are too many places.
+    /// The metrics of one place. `None` if there are too many places.
     pub(super) fn at(&mut self, place: &Place) -> Option<&mut Self> {
         if !self.places.contains_key(place) {
             if self.places.len() >= MAX_PLACES {
@@ -283,7 +282,7 @@ impl MetricSet {
         &mut self.named_checks.entry(name).or_insert(new).answers
     }
 
-    /// Adds all samples of `later`, a set of the same registry. Its gauges are taken as the newer ones.
+    /// Adds all samples of `later`, a set of the same registry, whose gauges are newer.
     pub fn merge(&mut self, later: &Self) {
         for (ours, theirs) in self.counters.iter_mut().zip(&later.counters) {
             if let Some(theirs) = theirs {
@@ -329,15 +328,14 @@ impl MetricSet {
         mem::replace(self, self.empty())
     }
 
-    /// The same metrics without samples.
+    /// A set of the same metrics without samples.
     #[must_use]
     pub fn empty(&self) -> Self {
         Self::new(Arc::clone(&self.registry))
     }
 
-    /// What was recorded after `earlier`, an older state of this very set: counters, rates, trends and what
-    /// appeared. Gauges
-    /// keep their latest value; checks, faults, groups and places are left out.
+    /// The samples after `earlier`, an older state of this set: counters, rates, trends and unregistered metrics.
+    /// Gauges keep their latest value; checks, faults, groups and places are omitted.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut later = self.empty();
@@ -390,7 +388,7 @@ impl MetricSet {
 
     /// The sum of a counter, without its fraction.
     pub fn counter(&self, id: CounterId) -> u64 {
-        // As the conversion saturates, any sum fits.
+        // The conversion saturates, so any sum fits.
         self.counters[id.0].unwrap_or_default() as u64
     }
 
@@ -425,20 +423,20 @@ impl MetricSet {
         })
     }
 
-    /// All checks with their answers: those that were registered in that order, then the others as they appeared.
+    /// All checks with their answers: registered ones in their order, then the others as they appeared.
     pub fn checks(&self) -> impl Iterator<Item = (&CheckName, Check)> {
         let registered = self.registry.checks().iter().zip(self.checks.iter().copied());
         registered.chain(self.named_checks_in_order())
     }
 
-    /// The paths of all groups that were entered, as they appeared.
+    /// The paths of all entered groups, in the order in which they appeared.
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         let mut groups: Vec<_> = self.groups.iter().collect();
         groups.sort_by_key(|&(_, position)| position);
         groups.into_iter().map(|(path, _)| path.as_str())
     }
 
-    /// The metrics of each place, where the registry is [broken down](Registry::break_down).
+    /// The metrics of each place, if the registry is [broken down](Registry::break_down).
     pub fn places(&self) -> impl Iterator<Item = (&Place, &Self)> {
         self.places.iter()
     }
@@ -457,7 +455,7 @@ fn affected(
     of_kind: usize,
     selected: &[usize],
 ) -> impl Iterator<Item = usize> + use<> {
-    // A sample belongs to few parts, most often to none; then nothing is allocated.
+    // A sample belongs to few sub-metrics, usually to none; then nothing is allocated.
     let parts: Vec<usize> = if selected.is_empty() {
         Vec::new()
     } else {
@@ -492,7 +490,7 @@ impl Gauge {
 }
 
 impl Rate {
-    /// True samples as a share (0 to 1) of all; zero when there are none.
+    /// True samples as a share (0 to 1) of all. Zero without samples.
     pub fn share(&self) -> f64 {
         if self.n_total == 0 {
             0.0

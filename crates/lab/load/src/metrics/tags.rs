@@ -1,12 +1,12 @@
-//! Tags: what a sample is about, beyond its metric.
+//! Tags: the context of a sample, beyond its metric.
 
 use std::{collections::BTreeMap, fmt};
 
 /// Names with values, such as `scenario` → `default`. Later ones replace earlier ones of the same name.
 pub type Tags = BTreeMap<String, String>;
 
-/// Which samples of a metric belong to a sub-metric: those that carry all these tags with exactly these values
-/// (k6's `{name:value,name:value}`).
+/// Selects the samples of a sub-metric: those with all these tags and exactly these values (k6's
+/// `{name:value,name:value}`).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Selector(Tags);
 
@@ -27,7 +27,7 @@ impl Selector {
     }
 }
 
-/// As k6 writes it: `{name:value,name:value}`.
+/// Writes k6's form: `{name:value,name:value}`.
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;

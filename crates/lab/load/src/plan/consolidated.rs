@@ -1,15 +1,15 @@
-//! The options of all layers as scripts see them (k6's `exec.test.options`): whatever says how iterations come about has
-//! become scenarios, and what decides about the summary and about tags has its default.
+//! The options of all layers as scripts see them (k6's `exec.test.options`): all schedules have become scenarios, and
+//! the options of summary and tags have their defaults.
 
 use serde_json::{Map, Value, json};
 
 use super::{Options, Plan};
 
-/// What scenarios take the place of.
+/// The options that scenarios replace.
 const SHORTCUTS: [&str; 4] = ["vus", "duration", "iterations", "stages"];
 
 impl Options {
-    /// These options, of which `plan` was made.
+    /// These options, from which `plan` was made.
     pub fn consolidated(&self, plan: &Plan) -> Value {
         let mut all: Map<String, Value> = Self::names()
             .filter(|name| !SHORTCUTS.contains(name))
@@ -22,7 +22,7 @@ impl Options {
         all.into()
     }
 
-    /// The scenario that the shortcuts stand for, with the fields that were written.
+    /// The scenario for the shortcuts, with the fields that were written.
     fn shortcut(&self) -> Value {
         let named = |names: &[(&str, &str)]| {
             let fields = names.iter().filter_map(|&(field, option)| {
@@ -93,7 +93,7 @@ mod tests {
                 SHORTCUTS.iter().all(|name| found.get(name).is_none()),
                 "{options}"
             );
-            // What it says is a scenario, and means the same.
+            // Its value is a scenario of equal meaning.
             let scenarios = json!({ "scenarios": found["scenarios"] });
             let of = |value| Plan::from_options(&Options::from_json(value).unwrap().options).unwrap();
             assert_eq!(of(&scenarios).scenarios, of(&options).scenarios, "{options}");

@@ -7,10 +7,9 @@ use super::{OPTIONAL_SYSTEM_TAGS, Options, OptionsError, Plan, SYSTEM_TAGS, Scen
 use crate::executor::{Executor, GRACE, MAX_VUS, RampingVus, Stage};
 
 impl Plan {
-    /// What the options, with all layers put over each other, mean.
+    /// The plan of these options, which have all layers applied.
     ///
-    /// # Errors
-    /// When they contradict each other, or ask for what is not there.
+    /// # Errors They contradict each other, or refer to something that does not exist.
     pub fn from_options(options: &Options) -> Result<Self, OptionsError> {
         refuse_segments(options)?;
         let defaults = Self::new(scenarios(options)?);
@@ -69,7 +68,7 @@ fn scenarios(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
     }
 }
 
-/// The executor that `vus`, `duration`, `iterations` and `stages` stand for.
+/// The executor for `vus`, `duration`, `iterations` and `stages`.
 fn shortcut(options: &Options) -> Result<Executor, OptionsError> {
     let vus = options.read::<u32>("vus")?;
     if let Some(vus) = vus.filter(|vus| !(1..=MAX_VUS).contains(vus)) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A text that is no duration.
+/// A text that is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not a duration; expected for example `1m30s`, `10s`, `500ms`, or a number of milliseconds"
@@ -11,10 +11,9 @@ pub struct DurationError {
     text: String,
 }
 
-/// Reads a duration.
+/// Parses a duration.
 ///
-/// # Errors
-/// When the text is none, or beyond what a clock can hold (292 years).
+/// # Errors The text is not a duration, or exceeds the range of a clock (292 years).
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let ns = text
         .parse()
@@ -26,7 +25,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
         })
 }
 
-/// Nanoseconds of parts such as `1h`, one after another; `None` when it does not read so.
+/// Nanoseconds of parts such as `1h`, one after another. `None` if the text is invalid.
 fn sum_of_parts(text: &str) -> Option<f64> {
     let mut rest = text.trim();
     let mut sum = (!rest.is_empty()).then_some(0.0)?;

@@ -1,17 +1,17 @@
 //! What is wrong with options.
 
-/// An option that cannot be: where it stands, what is wrong, what was expected. k6 ends with exit code 104.
+/// An invalid option: its path, the problem, and the expected value. k6 ends with exit code 104.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct OptionsError {
-    /// Where: `scenarios.chat.stages[1].target`.
+    /// The path: `scenarios.chat.stages[1].target`.
     pub path: String,
-    /// What is wrong and what was expected, for people.
+    /// The problem and the expected value, for people.
     pub problem: String,
 }
 
 impl OptionsError {
-    /// The same error, told of `place` instead of the option `key`: of a flag, say.
+    /// The error with `place` instead of the option `key`, for example the name of a flag.
     #[must_use]
     pub fn at(self, key: &str, place: &str) -> Self {
         Self {

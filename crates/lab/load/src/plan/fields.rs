@@ -1,4 +1,4 @@
-//! Reading JSON objects field by field, so that an error says where it is and what was expected.
+//! Reads JSON objects field by field, so that an error gives the path and the expected value.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +12,7 @@ pub(super) trait FromJson: Sized {
     /// What to write instead, with an example.
     const EXPECTED: &'static str;
 
-    /// Reads it; `path` is where it stands.
+    /// Reads the value at `path`.
     fn from_json(value: &Value, path: &str) -> Result<Self, OptionsError> {
         Self::read(value).ok_or_else(|| {
             OptionsError::new(
@@ -22,11 +22,11 @@ pub(super) trait FromJson: Sized {
         })
     }
 
-    /// Reads it; `None` when it is something else.
+    /// Reads the value. `None` if it has another type.
     fn read(value: &Value) -> Option<Self>;
 }
 
-/// A value as an error shows it; a long one is cut.
+/// A value for an error text. A long one is cut.
 pub(super) fn found(value: &Value) -> String {
     const LONGEST: usize = 60;
     let text = value.to_string();
@@ -56,12 +56,12 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Where a field of this name stands.
+    /// The path of a field of this name.
     pub(super) fn path_of(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }
 
-    /// A field; `None` when it is absent or null.
+    /// A field. `None` if it is absent or null.
     pub(super) fn get<T: FromJson>(&mut self, name: &'static str) -> Result<Option<T>, OptionsError> {
         self.known.push(name);
         match self.values.get(name) {
@@ -70,7 +70,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A field that must be there.
+    /// A required field.
     pub(super) fn require<T: FromJson>(&mut self, name: &'static str) -> Result<T, OptionsError> {
         self.get(name)?.ok_or_else(|| {
             OptionsError::new(
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Refuses all fields that nobody asked for.
+    /// Refuses all unknown fields.
     pub(super) fn finish(self) -> Result<(), OptionsError> {
         match self
             .values
@@ -189,7 +189,7 @@ impl<T: FromJson> FromJson for Vec<T> {
 
 const STAGE: &str = "a stage, for example {\"duration\": \"30s\", \"target\": 20}";
 
-/// How long a stage takes, and where it leads: a number of users or a rate.
+/// The duration of a stage, and its target: a number of users or a rate.
 fn stage<T: FromJson>(value: &Value, path: &str) -> Result<(Duration, T), OptionsError> {
     let mut fields = Fields::of(value, path)?;
     let stage = (fields.require("duration")?, fields.require("target")?);

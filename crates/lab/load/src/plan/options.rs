@@ -1,7 +1,7 @@
-//! What people write: one object of options per layer, and how layers are put over each other.
+//! The options that users write: one object per layer, and how layers are combined.
 //!
-//! An option stays the JSON that it was written as, so that scripts see what they wrote. Each is checked where it
-//! is read; what all of them mean together is worked out by [`Plan::from_options`](super::Plan::from_options).
+//! An option stays the JSON that it was written as, so that scripts see what their author wrote. Each is checked where
+//! it is read; [`Plan::from_options`](super::Plan::from_options) computes their common meaning.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,23 +20,23 @@ use crate::{
     threshold::{Rule, Rules},
 };
 
-/// Options of one layer, or of several put over each other.
+/// Options of one layer, or of several combined layers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Options {
     values: Map<String, Value>,
 }
 
-/// A layer, and what in it has no meaning.
+/// A layer, and its options without a meaning.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Read {
-    /// The options that are known.
+    /// The known options.
     pub options: Options,
     /// Keys that no option has, for a warning; k6 ignores them, too.
     pub unknown: Vec<String>,
 }
 
-/// What an option looks like.
+/// The form of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Count,
@@ -49,14 +49,14 @@ enum Form {
     Stages,
     Scenarios,
     Thresholds,
-    /// Read by whoever speaks the protocol.
+    /// Any form; the code of the protocol reads it.
     Any,
 }
 
-/// What says how iterations come about. A layer that has one of these takes all four from the layers below.
+/// The options that define the schedule. A layer with one of these replaces all four from the layers below.
 const EXECUTION: [&str; 4] = ["duration", "iterations", "stages", "scenarios"];
 
-/// Every option of k6 with its form and, where it has one, its environment variable.
+/// Every option of k6 with its form and its environment variable, if it has one.
 const OPTIONS: &[(&str, Form, &str)] = &[
     ("vus", Form::Count, "K6_VUS"),
     ("duration", Form::Time, "K6_DURATION"),
@@ -124,8 +124,7 @@ const OPTIONS: &[(&str, Form, &str)] = &[
 impl Options {
     /// Reads a layer that is an object: the script's `options`, or a configuration file.
     ///
-    /// # Errors
-    /// When an option is not what it has to be. Unknown ones are no error.
+    /// # Errors An option is invalid. Unknown ones are not errors.
     pub fn from_json(value: &Value) -> Result<Read, OptionsError> {
         let values = value.as_object().ok_or_else(|| {
             OptionsError::new("options", format!("expected an object, found {}", found(value)))
@@ -142,8 +141,7 @@ impl Options {
 
     /// Reads the layer of `K6_*` variables.
     ///
-    /// # Errors
-    /// When a variable is not what its option has to be.
+    /// # Errors A variable is invalid for its option.
     pub fn from_env(variable: impl Fn(&str) -> Option<String>) -> Result<Self, OptionsError> {
         let mut options = Self::default();
         for &(key, _, name) in OPTIONS.iter().filter(|(_, _, name)| !name.is_empty()) {
@@ -156,10 +154,9 @@ impl Options {
         Ok(options)
     }
 
-    /// Sets an option; null takes it away.
+    /// Sets an option; null removes it.
     ///
-    /// # Errors
-    /// When the option is not what it has to be, or does not exist.
+    /// # Errors The option is invalid or does not exist.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), OptionsError> {
         let form = form_of(key).ok_or_else(|| OptionsError::new(key, "is not an option"))?;
         if value.is_null() {
@@ -171,10 +168,9 @@ impl Options {
         Ok(())
     }
 
-    /// Sets an option from a text, as a flag or a variable has it: lists with commas, `stages` as `10s:5,1m:20`.
+    /// Sets an option from the text of a flag or a variable: lists with commas, `stages` as `10s:5,1m:20`.
     ///
-    /// # Errors
-    /// As for [`Self::set`].
+    /// # Errors As for [`Self::set`].
     pub fn set_text(&mut self, key: &str, text: &str) -> Result<(), OptionsError> {
         let form = form_of(key).ok_or_else(|| OptionsError::new(key, "is not an option"))?;
         let value = form
@@ -183,7 +179,7 @@ impl Options {
         self.set(key, value)
     }
 
-    /// These options with those of a higher layer over them.
+    /// These options, overridden by those of a higher layer.
     #[must_use]
     pub fn under(mut self, higher: Self) -> Self {
         if EXECUTION.iter().any(|key| higher.values.contains_key(*key)) {
@@ -203,7 +199,7 @@ impl Options {
         OPTIONS.iter().map(|&(name, ..)| name)
     }
 
-    /// The variable of the environment that sets an option; `None` when it has none, or does not exist.
+    /// The environment variable of an option. `None` if it has none, or does not exist.
     pub fn variable(name: &str) -> Option<&'static str> {
         let (.., variable) = OPTIONS.iter().find(|(known, ..)| *known == name)?;
         (!variable.is_empty()).then_some(variable)
@@ -214,7 +210,7 @@ impl Options {
         self.values.get(key)
     }
 
-    /// An option, read. It was checked when it was set.
+    /// An option, parsed. It was checked when it was set.
     pub(super) fn read<T: FromJson>(&self, key: &str) -> Result<Option<T>, OptionsError> {
         self.get(key).map(|value| T::from_json(value, key)).transpose()
     }
@@ -228,7 +224,7 @@ fn form_of(key: &str) -> Option<Form> {
 }
 
 impl Form {
-    /// Refuses what this option cannot be.
+    /// Refuses invalid values of this option.
     fn check(self, key: &str, value: &Value) -> Result<(), OptionsError> {
         match self {
             Self::Count => u64::from_json(value, key).map(drop),

@@ -1,4 +1,4 @@
-//! One scenario: which function its virtual users run, with what, and when.
+//! One scenario: its function, its settings, and its schedule.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,13 +20,13 @@ pub struct Scenario {
     pub name: String,
     /// What an iteration calls: the name of an exported function.
     pub exec: String,
-    /// When it starts, since the start of the run.
+    /// Its start, since the start of the run.
     pub start_time: Duration,
     /// What its virtual users see as environment, above the run's own.
     pub env: BTreeMap<String, String>,
     /// Tags of its samples, above the run's own.
     pub tags: Tags,
-    /// How its iterations come about.
+    /// The schedule of its iterations.
     pub executor: Executor,
 }
 
@@ -77,7 +77,7 @@ impl Scenario {
             tags: fields.get("tags")?.unwrap_or_default(),
             executor: read_executor(&executor, &mut fields)?,
         };
-        // Scenario options for browsers; there is none, and iterations do not see them.
+        // Scenario options for browsers, which are not supported; iterations do not see them.
         let _: Option<Ignored> = fields.get("options")?;
         fields.finish()?;
         Ok(scenario)

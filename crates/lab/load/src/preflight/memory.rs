@@ -1,4 +1,4 @@
-//! The memory that this process may use: the machine's, less what control groups and `ulimit -v` allow.
+//! The memory that this process may use: the machine's, less the limits of control groups and `ulimit -v`.
 
 use std::{
     fs,
@@ -7,12 +7,12 @@ use std::{
 
 use rustix::process::{Resource, getrlimit};
 
-/// What there is, and what is left of it. The tightest limit counts.
+/// The total and the available memory. The tightest limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// The most that this process could ever use, in bytes; `u64::MAX` where nothing is known.
+    /// The most that this process could ever use, in bytes. `u64::MAX` if unknown.
     pub total_bytes: u64,
-    /// How much of that nobody uses at the moment, in bytes.
+    /// The unused part of that, in bytes.
     pub available_bytes: u64,
 }
 
@@ -30,7 +30,7 @@ impl Memory {
             .fold(Self::UNKNOWN, Self::tighter)
     }
 
-    /// Half of the total, in bytes: what one purpose among others may take.
+    /// Half of the total, in bytes: the limit for one purpose among others.
     pub fn half(&self) -> usize {
         usize::try_from(self.total_bytes / 2).unwrap_or(usize::MAX)
     }
@@ -63,13 +63,13 @@ fn of_machine(meminfo: &str) -> Option<Memory> {
 }
 
 fn of_address_space(limit: Option<u64>, status: &str) -> Option<Memory> {
-    // The program's own file and its threads' stacks take addresses, too, that nothing else can have.
+    // The program's own file and its threads' stacks occupy addresses, too.
     let used = kilobytes(status, "VmSize:").unwrap_or_default();
     let left = limit?.saturating_sub(used);
     Some(Memory::of_limit(left, 0))
 }
 
-/// The number behind `name` in a file of lines such as `MemTotal:  2048 kB`, in bytes.
+/// The number after `name` in a file of lines such as `MemTotal:  2048 kB`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let number: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -77,7 +77,7 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
 }
 
 /// The folders of the groups that limit this process, from the text of `/proc/self/cgroup`: its own and all above it,
-/// of version 2 and of version 1. In a container the path may be the one outside, so the root is always among them.
+/// of version 2 and of version 1. In a container the path may be the outside one, so the root is always included.
 fn groups(cgroup: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for line in cgroup.lines() {

@@ -13,14 +13,14 @@ const N_OTHER_FILES: u64 = 64;
 pub struct OpenFileLimit {
     /// The soft limit that the process was started with.
     pub soft_before: u64,
-    /// The soft limit now: what the kernel enforces.
+    /// The current soft limit, which the kernel enforces.
     pub soft: u64,
     /// The hard limit: how far a process without privileges can raise it.
     pub hard: u64,
 }
 
 impl OpenFileLimit {
-    /// How many connections fit beside the other files of a load generator.
+    /// The number of connections that fit beside the other files of a load generator.
     pub fn n_connections(&self) -> u64 {
         self.soft.saturating_sub(N_OTHER_FILES)
     }
@@ -35,9 +35,9 @@ impl OpenFileLimit {
     }
 }
 
-/// Raises the soft limit to the hard limit, which needs no privileges; keeps it when the kernel refuses.
+/// Raises the soft limit to the hard limit, which needs no privileges. Keeps it if the kernel refuses.
 ///
-/// The soft limit is low by tradition (1024) for programs that use `select(2)`, which nothing here does.
+/// The soft limit is low by tradition (1024) for programs that use `select(2)`, which this program does not.
 pub fn raise_open_file_limit() -> OpenFileLimit {
     let before = getrlimit(Resource::Nofile);
     let raised = Rlimit {

@@ -1,4 +1,4 @@
-//! Local ports: how many connections one source address can have to one destination.
+//! Local ports: the number of connections from one source address to one destination.
 
 use std::{
     fmt, fs,
@@ -18,12 +18,12 @@ pub struct PortRange {
 /// `TIME_WAIT` hold some, and the kernel's search for a free port slows down when almost none is left.
 const FREE_SHARE: u64 = 10;
 
-/// Most source addresses that a plan names. Reason: 127.0.0.0/8 has more, yet this is over 6 million
-/// connections with the default range, beyond what one process can open.
+/// The most source addresses of a plan. Reason: 127.0.0.0/8 has more, yet this is over 6 million connections with the
+/// default range, beyond what one process can open.
 const MAX_ADDRESSES: u64 = 254;
 
 impl PortRange {
-    /// `None` where the kernel does not tell.
+    /// `None` if the kernel does not provide it.
     pub(super) fn read() -> Option<Self> {
         Self::parse(&fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?)
     }
@@ -35,13 +35,13 @@ impl PortRange {
         (first <= last).then_some(Self { first, last })
     }
 
-    /// Connections that one source address can have to one destination address and port.
+    /// Connections from one source address to one destination address and port.
     pub fn n_usable(self) -> u64 {
         let n = u64::from(self.last - self.first) + 1;
         n - n / FREE_SHARE
     }
 
-    /// Source addresses that `n_connections` to one destination need.
+    /// The number of source addresses for `n_connections` to one destination.
     pub(super) fn n_addresses(self, n_connections: u64) -> u64 {
         n_connections.div_ceil(self.n_usable())
     }
@@ -55,8 +55,8 @@ impl fmt::Display for PortRange {
 
 /// 127.0.0.1, 127.0.0.2, …: Linux lets a socket bind to any address of 127.0.0.0/8 without configuration.
 ///
-/// `None` when `destination` is elsewhere: IPv6 has the single loopback address `::1`, and the addresses of
-/// other interfaces are the user's to choose.
+/// `None` for other destinations: IPv6 has the single loopback address `::1`, and the addresses of other interfaces are
+/// for the user to choose.
 pub(super) fn loopback_addresses(destination: IpAddr, n_addresses: u64) -> Option<Vec<IpAddr>> {
     let IpAddr::V4(v4) = destination.to_canonical() else {
         return None;

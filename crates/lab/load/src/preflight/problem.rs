@@ -1,4 +1,4 @@
-//! A limit that is too low, and what to do about it.
+//! A limit that is too low, and its solution.
 
 use std::net::IpAddr;
 
@@ -34,7 +34,7 @@ pub enum Problem {
         destination: IpAddr,
         /// Source addresses that they need.
         n_addresses: u64,
-        /// Connections that one source address can carry.
+        /// Connections per source address.
         usable: u64,
         /// The range that was found.
         ports: PortRange,

@@ -2,10 +2,10 @@
 
 use super::Memory;
 
-/// Kinds of virtual users, by what one takes.
+/// Kinds of virtual users, by the memory of one user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserKind {
-    /// A script: an engine of its own, with the script in it.
+    /// A script: an engine of its own with the script loaded.
     Script,
     /// A user of a scenario file (Artillery, wsdirector).
     Scenario,
@@ -13,37 +13,37 @@ pub enum UserKind {
     Native,
 }
 
-/// How the users of a run compare with the memory that is left.
+/// The memory for a run's users compared with the available memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// They leave at least a quarter of it.
     Well,
     /// They may fit, but use most of it.
     Narrow(MemoryNeed),
-    /// They take more than there is.
+    /// They need more than is available.
     Not(MemoryNeed),
 }
 
-/// What the users of a run take, and what there is.
+/// The memory for a run's users, and the available memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{n_users} virtual users need about {} of memory ({} each), and {} are available",
     readable(*.needed_bytes), readable(.kind.bytes_each()), readable(*.available_bytes)
 )]
 pub struct MemoryNeed {
-    /// Virtual users of the run, at the most.
+    /// The most virtual users of the run.
     pub n_users: u64,
     /// What kind they are.
     pub kind: UserKind,
-    /// What they take, in bytes.
+    /// Their memory, in bytes.
     pub needed_bytes: u64,
-    /// What nobody uses, in bytes.
+    /// The available memory, in bytes.
     pub available_bytes: u64,
 }
 
 impl UserKind {
-    /// Resident memory of one, in bytes. Measured, as `benchmarks/README.md` tells: scripts of a chat 150 to 154 KB,
-    /// users of files 4.9 to 6.8 KB. What answers and the script's own data take comes on top.
+    /// Resident memory of one user, in bytes. Measured, see `benchmarks/README.md`: scripts of a chat 150 to 154 KB,
+    /// users of files 4.9 to 6.8 KB. Answers and the script's own data come on top.
     pub fn bytes_each(self) -> u64 {
         match self {
             Self::Script => 150_000,
@@ -52,7 +52,7 @@ impl UserKind {
         }
     }
 
-    /// Compares so many users with the memory that is left.
+    /// Compares the memory for this many users with the available memory.
     pub fn fit(self, n_users: u64, memory: &Memory) -> Fit {
         let available_bytes = memory.available_bytes;
         let needed_bytes = n_users.saturating_mul(self.bytes_each());
@@ -70,7 +70,7 @@ impl UserKind {
     }
 }
 
-/// With one digit after the point, in the largest unit of which there is at least one.
+/// With one digit after the point, in the largest unit that gives at least 1.
 fn readable(bytes: u64) -> String {
     let bytes = bytes as f64;
     for (unit, size) in [("GB", 1e9), ("MB", 1e6), ("KB", 1e3)] {

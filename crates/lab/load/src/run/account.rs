@@ -1,4 +1,4 @@
-//! What one worker has counted since it last reported.
+//! One worker's counts since its last report.
 
 use std::{
     cell::{Cell, RefCell},
@@ -12,7 +12,7 @@ use crate::{
     vu::IterationError,
 };
 
-/// The part of a worker's account that is handed to the run loop.
+/// The part of a worker's account that is sent to the run loop.
 #[derive(Debug)]
 pub(super) struct Delta {
     pub(super) metrics: MetricSet,
@@ -20,7 +20,7 @@ pub(super) struct Delta {
     pub(super) failures: Failures,
 }
 
-/// Shared by the virtual users of one worker; stays on its thread.
+/// Shared by the virtual users of one worker. Stays on its thread.
 pub(super) struct Account {
     recorder: Recorder,
     execution: Execution,
@@ -49,7 +49,7 @@ impl Account {
     pub(super) fn activate(&self) -> impl Drop {
         let counts = self.run.counts();
         let n_active = counts.n_active.fetch_add(1, Relaxed) + 1;
-        // Most often it is no peak, and then nobody else's cache is disturbed.
+        // Usually it is not a peak; then no other core's cache is disturbed.
         if n_active > counts.peak_active.load(Relaxed) {
             counts.peak_active.fetch_max(n_active, Relaxed);
         }
@@ -80,23 +80,23 @@ impl Account {
     }
 }
 
-/// An iteration under way.
+/// An iteration in progress.
 pub(super) struct OpenIteration<'a> {
     account: &'a Account,
     is_complete: bool,
 }
 
-/// How long an iteration took.
+/// The duration of an iteration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     /// From its actual start.
     pub(super) duration: Duration,
-    /// How late that was, where a schedule wanted a start at a certain moment.
+    /// How late its start was, if it was scheduled.
     pub(super) lateness: Option<Duration>,
 }
 
 impl OpenIteration<'_> {
-    /// The iteration ended by itself; failed ones count as complete, as in k6. `recorder` has its tags.
+    /// The iteration ran to its end; failed ones count as complete, as in k6. `recorder` has its tags.
     pub(super) fn complete(
         mut self,
         timing: Timing,

@@ -9,25 +9,26 @@ use crate::{
     plan::Plan,
 };
 
-/// What an externally controlled scenario is told. Clones control the same run.
+/// Orders to an externally controlled scenario. All clones control the same run.
 #[derive(Clone, Debug)]
 pub struct Control {
     state: Arc<watch::Sender<State>>,
     is_controlled: bool,
 }
 
-/// What the controller wants.
+/// The controller's orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Whether no iteration begins. Running ones end by themselves.
+    /// Whether no iteration begins. Running ones end normally.
     pub is_paused: bool,
-    /// Virtual users that run iterations. What a smaller number takes away is interrupted.
+    /// The number of virtual users that run iterations. When it is lowered, iterations of the removed users are
+    /// interrupted.
     pub vus: u32,
     /// Virtual users that may run. Users beyond a smaller number stay idle until it grows again.
     pub max_vus: u32,
 }
 
-/// Why the controller's wish cannot be.
+/// Why an order is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ControlError {
     /// The plan has no scenario that can be scaled, or paused once it runs.
@@ -46,8 +47,8 @@ pub enum ControlError {
 }
 
 impl Control {
-    /// The control of a run of this plan, with what its externally controlled scenario says at first. When there are
-    /// several, all are told the same, from what the first one says.
+    /// The control of a run of this plan, with the initial state of its externally controlled scenario. If there are
+    /// several, all get the same orders, and the first one's initial state.
     pub fn of(plan: &Plan) -> Self {
         let controlled = plan
             .scenarios
@@ -68,20 +69,19 @@ impl Control {
         }
     }
 
-    /// What is wanted now.
+    /// The current orders.
     pub fn state(&self) -> State {
         *self.state.borrow()
     }
 
-    /// Whether [`Self::pause`] is possible while the run goes on.
+    /// Whether [`Self::pause`] is possible during the run.
     pub fn can_pause(&self) -> bool {
         self.is_controlled
     }
 
-    /// No iteration begins until [`Self::resume`].
+    /// Begins no more iterations until [`Self::resume`].
     ///
-    /// # Errors
-    /// When the plan cannot be paused.
+    /// # Errors The plan cannot be paused.
     pub fn pause(&self) -> Result<(), ControlError> {
         if !self.is_controlled {
             return Err(ControlError::NotControlled);
@@ -95,10 +95,9 @@ impl Control {
         self.state.send_modify(|state| state.is_paused = false);
     }
 
-    /// Sets how many virtual users run and exist; `None` keeps the number.
+    /// Sets the number of running and of existing virtual users. `None` leaves it unchanged.
     ///
-    /// # Errors
-    /// When the plan cannot be scaled, or the numbers contradict each other.
+    /// # Errors The plan cannot be scaled, or the numbers contradict each other.
     pub fn scale(&self, vus: Option<u32>, max_vus: Option<u32>) -> Result<(), ControlError> {
         if !self.is_controlled {
             return Err(ControlError::NotControlled);

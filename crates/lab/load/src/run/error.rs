@@ -1,10 +1,10 @@
-//! Why a run could not be done.
+//! Why a run failed.
 
 use std::io;
 
 use crate::{metrics::RegisterError, threshold::ThresholdError, vu::VuId};
 
-/// Why a run could not be done.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A metric of the caller has the name of a built-in one.
@@ -16,15 +16,15 @@ pub enum RunError {
     /// The system refused a thread or an event loop.
     #[error("cannot start a worker: {0}")]
     Worker(#[from] io::Error),
-    /// A virtual user could not be made.
+    /// A virtual user could not be created.
     #[error("cannot make virtual user {vu}: {reason}")]
     Vu {
         /// Which one.
         vu: VuId,
-        /// What its factory said.
+        /// The factory's reason.
         reason: String,
     },
-    /// A worker ended with a panic: a defect of this program.
+    /// A worker ended with a panic: a bug of this program.
     #[error("a worker panicked, so the figures of this run are incomplete")]
     WorkerPanicked,
 }

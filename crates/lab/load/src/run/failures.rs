@@ -1,11 +1,11 @@
-//! Why iterations failed: each distinct reason with how often it occurred, and the same by cause.
+//! Why iterations failed: each distinct reason with its number of occurrences, and the failures by cause.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::causes::Causes;
 
-/// Distinct reasons that are kept. Reason: more than a person reads; a reason with an id or a time in it must not
-/// make memory grow with the run.
+/// The most distinct reasons. Reason: a person does not read more; a reason with an id or a time in it must not make
+/// memory grow with the run.
 const MAX_REASONS: usize = 20;
 
 /// Failed iterations by reason and by cause.
@@ -32,12 +32,12 @@ impl Failures {
         self.n_other
     }
 
-    /// All of them by cause.
+    /// All failures by cause.
     pub fn causes(&self) -> &Causes {
         &self.causes
     }
 
-    /// Counts `n` failures with this reason, all `at` the same time since the start of the run.
+    /// Counts `n` failures with this reason, all `at` one time since the start of the run.
     pub fn add(&mut self, reason: &str, n: u64, at: Duration) {
         self.add_reason(reason, n);
         self.causes.add(reason, reason, n, at);

@@ -1,4 +1,4 @@
-//! What virtual users and setup may know of the run they are a part of, and do to it.
+//! The handle through which virtual users and setup query and control their run.
 
 use std::{
     sync::{
@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{sync::watch, time::Instant};
 
-/// A run as its parts see it. Clones are handles of the same run.
+/// A handle of a run. All clones are handles of the same run.
 #[derive(Clone, Debug)]
 pub struct RunHandle {
     shared: Arc<Shared>,
@@ -30,7 +30,7 @@ pub(super) struct Counts {
     pub(super) n_complete: AtomicU64,
     pub(super) n_interrupted: AtomicU64,
     pub(super) n_active: AtomicU32,
-    /// The highest `n_active` since somebody looked.
+    /// The highest `n_active` since the last query.
     pub(super) peak_active: AtomicU32,
     pub(super) n_vus: AtomicU32,
 }
@@ -42,7 +42,7 @@ impl Default for RunHandle {
 }
 
 impl RunHandle {
-    /// A handle of a run that nobody drives: for virtual users outside of one.
+    /// A handle without a run, for virtual users outside of one.
     pub fn new() -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -63,7 +63,7 @@ impl RunHandle {
         });
     }
 
-    /// Marks the run as failed and lets it go on (k6's `exec.test.fail`). The first reason stays.
+    /// Marks the run as failed without ending it (k6's `exec.test.fail`). The first reason stays.
     pub fn mark_failed(&self, reason: impl Into<String>) {
         self.shared.marked_failed.get_or_init(|| reason.into());
     }
@@ -83,7 +83,7 @@ impl RunHandle {
         self.counts().n_vus.load(Relaxed)
     }
 
-    /// Iterations that ended by themselves.
+    /// Iterations that ran to their end.
     pub fn iterations_completed(&self) -> u64 {
         self.counts().n_complete.load(Relaxed)
     }
@@ -93,7 +93,7 @@ impl RunHandle {
         self.counts().n_interrupted.load(Relaxed)
     }
 
-    /// The most virtual users that were active at the same moment since the last call.
+    /// The most virtual users active at the same moment since the last call.
     pub(super) fn take_peak_vus(&self) -> u32 {
         let counts = self.counts();
         let peak = counts.peak_active.swap(0, Relaxed);
@@ -114,12 +114,12 @@ impl RunHandle {
         self.shared.marked_failed.get().cloned()
     }
 
-    /// Why a virtual user, setup or teardown ended the run; `None` while none did.
+    /// Why a virtual user, setup or teardown ended the run. `None` if none did.
     pub(super) fn abort_reason(&self) -> Option<String> {
         self.shared.abort.borrow().clone()
     }
 
-    /// Whether one of them did.
+    /// Whether a virtual user, setup or teardown ended the run.
     pub(super) fn is_aborted(&self) -> bool {
         self.shared.abort.borrow().is_some()
     }

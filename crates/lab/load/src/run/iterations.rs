@@ -1,6 +1,6 @@
-//! How the iterations of a run ended.
+//! The outcomes of a run's iterations.
 
-/// How the iterations of a run ended.
+/// The outcomes of a run's iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Iterations {
     /// By themselves, well or with an error.
@@ -10,7 +10,7 @@ pub struct Iterations {
 }
 
 impl Iterations {
-    /// Those that ended after `earlier`, an older state of this very count.
+    /// The iterations that ended after `earlier`, an older state of this count.
     pub(super) fn since(self, earlier: Self) -> Self {
         Self {
             n_complete: self.n_complete - earlier.n_complete,

@@ -1,32 +1,32 @@
-//! The state of a run while it goes on.
+//! The state of a run in progress.
 
 use std::time::Duration;
 
 use super::{Failures, Stretch};
 use crate::{generator::Schedule, metrics::MetricSet, plan::Scenario, threshold::Finding};
 
-/// The state of a run, about once per second, for people who watch it.
+/// The state of a run, about once per second, for the live view.
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
     /// Time since the start.
     pub elapsed: Duration,
-    /// Virtual users that run iterations now, those that finish their last one included.
+    /// Virtual users that run iterations now, including those that finish their last one.
     pub active_vus: u32,
     /// Virtual users that exist.
     pub max_vus: u32,
-    /// Iterations that ended by themselves.
+    /// Iterations that ran to their end.
     pub n_iterations_complete: u64,
     /// Iterations that were interrupted.
     pub n_interrupted: u64,
-    /// How far each scenario is, in the order of the plan.
+    /// The progress of each scenario, in the order of the plan.
     pub scenarios: Vec<ScenarioProgress<'a>>,
-    /// How the thresholds stood when they were last evaluated.
+    /// The thresholds at their last evaluation.
     pub thresholds: Vec<Finding>,
     /// All metrics since the start.
     pub metrics: &'a MetricSet,
     /// What happened since the last time.
     pub recent: &'a Stretch,
-    /// What people should know, all since the start.
+    /// Messages for people, all since the start.
     pub notices: &'a [String],
     /// Why iterations failed, all since the start.
     pub failures: &'a Failures,
@@ -34,7 +34,7 @@ pub struct Progress<'a> {
     pub schedule: Schedule,
 }
 
-/// How far one scenario is.
+/// The progress of one scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct ScenarioProgress<'a> {
     /// Which one.
@@ -43,7 +43,7 @@ pub struct ScenarioProgress<'a> {
     pub vus: u32,
     /// Its iterations that run now.
     pub n_under_way: u32,
-    /// Its iterations that ended by themselves.
+    /// Its iterations that ran to their end.
     pub n_complete: u64,
     /// Its iterations that will never begin.
     pub n_dropped: u64,

@@ -1,4 +1,4 @@
-//! What a run came to, and why it ended.
+//! The result of a run, and why it ended.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,12 +9,12 @@ use crate::{
     threshold::Finding,
 };
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct RunResult {
-    /// All metrics, those of [`Execution`](crate::metrics::built_in::Execution) included.
+    /// All metrics, including those of [`Execution`](crate::metrics::built_in::Execution).
     pub metrics: MetricSet,
-    /// What nobody has observed: the last part of a second, and what came with the end.
+    /// The part that was not observed: the last part of a second, and the samples at the end.
     pub rest: Stretch,
     /// When the first virtual user started.
     pub started_at: SystemTime,
@@ -22,24 +22,24 @@ pub struct RunResult {
     pub duration: Duration,
     /// Why it ended.
     pub end: RunEnd,
-    /// How iterations ended.
+    /// The outcomes of iterations.
     pub iterations: Iterations,
     /// Virtual users that existed.
     pub max_vus: u32,
     /// Why iterations failed.
     pub failures: Failures,
-    /// How the thresholds stand.
+    /// The state of the thresholds.
     pub thresholds: Vec<Finding>,
     /// Why a virtual user marked the run as failed.
     pub marked_failed: Option<String>,
     /// What went wrong in teardown.
     pub teardown_failure: Option<StageFailure>,
-    /// What people should know.
+    /// Messages for people.
     pub notices: Vec<String>,
     /// What the generator itself did; give it to [`crate::generator::judge`] together with the schedule and the latency
     /// that is reported.
     pub generator: Evidence,
-    /// What became of the iterations that arrival executors wanted.
+    /// The fate of the iterations that arrival executors scheduled.
     pub schedule: Schedule,
 }
 
@@ -70,7 +70,7 @@ pub enum StageFailure {
     /// It took too long.
     #[error("took longer than {limit:?}")]
     TimedOut {
-        /// How long it may take.
+        /// Its time limit.
         limit: Duration,
     },
 }

@@ -1,5 +1,5 @@
-//! Which virtual user does what: one pool for all scenarios, as in k6, so that scenarios that do not overlap share
-//! their users.
+//! Assigns scenarios to virtual users: one pool for all scenarios, as in k6, so that scenarios that do not overlap
+//! share their users.
 
 use std::{
     cmp::Reverse,
@@ -14,9 +14,9 @@ use crate::{executor::Window, plan::Scenario};
 pub(super) struct Lease {
     /// Position of the scenario in the plan.
     pub(super) scene: usize,
-    /// Which of the scenario's users it is, from 0.
+    /// The user's number in the scenario, from 0.
     pub(super) position: u32,
-    /// When; counts from the start of the run.
+    /// The window; it counts from the start of the run.
     pub(super) window: Window,
 }
 
@@ -44,8 +44,8 @@ pub(super) fn roster(scenarios: &[Scenario]) -> Vec<Vec<Lease>> {
     users
 }
 
-/// Virtual users that may exist at the same moment: those of the roster, and those that arrival executors may make
-/// during the run.
+/// The most virtual users at the same moment: those of the roster, and those that arrival executors may create during
+/// the run.
 pub(super) fn max_vus(scenarios: &[Scenario]) -> u64 {
     let further = scenarios.iter().map(|scenario| {
         let executor = &scenario.executor;
@@ -56,7 +56,7 @@ pub(super) fn max_vus(scenarios: &[Scenario]) -> u64 {
     highest(planned(scenarios).chain(further))
 }
 
-/// As [`max_vus`], without those that are made during the run.
+/// Like [`max_vus`], without those created during the run.
 pub(super) fn planned_vus(scenarios: &[Scenario]) -> u64 {
     highest(planned(scenarios))
 }
@@ -67,11 +67,11 @@ fn planned(scenarios: &[Scenario]) -> impl Iterator<Item = (Duration, Duration, 
     chains.map(|chain| (start_of(&chain), end_of(&chain), 1))
 }
 
-/// The highest number at any moment of what begins, ends, and counts.
+/// The highest sum at any moment, for spans with a beginning, an end, and a count.
 fn highest(spans: impl Iterator<Item = (Duration, Duration, i64)>) -> u64 {
     let changes = spans.flat_map(|(start, end, n)| [(start, n), (end, -n)]);
     let mut changes: Vec<(Duration, i64)> = changes.collect();
-    // At the same moment users are let go before others are wanted, as in the roster.
+    // At the same moment users are released before others are taken, as in the roster.
     changes.sort_unstable();
     let mut n_now = 0;
     let highest = changes.into_iter().map(|(_, n)| {
@@ -81,8 +81,8 @@ fn highest(spans: impl Iterator<Item = (Duration, Duration, i64)>) -> u64 {
     highest.max().map_or(0, i64::unsigned_abs)
 }
 
-/// The leases of one scenario: those of a position that follow so closely that an iteration may run on from one into
-/// the next are one chain, which one virtual user holds.
+/// The leases of one scenario. Leases of a position that are so close that an iteration may continue from one into the
+/// next are one chain, which one virtual user holds.
 fn chains_of((scene, scenario): (usize, &Scenario)) -> Vec<Vec<Lease>> {
     let shifted = |window: Window| {
         let shift = |time: Duration| time.saturating_add(scenario.start_time);

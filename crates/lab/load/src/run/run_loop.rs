@@ -1,5 +1,5 @@
-//! The side of a run that owns the total: starts the workers together, merges what they report, tells the
-//! observer, evaluates thresholds, and stops everything on request.
+//! The side of a run that owns the total: starts the workers together, merges their reports, tells the observer,
+//! evaluates thresholds, and stops everything on request.
 
 use std::{
     future::Future,
@@ -30,8 +30,8 @@ use crate::{
     watch::Sampling,
 };
 
-/// How long after each full second the observer is called. Reason: workers hand in their deltas at the full
-/// second, and it takes them a moment.
+/// How long after each full second the observer is called. Reason: workers report their deltas at the full second, and
+/// that takes a moment.
 const OBSERVE_AFTER: Duration = Duration::from_millis(100);
 
 pub(super) struct RunLoop {
@@ -54,11 +54,11 @@ struct Started {
     at: Instant,
     wall_clock: SystemTime,
     seconds: Interval,
-    /// When someone looks how many virtual users are active: at full seconds, as in k6.
+    /// When the number of active virtual users is sampled: at full seconds, as in k6.
     vus_samples: Interval,
     next_evaluation: Duration,
     notices: mpsc::Receiver<String>,
-    /// They end with this set.
+    /// The stewards end with this set.
     stewards: JoinSet<()>,
 }
 
@@ -93,7 +93,8 @@ impl RunLoop {
         self.finish(lifecycle, end, None).await
     }
 
-    /// Waits for the workers, then for a person to resume, then for setup; says why the run ends before it starts.
+    /// Waits for the workers, then for a person to resume, then for setup. Returns why the run ends before it starts,
+    /// if so.
     async fn prepare(
         &mut self,
         lifecycle: &mut dyn Lifecycle,
@@ -125,13 +126,13 @@ impl RunLoop {
             end = early_end => Some(end),
             failure = setup => failure.map(RunEnd::SetupFailed),
         };
-        // A setup that ends the run fails in the same moment.
+        // A setup that ends the run fails at the same moment.
         Ok(end.map(|end| self.aborted().unwrap_or(end)))
     }
 
     fn start(&mut self) -> Started {
         self.sampling.iter().for_each(|sampling| sampling.prepare());
-        // What the generator did to make the virtual users and in setup is not part of the run.
+        // The generator's work to create the virtual users and in setup is not part of the run.
         self.monitor.take();
         self.monitor.glance();
         let at = Instant::now();
@@ -171,7 +172,7 @@ impl RunLoop {
         }
     }
 
-    /// Goes on until all workers have ended; says why.
+    /// Continues until all workers have ended. Returns why.
     async fn watch(
         &mut self,
         started: &mut Started,
@@ -188,7 +189,7 @@ impl RunLoop {
                         while let Ok(notice) = started.notices.try_recv() {
                             self.total.notice(notice);
                         }
-                        // Workers know of an abort themselves, and may have ended before it is heard here.
+                        // Workers see an abort themselves, and may have ended before it is seen here.
                         return Ok(match end {
                             RunEnd::Complete => self.aborted().unwrap_or(end),
                             _ => end,
@@ -216,7 +217,7 @@ impl RunLoop {
         }
     }
 
-    /// Evaluates the thresholds when it is time to; true when one of them ends the run.
+    /// Evaluates the thresholds when it is time. Returns true if one of them ends the run.
     fn has_crossed(&mut self, started: &mut Started, elapsed: Duration) -> bool {
         if elapsed < started.next_evaluation {
             return false;
@@ -283,7 +284,7 @@ impl RunLoop {
         })
     }
 
-    /// The end that a virtual user, setup or teardown asked for.
+    /// The end that a virtual user, setup or teardown ordered.
     fn aborted(&self) -> Option<RunEnd> {
         self.run.abort_reason().map(|reason| RunEnd::Aborted { reason })
     }
@@ -301,7 +302,7 @@ impl RunLoop {
     }
 }
 
-/// A handle for what setup or teardown records.
+/// A handle for the samples of setup or teardown.
 fn stage_recorder(total: &Total, plan: &Plan, group: &str) -> Recorder {
     let tags = plan
         .tags

@@ -21,7 +21,7 @@ pub(super) enum Work {
     Endless,
     /// While the common store has some left.
     Shared {
-        /// Iterations that nobody has taken.
+        /// Iterations that are left in the store.
         left: AtomicU64,
     },
     /// While its own store has some left.
@@ -29,9 +29,9 @@ pub(super) enum Work {
         /// Iterations of each virtual user.
         iterations: u64,
     },
-    /// When it has claimed a slot and the time has come.
+    /// When it has claimed a slot and the slot is due.
     Open(Slots),
-    /// While its controller wants it to.
+    /// While its controller allows it.
     Controlled(watch::Receiver<State>),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Scene {
     n_under_way: AtomicU32,
     n_complete: AtomicU64,
     n_dropped: AtomicU64,
-    /// Virtual users that exist for this scenario; grows for arrival executors and controlled ones.
+    /// Virtual users of this scenario; grows for arrival executors and controlled ones.
     n_vus: AtomicU32,
     is_growing: AtomicBool,
 }
@@ -82,13 +82,13 @@ impl Scene {
         self.n_begun.fetch_add(1, Relaxed)
     }
 
-    /// Counts an iteration as under way until the guard is dropped.
+    /// Counts an iteration as in progress until the guard is dropped.
     pub(super) fn under_way(&self) -> UnderWay<'_> {
         self.n_under_way.fetch_add(1, Relaxed);
         UnderWay(self)
     }
 
-    /// How far the scenario is.
+    /// The progress of the scenario.
     pub(super) fn progress(&self) -> ScenarioProgress<'_> {
         ScenarioProgress {
             scenario: &self.scenario,
@@ -99,7 +99,7 @@ impl Scene {
         }
     }
 
-    /// Takes one iteration from the common store; false when it is empty.
+    /// Takes one iteration from the common store. Returns false if it is empty.
     pub(super) fn take_shared(left: &AtomicU64) -> bool {
         left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
             .is_ok()
@@ -115,7 +115,7 @@ impl Scene {
         self.n_dropped.load(Relaxed)
     }
 
-    /// What became of its arrivals so far; `None` for a scenario that has none.
+    /// The fate of its arrivals so far. `None` for a scenario without arrivals.
     pub(super) fn schedule(&self) -> Option<Schedule> {
         let n_dropped = self.n_dropped();
         matches!(self.work, Work::Open(_)).then(|| Schedule {
@@ -124,7 +124,7 @@ impl Scene {
         })
     }
 
-    /// Drops what is left in the common store. For the end of the scenario.
+    /// Drops the rest of the common store, at the end of the scenario.
     pub(super) fn drop_rest(&self) {
         if let Work::Shared { left } = &self.work {
             self.drop_iterations(left.swap(0, Relaxed));
@@ -141,7 +141,7 @@ impl Scene {
         self.n_vus.load(Relaxed)
     }
 
-    /// Begins to make another virtual user, unless one is being made.
+    /// Starts to create another virtual user, unless one is being created.
     pub(super) fn begin_growth(&self) -> bool {
         !self.is_growing.swap(true, Relaxed)
     }
@@ -157,7 +157,7 @@ impl Scene {
 pub(super) struct UnderWay<'a>(&'a Scene);
 
 impl UnderWay<'_> {
-    /// It ended by itself.
+    /// It ran to its end.
     pub(super) fn complete(self) {
         self.0.n_complete.fetch_add(1, Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What all virtual users of one worker share while the run goes on.
+//! The common state of all virtual users of one worker during the run.
 
 use std::{cell::Cell, sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ pub(super) struct Shift {
     marks: Marks,
 }
 
-/// Which of the tags that differ from iteration to iteration are wanted.
+/// Which of the tags that change with each iteration are enabled.
 #[derive(Clone, Copy)]
 struct Marks {
     vu: bool,

@@ -23,7 +23,7 @@ pub(super) struct Seen {
 /// What iterations do and how they end.
 type Script = Arc<dyn Fn(&IterationContext) -> (Duration, Result<(), IterationError>) + Send + Sync>;
 
-/// Virtual users that wait as a function of the context says, and write down that they did.
+/// Virtual users that wait as a function of the context says, and record that.
 #[derive(Clone)]
 pub(super) struct Actors {
     script: Script,
@@ -92,7 +92,7 @@ pub(super) struct Outcome {
     pub(super) result: RunResult,
     /// Active virtual users in each second.
     pub(super) active_vus: Vec<u32>,
-    /// How far the scenarios were in each second, briefly.
+    /// The progress of the scenarios in each second, abbreviated.
     pub(super) scenarios: Vec<String>,
 }
 

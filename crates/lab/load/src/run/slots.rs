@@ -1,7 +1,7 @@
 //! The iterations of an arrival executor, claimed by virtual users of all workers.
 //!
-//! A free virtual user claims the next slot and waits for its time; so a slot that nobody has claimed when its time
-//! comes is one that no virtual user was free for. Workers share one number, no lock and no queue.
+//! A free virtual user claims the next slot and waits for its time. So a slot without a claim when it is due had no
+//! free virtual user. Workers share one number, no lock and no queue.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -21,16 +21,16 @@ pub(super) const TIMER_TOLERANCE: Duration = Duration::from_millis(2);
 pub(super) struct Slots {
     arrivals: Arrivals,
     when_late: WhenLate,
-    /// The first slot that nobody has claimed.
+    /// The first unclaimed slot.
     next: AtomicU64,
 }
 
 /// What a free virtual user gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    /// When to start; `None` when all slots are gone.
+    /// The start. `None` if all slots are gone.
     pub(super) start: Option<Duration>,
-    /// Slots that were found to have passed without anybody free.
+    /// Slots that were due without a free user.
     pub(super) n_dropped: u64,
 }
 
@@ -58,30 +58,30 @@ impl Slots {
         }
     }
 
-    /// When the first slot starts that nobody has claimed.
+    /// The start of the first unclaimed slot.
     pub(super) fn next_start(&self) -> Option<Duration> {
         self.arrivals.start(self.next.load(Relaxed))
     }
 
-    /// Whether slots are kept for as long as nobody claims them.
+    /// Whether slots are kept until they are claimed.
     pub(super) fn are_kept(&self) -> bool {
         self.when_late == WhenLate::Wait
     }
 
-    /// Gives up all slots up to `at` that nobody has claimed, and says how many.
+    /// Gives up all unclaimed slots up to `at`. Returns their number.
     pub(super) fn give_up_to(&self, at: Duration) -> u64 {
         let n_passed = self.arrivals.n_before(at.saturating_add(Duration::from_nanos(1)));
         let next = self.advance(|next| next.max(n_passed));
         n_passed.saturating_sub(next)
     }
 
-    /// Gives up all slots that nobody has claimed, and says how many.
+    /// Gives up all unclaimed slots. Returns their number.
     pub(super) fn give_up_all(&self) -> u64 {
         let n_total = self.arrivals.n_total();
         n_total - self.advance(|_| n_total).min(n_total)
     }
 
-    /// Moves the first unclaimed slot and gives the one that was it before.
+    /// Advances the first unclaimed slot and returns the previous one.
     fn advance(&self, to: impl Fn(u64) -> u64) -> u64 {
         self.next
             .fetch_update(Relaxed, Relaxed, |next| Some(to(next)))

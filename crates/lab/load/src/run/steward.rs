@@ -1,5 +1,5 @@
-//! Looks after scenarios whose number of virtual users changes: gives up the slots that nobody was free for, and
-//! orders more users where the plan or the controller allows it.
+//! Attends scenarios whose number of virtual users changes: gives up the slots without a free user, and orders more
+//! users if the plan or the controller allows it.
 
 use std::{
     sync::{
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{executor::Window, vu::VuId};
 
-/// Looks after one scenario.
+/// Attends one scenario.
 pub(super) struct Steward {
     /// Position of the scenario.
     pub(super) scene: usize,
@@ -32,14 +32,14 @@ pub(super) struct Steward {
     pub(super) start: Instant,
     /// By worker.
     pub(super) orders: Vec<mpsc::Sender<Order>>,
-    /// Index of the next virtual user that is made during the run.
+    /// Index of the next virtual user that is created during the run.
     pub(super) next_index: Arc<AtomicU32>,
-    /// Where people read what they should know.
+    /// The queue for notices to people.
     pub(super) notices: mpsc::Sender<String>,
 }
 
 impl Steward {
-    /// Returns when nothing can change any more.
+    /// Returns when no more changes are possible.
     pub(super) async fn attend(self) {
         match &self.scene().work {
             Work::Open(slots) => self.watch_slots(slots).await,
@@ -99,7 +99,7 @@ impl Steward {
             "scenario `{name}`: insufficient VUs, reached {n_vus} active VUs and cannot initialize more; iterations are \
              dropped. Raise maxVUs, or see why iterations take so long"
         );
-        // When notices are not read there are many of them already.
+        // A full queue has many notices already.
         drop(self.notices.try_send(text));
     }
 

@@ -1,36 +1,36 @@
-//! What happened in a stretch of a run: between two looks of its observer, or after the last one.
+//! The metrics and counts of a stretch of a run: between two calls of its observer, or after the last one.
 
 use std::time::Duration;
 
 use super::Iterations;
 use crate::{generator::Glance, metrics::MetricSet};
 
-/// What workers reported since the run was looked at before.
+/// The reports of workers since the last observation of the run.
 ///
 /// The stretches of a run and its [rest](super::RunResult::rest) together hold each sample exactly once. Workers report
-/// at full seconds, so a sample is in the stretch of the second in which it was recorded; one of a worker that was too
-/// busy to report in time is in a later stretch.
+/// at full seconds, so a sample is in the stretch of the second in which it was recorded; a sample of a worker that was
+/// too busy to report in time is in a later stretch.
 #[derive(Clone, Debug)]
 pub struct Stretch {
-    /// When it begins, since the start of the run: a full second, at which the stretch before it ends. What setup
-    /// recorded is in the one that begins at zero.
+    /// The beginning, since the start of the run: a full second, at which the previous stretch ends. Samples of setup
+    /// are in the stretch that begins at zero.
     pub start: Duration,
-    /// When it ends: a full second; of the rest, when the last iteration ended. What teardown recorded is in the rest.
+    /// The end: a full second; for the rest, the end of the last iteration. Samples of teardown are in the rest.
     pub end: Duration,
     /// What was recorded.
     pub metrics: MetricSet,
     /// Iterations that ended.
     pub iterations: Iterations,
-    /// Complete ones that failed, and other failures of virtual users.
+    /// Failed complete iterations, and other failures of virtual users.
     pub n_failed: u64,
-    /// Virtual users that were active at the same moment, at the most.
+    /// The most virtual users active at the same moment.
     pub peak_vus: u32,
     /// What the generator itself did.
     pub generator: Glance,
 }
 
 impl Stretch {
-    /// One in which nothing happened to `metrics`.
+    /// A stretch without samples of `metrics`.
     pub fn empty(metrics: &MetricSet) -> Self {
         Self {
             start: Duration::ZERO,

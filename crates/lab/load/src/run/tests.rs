@@ -42,7 +42,7 @@ fn config(n_vus: u32, duration: Duration) -> RunConfig {
     }
 }
 
-/// A run with real threads that nobody watches.
+/// A run with real threads and no observer.
 async fn run_for_real(
     config: RunConfig,
     factory: impl VuFactory + 'static,

@@ -1,4 +1,4 @@
-//! The sum of what all workers have reported.
+//! The sum of all workers' reports.
 
 use std::{
     mem,
@@ -25,20 +25,20 @@ pub(super) struct Total {
     pub(super) iterations: Iterations,
     pub(super) failures: Failures,
     pub(super) notices: Vec<String>,
-    /// What workers reported and `metrics` does not have yet; `None` is nothing.
+    /// Reported samples that `metrics` does not include yet. `None` if there are none.
     arrived: Option<MetricSet>,
-    /// The end of the stretch that was settled last, and the counts at that time.
+    /// The end of the last settled stretch, and the counts at that time.
     settled: Settled,
     execution: Execution,
     run: RunHandle,
     n_not_ready: usize,
     max_vus: u32,
     scenes: Arc<[Scene]>,
-    /// What the run loop itself records: it becomes part of `metrics` with the next progress.
+    /// Samples of the run loop itself, which become part of `metrics` with the next progress.
     own: Recorder,
-    /// The same with the tags of the run.
+    /// The handle with the tags of the run.
     of_run: Recorder,
-    /// By position of the scenario: its handle of `own`, and dropped iterations that are recorded.
+    /// By position of the scenario: its handle of `own`, and the number of recorded dropped iterations.
     dropped: Vec<(Recorder, u64)>,
 }
 
@@ -50,7 +50,7 @@ struct Settled {
     n_failed: u64,
 }
 
-/// Notices that are kept. Reason: more than a person reads.
+/// The most notices. Reason: a person does not read more.
 pub(super) const MAX_NOTICES: usize = 100;
 
 impl Total {
@@ -83,7 +83,7 @@ impl Total {
         }
     }
 
-    /// A handle for what setup and teardown record.
+    /// A handle for the samples of setup and teardown.
     pub(super) fn recorder(&self) -> Recorder {
         self.own.clone()
     }
@@ -97,14 +97,14 @@ impl Total {
         Ok(())
     }
 
-    /// What a person should know.
+    /// Adds a message for people.
     pub(super) fn notice(&mut self, notice: String) {
         if self.notices.len() < MAX_NOTICES {
             self.notices.push(notice);
         }
     }
 
-    /// Whether every worker has made its virtual users.
+    /// Whether every worker has created its virtual users.
     pub(super) fn all_ready(&self) -> bool {
         self.n_not_ready == 0
     }
@@ -114,7 +114,7 @@ impl Total {
         self.max_vus
     }
 
-    /// The state `elapsed` after the start, and what has happened lately.
+    /// The state `elapsed` after the start, and the latest changes.
     pub(super) fn progress<'a>(
         &'a self,
         elapsed: Duration,
@@ -169,8 +169,8 @@ impl Total {
         })
     }
 
-    /// Makes what arrived and what the run loop itself recorded part of the metrics, and gives it: the stretch since
-    /// the last call, up to `end`.
+    /// Adds reported samples and those of the run loop to the metrics, and returns them: the stretch since the last
+    /// call, up to `end`.
     pub(super) fn settle(&mut self, end: Duration, generator: Glance) -> Stretch {
         for (scene, (recorder, n_recorded)) in self.scenes.iter().zip(&mut self.dropped) {
             let n_dropped = scene.n_dropped();
@@ -206,7 +206,7 @@ impl Total {
         self.failures.merge(&delta.failures);
     }
 
-    /// The first set of a second is taken as it is, so that gathering costs no more than merging each into the total.
+    /// The first set of a second is used unchanged, so that gathering costs no more than merging each into the total.
     fn gather(&mut self, metrics: MetricSet) {
         match &mut self.arrived {
             Some(arrived) => arrived.merge(&metrics),

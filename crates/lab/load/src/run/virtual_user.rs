@@ -18,7 +18,7 @@ use super::{
 };
 use crate::vu::{Cancellation, IterationContext, Vu, VuId};
 
-/// A virtual user and what it has done so far.
+/// A virtual user and its state so far.
 pub(super) struct VirtualUser {
     pub(super) id: VuId,
     pub(super) vu: Box<dyn Vu>,
@@ -39,10 +39,10 @@ struct Part<'a> {
     interrupt: Instant,
 }
 
-/// When an iteration was to start.
+/// The scheduled start of an iteration.
 #[derive(Clone, Copy)]
 enum Schedule {
-    /// As soon as the one before it has ended.
+    /// As soon as the previous one has ended.
     Closed,
     /// At this moment.
     Open(Instant),
@@ -96,7 +96,7 @@ impl VirtualUser {
         }
     }
 
-    /// One iteration after another until the window closes or nothing is left.
+    /// One iteration after another until the window closes or the store is empty.
     async fn iterate_while(&mut self, part: &Part<'_>, mut take: impl FnMut() -> bool) {
         let shift = Rc::clone(&self.shift);
         let _active = shift.account.activate();
@@ -150,7 +150,7 @@ impl VirtualUser {
         }
     }
 
-    /// Iterates while the controller wants this user to.
+    /// Iterates while the controller allows it.
     async fn iterate_as_told(&mut self, part: &Part<'_>, mut control: watch::Receiver<State>) {
         let shift = Rc::clone(&self.shift);
         let position = part.lease.position;
@@ -164,7 +164,7 @@ impl VirtualUser {
             let is_wanted = |control: &watch::Receiver<State>| control.borrow().wants(position);
             while Instant::now() < part.stop && is_wanted(&control) {
                 let mut state = control.clone();
-                // A pause lets the iteration end by itself; a smaller number of users does not.
+                // A pause lets the iteration end normally; a lower number of users does not.
                 let revoked = async move { drop(state.wait_for(|state| position >= state.vus).await) };
                 if !self.iterate(part, Schedule::Closed, revoked).await {
                     break;
@@ -173,8 +173,8 @@ impl VirtualUser {
         }
     }
 
-    /// Runs one iteration; false when it had to be interrupted by the end of its window, by `revoked`, or by the end
-    /// of the run, and when it ended the run itself.
+    /// Runs one iteration. Returns false if it was interrupted by the end of its window, by `revoked`, or by the end of
+    /// the run, or if it ended the run itself.
     async fn iterate(
         &mut self,
         part: &Part<'_>,
@@ -202,7 +202,7 @@ impl VirtualUser {
                     return Poll::Pending;
                 }
                 cancellation.set(true);
-                // The last poll, so that it can end in its own way; what it returns is of no interest any more.
+                // The last poll, so that the iteration can end in its own way. Its result is ignored.
                 let _ended: Poll<_> = iteration.as_mut().poll(cx);
                 Poll::Ready(None)
             })
@@ -222,7 +222,7 @@ impl VirtualUser {
             return false;
         }
         self.pause_after(begin, part.interrupt).await;
-        // Iterations that never wait (a refused connection, say) must not hold up the worker's other users.
+        // Iterations that never wait (for example with a refused connection) must not hold up the worker's other users.
         coop::consume_budget().await;
         true
     }

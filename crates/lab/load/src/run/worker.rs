@@ -35,7 +35,7 @@ use crate::{
 /// Time between two deltas of a worker.
 pub(super) const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// What the run loop tells all workers.
+/// A command of the run loop to all workers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Command {
     /// Make the virtual users and wait.
@@ -46,10 +46,10 @@ pub(super) enum Command {
     Stop,
 }
 
-/// What a worker tells the run loop. The channel closes when all workers have ended.
+/// A worker's report to the run loop. The channel closes when all workers have ended.
 #[derive(Debug)]
 pub(super) enum Report {
-    /// All virtual users of the worker are made.
+    /// All virtual users of the worker exist.
     Ready,
     /// The worker cannot take part.
     Failed(RunError),
@@ -57,7 +57,7 @@ pub(super) enum Report {
     Delta(Box<Delta>),
 }
 
-/// Make another virtual user while the run goes on.
+/// An order to create another virtual user during the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     /// Its id.
@@ -88,7 +88,7 @@ pub(super) struct Worker {
     pub(super) monitor: Monitor,
 }
 
-/// What a worker hears and says.
+/// The channels of a worker.
 pub(super) struct Wires {
     pub(super) commands: watch::Receiver<Command>,
     pub(super) orders: mpsc::Receiver<Order>,
@@ -111,7 +111,7 @@ impl Worker {
             })
     }
 
-    /// The whole life of a worker; must be called within a [`LocalSet`].
+    /// The whole life of a worker. Must be called within a [`LocalSet`].
     ///
     /// A report that cannot be delivered means that the run loop has given up; the commands end then, too.
     pub(super) async fn run(self, factory: &dyn VuFactory, mut wires: Wires, clock: Clock) {
@@ -167,7 +167,7 @@ impl Worker {
         let wanted = own.take_while(|_| !matches!(*commands.borrow(), Command::Stop));
         wanted
             .map(|(index, leases)| {
-                // A roster is as long as a number of virtual users, which is a u32.
+                // The length of a roster is a number of virtual users, which is a u32.
                 let id = VuId::from_index(u32::try_from(index).unwrap_or(u32::MAX));
                 let vu = factory
                     .create(id)
@@ -202,7 +202,7 @@ async fn wait_for_start(commands: &mut watch::Receiver<Command>) -> Option<Insta
     }
 }
 
-/// Returns when the run is to stop, also when nobody is left to command it.
+/// Returns when the run has to stop, or when the run loop is gone.
 async fn wait_for_stop(commands: &mut watch::Receiver<Command>) {
     drop(
         commands
@@ -211,8 +211,8 @@ async fn wait_for_stop(commands: &mut watch::Receiver<Command>) {
     );
 }
 
-/// Reports each second and makes users that are ordered, until all have ended and none can be ordered any more; ends
-/// them when the run is to stop.
+/// Reports each second and creates ordered users, until all users have ended and no more can be ordered. Ends them when
+/// the run has to stop.
 async fn attend(mut tasks: JoinSet<()>, shift: &Rc<Shift>, factory: &dyn VuFactory, mut wires: Wires) {
     let mut seconds = tokio::time::interval_at(shift.start + REPORT_EVERY, REPORT_EVERY);
     seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -241,7 +241,7 @@ async fn attend(mut tasks: JoinSet<()>, shift: &Rc<Shift>, factory: &dyn VuFacto
     }
 }
 
-/// Makes one more user. When that fails, its scenario does not grow any more.
+/// Creates one more user. If that fails, its scenario does not grow any more.
 fn grow(tasks: &mut JoinSet<()>, shift: &Rc<Shift>, factory: &dyn VuFactory, order: Order) {
     match factory.create(order.vu) {
         Ok(vu) => {

@@ -26,7 +26,7 @@ pub enum Aggregation {
 }
 
 impl Aggregation {
-    /// Reads k6's name of it.
+    /// Parses k6's name of it.
     pub(super) fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "count" => Self::Count,

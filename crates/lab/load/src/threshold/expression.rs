@@ -28,13 +28,13 @@ pub struct Expression {
     pub aggregation: Aggregation,
     /// How.
     pub operator: Operator,
-    /// With what: milliseconds, bytes, plain numbers or shares.
+    /// The limit: milliseconds, bytes, plain numbers or shares.
     pub limit: f64,
     /// As it was written.
     text: String,
 }
 
-/// Longer ones first, so that none is taken for the begin of another.
+/// Longer operators first, so that none is mistaken for the beginning of another.
 const OPERATORS: [(&str, Operator); 7] = [
     ("===", Operator::Equal),
     ("<=", Operator::LessOrEqual),
@@ -53,7 +53,7 @@ impl Expression {
             Operator::LessOrEqual => value <= self.limit,
             Operator::Greater => value > self.limit,
             Operator::GreaterOrEqual => value >= self.limit,
-            // Exactly, as k6 does: `rate==1` and `count==0` are what it is used for.
+            // Exactly, as in k6: typical uses are `rate==1` and `count==0`.
             Operator::Equal => value.total_cmp(&self.limit).is_eq(),
             Operator::NotEqual => value.total_cmp(&self.limit).is_ne(),
         }

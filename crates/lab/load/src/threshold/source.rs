@@ -1,4 +1,4 @@
-//! What a threshold is about: `http_req_duration`, or the part of it that tags select.
+//! The subject of a threshold: `http_req_duration`, or the sub-metric that tags select.
 
 use super::ThresholdError;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     nearest::nearest,
 };
 
-/// Finds the metric, and registers the part of it that is selected.
+/// Finds the metric, and registers the selected sub-metric.
 pub(super) fn resolve(text: &str, registry: &mut Registry) -> Result<MetricId, ThresholdError> {
     let (name, selector) = parse(text)?;
     let whole = registry.find(name).ok_or_else(|| ThresholdError::UnknownMetric {

@@ -1,4 +1,4 @@
-//! Thresholds: what is accepted, what is refused and why, and what holds.
+//! Thresholds: accepted and refused ones with reasons, and their results.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn what_is_wrong_is_named() {
     }
 }
 
-/// What each rule says of a small run of ten seconds.
+/// The result of each rule for a small run of ten seconds.
 fn findings(
     written: &[(&str, &str)],
     record: impl Fn(&Recorder, &Registry),

@@ -1,8 +1,9 @@
-//! What a control group costs (cgroup v2, the kernel's `cgroup-v2.rst`): a container, a systemd service, a pod.
+//! The resource use of a control group (cgroup v2, the kernel's `cgroup-v2.rst`): a container, a systemd service, a
+//! pod.
 //!
-//! The kernel counts for the group and all groups below it, ended processes included. Memory that processes share is
-//! counted once. The page cache of files belongs to a group, too, but is given back on demand, so that `rss_bytes` is
-//! what processes have mapped, as for a process tree; [`MEMORY_CURRENT_BYTES`] is all of it, which is what limits look at.
+//! The kernel counts for the group and all groups below it, including ended processes. Memory that processes share is
+//! counted once. The page cache of files belongs to a group, too, but is released on demand. So `rss_bytes` is the
+//! mapped memory, as for a process tree; [`MEMORY_CURRENT_BYTES`] is all of it, to which limits apply.
 
 use std::{
     fs, io,
@@ -25,10 +26,9 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// The group with this path: as `/proc/PID/cgroup` has it, or with the mount point of cgroup v2 before it.
+    /// The group with this path: as in `/proc/PID/cgroup`, or with the mount point of cgroup v2 before it.
     ///
-    /// # Errors
-    /// When there is no such group, or it does not say what is asked of it.
+    /// # Errors There is no such group, or a required file is missing.
     pub(super) fn attach(path: &Path) -> Result<Self, WatchError> {
         let folder = if path.is_absolute() && path.is_dir() {
             path.to_owned()
@@ -89,10 +89,9 @@ impl Cgroup {
         })
     }
 
-    /// The same with what only groups have.
+    /// A sample and the figures that only groups have.
     ///
-    /// # Errors
-    /// As of [`Self::sample`].
+    /// # Errors As for [`Self::sample`].
     pub(super) fn read(&self) -> Result<Reading, WatchError> {
         let mut reading = Reading::from(&self.sample()?);
         if let Some(bytes) = number(&self.text("memory.current")?) {
@@ -105,7 +104,7 @@ impl Cgroup {
     fn text(&self, file: &str) -> Result<String, WatchError> {
         let path = self.folder.join(file);
         fs::read_to_string(&path).map_err(|source| match source.kind() {
-            // It went since it was looked for.
+            // It disappeared after it was found.
             io::ErrorKind::NotFound if !self.folder.is_dir() => ended("the control group is gone"),
             _ => CgroupError::Unreadable { path, source }.into(),
         })
@@ -118,7 +117,7 @@ fn ended(reason: &str) -> WatchError {
     }
 }
 
-/// Where cgroup v2 is mounted, from the text of `/proc/mounts`: device, mount point, type, …
+/// The mount point of cgroup v2, from the text of `/proc/mounts`: device, mount point, type, …
 fn mount_point(mounts: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
@@ -127,7 +126,7 @@ fn mount_point(mounts: &str) -> Option<PathBuf> {
     })
 }
 
-/// The number behind `name` in a file of lines with a name and a number.
+/// The number after `name` in a file of lines with a name and a number.
 fn field(text: &str, name: &str) -> Option<u64> {
     let of_line = |line: &str| number(line.strip_prefix(name)?.strip_prefix(' ')?);
     text.lines().find_map(of_line)
@@ -141,7 +140,7 @@ fn number(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A folder that looks like a group, without the files that are left out.
+    /// A folder that looks like a group, without some of its files.
     struct Fake(PathBuf);
 
     impl Fake {

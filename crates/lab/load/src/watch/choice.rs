@@ -1,4 +1,4 @@
-//! Which metrics of a page are followed, and as what: a page may have thousands, a report shows a few.
+//! Selects the metrics of a page to follow, and their figures: a page may have thousands, a report shows a few.
 
 use std::{
     borrow::Cow,
@@ -14,10 +14,10 @@ use super::{
 /// a megabyte of a report.
 pub const MAX_SERIES: usize = 32;
 
-/// A series whose name and labels are longer, in bytes, is left out.
+/// The longest series, with name and labels, in bytes. Longer ones are ignored.
 const MAX_SERIES_BYTES: usize = 256;
 
-/// What comes first where nobody has chosen: the process itself, and cable servers that people compare.
+/// The default order: the process itself first, then cable servers that people compare.
 const FIRST: [&str; 9] = [
     "process_",
     "plimsoll_",
@@ -30,7 +30,7 @@ const FIRST: [&str; 9] = [
     "nodejs_",
 ];
 
-/// What client libraries of Prometheus say of their process, and the names that figures of processes have here.
+/// The process metrics of Prometheus's client libraries, and the names of these figures here.
 const OF_PROCESS: [(&str, &str); 4] = [
     ("process_cpu_seconds_total", figure::CPU_CORES),
     ("process_resident_memory_bytes", figure::RSS_BYTES),
@@ -38,17 +38,17 @@ const OF_PROCESS: [(&str, &str); 4] = [
     ("process_threads", figure::THREADS),
 ];
 
-/// The series of one page that are followed: decided at the first look, and filled up by what appears later.
+/// The followed series of one page: chosen at the first sample, and completed by later ones.
 #[derive(Debug)]
 pub(super) struct Choice {
     wanted: Vec<String>,
     chosen: HashSet<String>,
-    /// Beyond these, how many there were at the last look.
+    /// The number of further series at the last sample.
     n_left_out: usize,
 }
 
 impl Choice {
-    /// Those that match one of these patterns; of all, when there is none.
+    /// Series that match one of these patterns, or all series if there is no pattern.
     pub(super) fn new(wanted: Vec<String>) -> Self {
         Self {
             wanted,
@@ -57,12 +57,12 @@ impl Choice {
         }
     }
 
-    /// Series that were wanted at the last look and are more than [`MAX_SERIES`].
+    /// Wanted series at the last sample beyond [`MAX_SERIES`].
     pub(super) fn n_left_out(&self) -> usize {
         self.n_left_out
     }
 
-    /// What a page without any of it lacks.
+    /// An error text for a page without any wanted series.
     pub(super) fn missing(&self) -> String {
         match self.wanted.as_slice() {
             [] => "it has no counter, gauge or histogram".to_owned(),
@@ -93,14 +93,14 @@ impl Choice {
             } else if !self.chosen.contains(name.as_ref()) {
                 self.chosen.insert(name.clone().into_owned());
             }
-            // A page that says a thing twice is wrong; the first one stands.
+            // A page with a duplicate series is invalid; the first one counts.
             is_chosen && seen.insert(name.clone())
         });
         found
     }
 
     fn is_wanted(&self, name: &str) -> bool {
-        // Whoever asks for a histogram means its mean.
+        // A request for a histogram means its mean.
         let family = name.strip_suffix("_sum").unwrap_or(name);
         self.wanted.is_empty()
             || self.wanted.iter().any(|pattern| match pattern.strip_suffix('*') {
@@ -110,8 +110,8 @@ impl Choice {
     }
 }
 
-/// What a sample is over time, and the name for that; `None` for those that say nothing by themselves: buckets,
-/// quantiles (which are of a window that nobody names), counts that belong to a sum, and times of creation.
+/// The figure of a sample over time, and its name. `None` for samples without a meaning of their own: buckets,
+/// quantiles (whose window is unknown), counts that belong to a sum, and times of creation.
 fn figure_of(
     sample: &Sample<'_>,
     page: &Exposition<'_>,
@@ -148,7 +148,7 @@ fn figure_of(
     }
 }
 
-/// How many observations there are behind a sum, by family and labels. A map, because a page may have very many.
+/// The number of observations of a sum, by family and labels. A map, because a page may have very many.
 struct Counts<'a>(HashMap<(&'a str, &'a str), f64>);
 
 impl<'a> Counts<'a> {

@@ -1,4 +1,4 @@
-//! A Prometheus endpoint as a target. How a page is fetched is somebody else's business: this crate has no HTTP.
+//! A Prometheus endpoint as a target. The caller fetches the page: this crate has no HTTP.
 
 use std::{fmt, sync::Arc, time::Instant};
 
@@ -6,29 +6,27 @@ use super::{WatchError, choice::Choice, exposition::Exposition, figure::Reading,
 
 /// Fetches one page again and again, on the thread that watches it.
 pub trait Fetch {
-    /// The body of the page. Must end by itself within seconds, and bound what it takes.
+    /// The body of the page. Must end within seconds, and bound its size.
     ///
-    /// # Errors
-    /// Why there is none, in words: `connection refused`, `it answered 404 Not Found`.
+    /// # Errors The reason, in words: `connection refused`, `it answered 404 Not Found`.
     fn fetch(&mut self) -> Result<Vec<u8>, String>;
 }
 
-/// Makes the one who fetches the page of a URL; called on the thread that will use it.
+/// Creates the fetcher for the page of a URL. Called on the thread that will use it.
 pub type OpenPage = Arc<dyn Fn(&str) -> Result<Box<dyn Fetch>, String> + Send + Sync>;
 
-/// An endpoint and what is followed of it.
+/// An endpoint and its followed series.
 pub(super) struct Endpoint {
-    /// As it is shown.
+    /// The URL for people.
     url: String,
     page: Box<dyn Fetch>,
     choice: Choice,
 }
 
 impl Endpoint {
-    /// Gets ready to fetch.
+    /// Prepares to fetch.
     ///
-    /// # Errors
-    /// When the URL cannot be fetched at all.
+    /// # Errors The URL can never be fetched.
     pub(super) fn attach(page: &Page, open: &OpenPage) -> Result<Self, WatchError> {
         let url = page.shown();
         match open(&page.url) {
@@ -43,8 +41,7 @@ impl Endpoint {
 
     /// Fetches the page.
     ///
-    /// # Errors
-    /// When there is none now, or it has nothing that is wanted; there may be one later.
+    /// # Errors The page is unavailable, or has no wanted series. It may have some later.
     pub(super) fn read(&mut self) -> Result<Reading, WatchError> {
         let fetched = self.page.fetch();
         let taken_at = Instant::now();
@@ -58,7 +55,7 @@ impl Endpoint {
         Ok(Reading { taken_at, figures })
     }
 
-    /// Series that were wanted and are too many.
+    /// Wanted series beyond the limit.
     pub(super) fn n_left_out(&self) -> usize {
         self.choice.n_left_out()
     }
@@ -137,7 +134,7 @@ mod tests {
         assert_eq!(endpoint.read().unwrap().figures.len(), 1);
         assert!(endpoint.read().is_err());
         assert_eq!(endpoint.read().unwrap().figures.len(), 2);
-        // A password stays with who typed it.
+        // A password is not part of the name.
         assert_eq!(endpoint.name().as_deref(), Some("h:9"));
     }
 }

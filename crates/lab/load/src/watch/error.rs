@@ -8,13 +8,13 @@ pub enum WatchError {
     /// No process has this id.
     #[error("no process has the id {pid}; `ps` lists the processes of this machine")]
     NoProcess {
-        /// The id that was asked for.
+        /// The given id.
         pid: u32,
     },
     /// No process is known to listen on this port.
     #[error("{}", no_listener(*port, *listening))]
     NoListener {
-        /// The port that was asked for.
+        /// The given port.
         port: u16,
         /// Whether the port is in the listening state, although its owner was not found.
         listening: bool,
@@ -22,10 +22,10 @@ pub enum WatchError {
     /// Not a control group that can be watched.
     #[error(transparent)]
     Cgroup(#[from] CgroupError),
-    /// The page of metrics cannot be had, or is none.
+    /// The page of metrics is unavailable, or invalid.
     #[error("no metrics from {url}: {reason}")]
     Page {
-        /// Where it should be.
+        /// The URL.
         url: String,
         /// Why not.
         reason: String,
@@ -36,7 +36,7 @@ pub enum WatchError {
         /// How that is known.
         reason: String,
     },
-    /// The system does not tell, or gives no thread.
+    /// The system does not provide the data, or a thread.
     #[error("cannot read /proc, which `--watch` needs (Linux only): {0}")]
     Proc(#[from] io::Error),
 }
@@ -49,13 +49,13 @@ pub enum CgroupError {
         "this machine has no cgroup v2 (no file system of type cgroup2 is mounted), which `cgroup:` needs"
     )]
     NoVersion2,
-    /// There is no such group.
+    /// The group does not exist.
     #[error("there is no control group {path}; /proc/PID/cgroup says which group a process is in")]
     Missing {
-        /// The folder where it should be.
+        /// The expected folder.
         path: PathBuf,
     },
-    /// It is a folder of something else.
+    /// The folder is not a control group.
     #[error("{path} is no control group of cgroup v2: it has no file {file}")]
     NotAGroup {
         /// The folder.
@@ -63,7 +63,7 @@ pub enum CgroupError {
         /// What every group has.
         file: &'static str,
     },
-    /// Nobody counts its memory.
+    /// The group has no memory accounting.
     #[error(
         "{path} has no memory.current: the memory controller is not switched on for it; name a group below a \
          cgroup.subtree_control that has `memory`, or one other than the root"

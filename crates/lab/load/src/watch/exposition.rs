@@ -1,11 +1,12 @@
-//! Prometheus's text format (version 0.0.4, and of OpenMetrics what it shares with it): a page of metrics as samples.
+//! Prometheus's text format (version 0.0.4, and the part of OpenMetrics that is compatible): a page of metrics as
+//! samples.
 //!
-//! Pure and without allocation beyond a list of samples that borrow from the page, so that what a stranger serves costs
-//! at most a few times its own size.
+//! Pure, with only a list of samples that borrow from the page, so that an untrusted page costs at most a few times its
+//! own size.
 
 use std::collections::HashMap;
 
-/// A page that was read.
+/// A parsed page.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Exposition<'a> {
     /// In the order of the page.
@@ -18,13 +19,13 @@ pub(super) struct Exposition<'a> {
 pub(super) struct Sample<'a> {
     /// The metric's name.
     pub(super) name: &'a str,
-    /// What stands between the braces, without commas and blanks around it; empty without labels.
+    /// The text between the braces, without commas and blanks around it. Empty without labels.
     pub(super) labels: &'a str,
     /// The value, which may be infinite or no number.
     pub(super) value: f64,
 }
 
-/// What a `# TYPE` line says of a metric.
+/// The type of a metric in a `# TYPE` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Counter,
@@ -34,7 +35,7 @@ pub(super) enum Type {
     Untyped,
 }
 
-/// A page is not in this format.
+/// A page that is not in this format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ParseError {
     /// A line that is neither a sample nor a comment.
@@ -47,7 +48,7 @@ pub(super) enum ParseError {
         /// Its beginning.
         text: String,
     },
-    /// There is nothing on it.
+    /// The page is empty.
     #[error("it has no samples")]
     Empty,
 }
@@ -56,10 +57,10 @@ pub(super) enum ParseError {
 const SHOWN_CHARS: usize = 60;
 
 impl<'a> Exposition<'a> {
-    /// Reads a page.
+    /// Parses a page.
     ///
-    /// # Errors
-    /// When a line is not as it should be, as Prometheus does it: half a page would say that what is missing is gone.
+    /// # Errors A line is invalid. As in Prometheus, the whole page is refused, because missing lines would look like
+    /// removed metrics.
     pub(super) fn parse(page: &'a str) -> Result<Self, ParseError> {
         let mut exposition = Self::default();
         for (idx, line) in page.lines().enumerate() {
@@ -129,7 +130,7 @@ fn shown(line: &str) -> String {
 }
 
 impl<'a> Sample<'a> {
-    /// `name{label="value",…} value`, perhaps with a time and an exemplar behind it.
+    /// Parses `name{label="value",…} value`, perhaps with a time and an exemplar after it.
     fn parse(line: &'a str) -> Option<Self> {
         let name_end = line.find(|character: char| !is_of_name(character))?;
         let (name, rest) = line.split_at(name_end);
@@ -154,7 +155,7 @@ fn is_of_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | ':')
 }
 
-/// Where the closing brace is, which may also stand within a quoted value.
+/// The position of the closing brace. A quoted value may contain braces, too.
 fn end_of_labels(text: &str) -> Option<usize> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (idx, byte) in text.bytes().enumerate() {
@@ -169,7 +170,7 @@ fn end_of_labels(text: &str) -> Option<usize> {
     None
 }
 
-/// Rust reads what Go writes, `+Inf` and `NaN` included.
+/// Parses a value. Rust accepts the forms that Go writes, including `+Inf` and `NaN`.
 fn parse_value(text: &str) -> Option<f64> {
     text.parse().ok()
 }

@@ -1,19 +1,19 @@
-//! What one look at a target says: numbers with names, each of a kind that says how it is read over time.
+//! One sample of a target: numbers with names, each of a kind that defines its meaning over time.
 
 use std::{borrow::Cow, time::Instant};
 
-/// CPU time in seconds; over time, the cores that are kept busy. The one figure that is shown under another name than
-/// its kind suggests.
+/// CPU time in seconds; over time, the number of busy cores. The only figure whose name over time does not fit its
+/// kind.
 pub const CPU_CORES: &str = "cpu_cores";
 /// Resident memory in bytes.
 pub const RSS_BYTES: &str = "rss_bytes";
-/// Resident memory with every shared page divided among those who share it, in bytes.
+/// Resident memory with every shared page divided by the number of its processes, in bytes.
 pub const PSS_BYTES: &str = "pss_bytes";
 /// Threads.
 pub const THREADS: &str = "threads";
 /// Open file descriptors.
 pub const OPEN_FILES: &str = "open_files";
-/// Those of them that are sockets.
+/// Open sockets.
 pub const SOCKETS: &str = "sockets";
 /// Live processes.
 pub const PROCESSES: &str = "processes";
@@ -22,12 +22,12 @@ pub const NETWORK_RECEIVED_BYTES: &str = "network_received_bytes";
 /// Bytes that the target's network namespace sent; over time, per second.
 pub const NETWORK_SENT_BYTES: &str = "network_sent_bytes";
 
-/// A number, and how it is read over time.
+/// A number, and its meaning over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
     /// What is there now, such as memory.
     Level(f64),
-    /// A sum that only grows (until it begins anew at 0), such as CPU time; over time it is a rate per second.
+    /// A sum that only grows (until it restarts at 0), such as CPU time; over time it is a rate per second.
     Total(f64),
     /// A sum of observations and their number, both growing; over time it is the mean of those in between.
     Mean {
@@ -38,7 +38,7 @@ pub enum Figure {
     },
 }
 
-/// All figures of one look.
+/// All figures of one sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// When it was taken.

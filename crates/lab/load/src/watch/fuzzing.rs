@@ -1,9 +1,8 @@
-//! Pages of metrics for the fuzz targets. Not in the product: it takes the feature `fuzzing`.
+//! Pages of metrics, for the fuzz targets. Only with the feature `fuzzing`, so not in the product.
 
 use super::{choice::Choice, exposition::Exposition};
 
-/// Reads a page twice, as the sampler does, with these metrics wanted, or all: the second look finds what the first one
-/// found.
+/// Samples a page twice, with these wanted metrics, or all: the second sample must find the series of the first one.
 pub fn page(text: &str, wanted: Vec<String>) {
     let Ok(page) = Exposition::parse(text) else {
         return;

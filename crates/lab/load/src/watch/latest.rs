@@ -1,4 +1,4 @@
-//! What a target did in the last second, for people who watch it.
+//! A target's figures of the last second, for the live view.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,15 +7,15 @@ use super::figure::{CPU_CORES, Figure, RSS_BYTES, Reading};
 /// The newest figures of one target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latest {
-    /// CPU time per wall time since the reading before; `None` where the target does not tell.
+    /// CPU time per wall time since the previous reading. `None` if the target does not provide it.
     pub cores: Option<f64>,
-    /// Resident memory; `None` where the target does not tell.
+    /// Resident memory. `None` if the target does not provide it.
     pub rss_bytes: Option<f64>,
     /// Whether the target is gone.
     pub has_ended: bool,
 }
 
-/// Where a sampler leaves them.
+/// The place where a sampler leaves the newest figures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LatestCell(Arc<Mutex<Latest>>);
 

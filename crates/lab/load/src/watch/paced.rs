@@ -1,13 +1,13 @@
-//! Looks that may be slow, spaced out so that they cost little: `/proc/PID/smaps_rollup` takes a lock of the process
+//! Readings that may be slow, spaced out so that they cost little: `/proc/PID/smaps_rollup` takes a lock of the process
 //! and walks all its pages, and counting sockets asks the kernel about every descriptor.
 
 use std::time::{Duration, Instant};
 
-/// A look that took a time is not repeated before this many times it have passed. Reason: at most one percent of the
-/// time of a core, and of the time in which the target's memory cannot change.
+/// The pause after a slow reading, as a multiple of its duration. Reason: at most one percent of the time of a core,
+/// and of the time in which the target's memory is locked.
 const SPACING: u32 = 100;
 
-/// When a slow look may be taken again.
+/// When a slow reading may be taken again.
 #[derive(Debug, Default)]
 pub(super) struct Paced {
     due: Option<Instant>,

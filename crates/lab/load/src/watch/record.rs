@@ -1,20 +1,20 @@
-//! What a target did over time, in bounded memory: a reading per second, and of long runs one per two, four, … seconds.
+//! A target over time, in bounded memory: a reading per second, and for long runs one per two, four, … seconds.
 //!
-//! An interval keeps its last reading, so that merging two of them is dropping the first. That loses nothing that can be
-//! said of the longer interval: levels are told as they were at its end, rates and means come from the difference of two
-//! totals. The highest level of all readings is kept apart.
+//! An interval keeps its last reading, so merging two intervals drops the first. That loses nothing for the longer
+//! interval: levels are those at its end, rates and means come from the difference of two totals. The highest level of
+//! all readings is kept separately.
 
 use std::{borrow::Cow, time::Duration};
 
 use super::figure::{Figure, Reading};
 
-/// Intervals that are kept. Twice those of a timeline, so that what is here is never coarser than what is shown.
+/// The most intervals. Twice those of a timeline, so that the record is never coarser than the display.
 const MAX_INTERVALS: usize = 1024;
 
-/// Series of one target. Reason: those of a page, and those that every target has.
+/// The most series of one target. Reason: those of a page, and those that every target has.
 const MAX_SERIES: usize = super::choice::MAX_SERIES + 16;
 
-/// Everything that was read of one target, from the start of the load on.
+/// All readings of one target, from the start of the load on.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// Seconds of an interval, a power of two; 0 stands for 1.
@@ -41,13 +41,13 @@ struct Column {
 struct Cell {
     /// Seconds since the start of the load; negative before it.
     at: f64,
-    /// The figure; totals go on growing where the target's own began anew.
+    /// The figure. Totals keep growing when the target's own restarted.
     figure: Figure,
 }
 
 impl Record {
-    /// Adds what was read `at` so many seconds since the start of the load (before it, when negative), which says
-    /// how the second numbered `second` ended; `None` for the state before the load.
+    /// Adds a reading taken `at` this many seconds since the start of the load (before it, if negative). It is the end
+    /// of the second numbered `second`; `None` for the state before the load.
     pub fn add(&mut self, second: Option<u64>, at: f64, reading: &Reading) {
         self.n_readings += 1;
         let interval = second.map(|second| self.make_room(second));
@@ -65,7 +65,7 @@ impl Record {
         }
     }
 
-    /// The interval of this second, after neighbours were merged as often as it takes to have it.
+    /// The interval of this second, after as many merges of neighbours as necessary.
     fn make_room(&mut self, second: u64) -> usize {
         while second >> self.doublings >= MAX_INTERVALS as u64 {
             self.doublings += 1;
@@ -74,7 +74,7 @@ impl Record {
         usize::try_from(second >> self.doublings).expect("it is less than MAX_INTERVALS")
     }
 
-    /// How often the target was looked at.
+    /// The number of readings of the target.
     pub fn n_readings(&self) -> u64 {
         self.n_readings
     }
@@ -84,9 +84,9 @@ impl Record {
         self.columns.iter().map(|column| column.name.as_ref())
     }
 
-    /// A series by intervals of this many seconds, a power of two, the first of which begins with the load: levels as
-    /// they were at the end of each interval, and the rates and means in it. `None` where nothing was read or can be
-    /// said. Empty when there is no such series, or the record is coarser than that.
+    /// A series by intervals of this many seconds, a power of two, the first of which begins with the load: levels at
+    /// the end of each interval, and rates and means over it. `None` without a reading or a value. Empty if there is no
+    /// such series, or the record is coarser.
     pub fn series(&self, name: &str, interval_seconds: u64, n_intervals: usize) -> Vec<Option<f64>> {
         let Some(column) = self.column(name) else {
             return Vec::new();
@@ -129,7 +129,7 @@ impl Record {
         }
     }
 
-    /// When the last reading was taken, in seconds since the start of the load; `None` without any.
+    /// When the last reading was taken, in seconds since the start of the load. `None` without readings.
     pub fn last_at(&self) -> Option<f64> {
         let last = |column: &Column| {
             column
@@ -196,7 +196,7 @@ impl Column {
         let mut before = self.base;
         (0..n_intervals)
             .map(|interval| {
-                // What was read after the end says how the last interval ended.
+                // A reading after the end counts as the end of the last interval.
                 let end = if interval + 1 == n_intervals {
                     usize::MAX
                 } else {
@@ -212,7 +212,7 @@ impl Column {
 }
 
 impl Cell {
-    /// What it says of the time since the one before it.
+    /// The value for the time since the previous reading.
     fn value(self, before: Option<Self>) -> Option<f64> {
         match (self.figure, before?) {
             (Figure::Level(value), _) => Some(value),
@@ -239,8 +239,8 @@ impl Cell {
     }
 }
 
-/// `raw` as a sum that goes on from `sum`, which was what `before` came to: a total that is less than before has begun
-/// anew, and what it has is what came since.
+/// `raw` as a sum that continues from `sum`, the result for `before`. A total that is lower than before has restarted,
+/// and all of it is new.
 fn grown(sum: Option<Figure>, before: Figure, raw: Figure) -> Figure {
     let more = |before: f64, now: f64| if now >= before { now - before } else { now };
     match (sum, before, raw) {

@@ -1,4 +1,4 @@
-//! What a target used, at one moment and between two.
+//! A target's resource use, at one moment and between two.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +10,17 @@ pub struct Sample {
     /// When the sample was taken.
     pub taken_at: Instant,
     /// User and system time of all processes that were ever seen in the tree, in nanoseconds and never running
-    /// backwards. What a child process spends between the last sample and its end is missed; of threads, and of
-    /// control groups, nothing is missed.
+    /// backwards. A child process's CPU time after its last sample is missed; that of threads, and of control groups,
+    /// is complete.
     pub cpu: Duration,
-    /// Resident memory (`VmRSS`) summed over the processes. Pages shared by forked processes count once
-    /// per process, so that a pre-forking server reads higher than what it takes from the machine. Of a control group,
-    /// in which each page counts once: anonymous memory and mapped files.
+    /// Resident memory (`VmRSS`) summed over the processes. Pages shared by forked processes count once per process, so
+    /// that a pre-forking server reads higher than its real use. For a control group, in which each page counts once:
+    /// anonymous memory and mapped files.
     pub rss_bytes: u64,
     /// Threads of all processes; `None` for a control group without the `pids` controller.
     pub n_threads: Option<u64>,
-    /// Open file descriptors of all processes; `None` when they belong to a user whose processes we may not
-    /// inspect, and for control groups.
+    /// Open file descriptors of all processes. `None` if they belong to a user whose processes may not be inspected,
+    /// and for control groups.
     pub n_open_files: Option<u64>,
     /// Live processes in the tree; `None` for control groups.
     pub n_processes: Option<usize>,
@@ -36,7 +36,7 @@ pub struct Usage {
 }
 
 impl Sample {
-    /// What was used since `earlier`, a sample of the same watch.
+    /// The use since `earlier`, a sample of the same watch.
     pub fn since(&self, earlier: &Self) -> Usage {
         Usage {
             elapsed: self.taken_at.saturating_duration_since(earlier.taken_at),

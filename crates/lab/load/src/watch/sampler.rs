@@ -1,8 +1,8 @@
-//! One target, looked at once per second on a thread of its own.
+//! One target, sampled once per second on a thread of its own.
 //!
-//! The thread sleeps between looks and shares nothing with the load but the machine; what it costs is measured with the
-//! thread's own clock and told in the [`Account`]. Looks are due at full seconds since the start of the load. One that
-//! comes late is counted for the second that it was due in, and one that comes more than a second late is left out.
+//! The thread sleeps between samples and shares only the machine with the load. Its cost is measured with the thread's
+//! own clock and reported in the [`Account`]. Samples are due at full seconds since the start of the load. A late one
+//! counts for the second in which it was due; if it is more than a second late, it is skipped.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender},
@@ -19,14 +19,14 @@ use super::{
 };
 use crate::cpu_clock;
 
-/// A page of metrics that was missing so many times in a row, until the end, was there no more. Reason: a server under
-/// load may miss one or two.
+/// The number of consecutive misses, up to the end, after which a page of metrics counts as ended. Reason: a server
+/// under load may miss one or two.
 const MISSED_IN_A_ROW: u64 = 3;
 
-/// What there is to say of a target when the load is over.
+/// The results of a target when the load is over.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// For people: as typed, or what the program calls itself.
+    /// The name for people: as typed, or the program's own.
     pub name: String,
     /// What was watched: `process 123`, `port 8080`, `cgroup a/b`, `metrics http://localhost:9090/metrics`.
     pub what: String,
@@ -38,23 +38,23 @@ pub struct Account {
     pub cpu: Duration,
     /// Looks at which a page of metrics did not come.
     pub n_missed: u64,
-    /// Series of a page that were too many to be followed.
+    /// Series of a page beyond the limit.
     pub n_left_out: usize,
 }
 
 /// The end of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Since the start of the load, as far as it was noticed: up to a second later than it was.
+    /// The time since the start of the load at which it was noticed: up to a second late.
     pub after: Duration,
     /// How that is known.
     pub reason: String,
 }
 
-/// What a sampler is told.
+/// An order to a sampler.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Read the state before the load, and say so.
+    /// Read the state before the load, and confirm.
     Prepare(SyncSender<()>),
     /// The load began then.
     Start(Instant),
@@ -96,7 +96,7 @@ struct Missing {
 }
 
 impl Sampler {
-    /// Finds the target, and looks at it once.
+    /// Finds the target, and takes one sample.
     pub(super) fn attach(target: &Target, open: &OpenPage) -> Result<Self, WatchError> {
         let mut source = Source::attach(&target.place, open)?;
         let base = source.read()?;
@@ -120,7 +120,7 @@ impl Sampler {
         })
     }
 
-    /// Does what it is told until nobody is there to tell it anything.
+    /// Carries out orders until the sender is dropped.
     pub(super) fn serve(mut self, orders: &Receiver<Order>) {
         let mut next_due = 1;
         loop {
@@ -136,7 +136,7 @@ impl Sampler {
                     if let Ok(reading) = self.source.read() {
                         self.base = reading;
                     }
-                    // Who asked may have lost patience.
+                    // The sender may have stopped waiting.
                     let _ = done.try_send(());
                 }
                 Ok(Order::Start(at)) => self.start(at),
@@ -149,7 +149,7 @@ impl Sampler {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     self.look(self.elapsed().as_secs().saturating_sub(1));
-                    // What became due meanwhile is left out.
+                    // Samples that became due meanwhile are skipped.
                     next_due = self.elapsed().as_secs() + 1;
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -183,7 +183,7 @@ impl Sampler {
     fn note_absence(&mut self, error: WatchError) {
         let after = self.elapsed();
         match (&self.source, error) {
-            // It may come back.
+            // The page may come back.
             (Source::Page(_), error) => {
                 self.n_missed += 1;
                 let reason = error.to_string();
@@ -217,7 +217,7 @@ impl Sampler {
         self.account()
     }
 
-    /// What there is to say up to now.
+    /// The results so far.
     fn account(&self) -> Account {
         let missing = self.missing.as_ref();
         let gone = missing
@@ -244,7 +244,7 @@ impl Sampler {
         self.started.map_or(Duration::ZERO, |started| started.elapsed())
     }
 
-    /// Where its newest figures are.
+    /// The cell with its newest figures.
     pub(super) fn latest(&self) -> LatestCell {
         self.latest.clone()
     }
@@ -273,7 +273,7 @@ impl Source {
         }
     }
 
-    /// Before and after the load nothing is disturbed by a look that takes long.
+    /// Takes slow readings without spacing, before and after the load, when they disturb nothing.
     fn hurry(&mut self) {
         if let Self::Tree(tree) = self {
             tree.hurry();
@@ -290,7 +290,7 @@ impl Source {
     }
 }
 
-/// Negative for what was before the start.
+/// Negative for times before the start.
 fn seconds_since(start: Instant, at: Instant) -> f64 {
     match at.checked_duration_since(start) {
         Some(after) => after.as_secs_f64(),

@@ -1,13 +1,13 @@
-//! All targets of a run, looked at beside the load.
+//! All targets of a run, sampled beside the load.
 //!
 //! ```text
-//! attach ──► every target is there, or the run does not begin
+//! attach ──► every target exists, or the run does not begin
 //! prepare ─► the state before the load has been read
-//! start ───► a look per target and second, each on its own thread
+//! start ───► a sample per target and second, each on its own thread
 //! finish ──► one account per target, in the order of the command line
 //! ```
 //!
-//! Nothing that a target does or suffers ends a run.
+//! Problems of a target never end a run.
 
 use std::{
     io,
@@ -22,21 +22,21 @@ use super::{
     sampler::{Order, Sampler},
 };
 
-/// Targets of one run. Reason: the report has room for their series; see [`super::MAX_SERIES`].
+/// The most targets of one run. Reason: the report has room for their series; see [`super::MAX_SERIES`].
 pub const MAX_TARGETS: usize = 8;
 
-/// So long is waited for the state before the load. Reason: processes are read in milliseconds; a page of metrics that
-/// takes longer has the one of the moment when it was found.
+/// How long to wait for the state before the load. Reason: processes are read in milliseconds; a slower page of metrics
+/// keeps the state from when it was found.
 const PREPARE_WITHIN: Duration = Duration::from_secs(1);
 
-/// So long is waited for the account of a target while the load goes on. Reason: nobody misses what comes a second later.
+/// How long to wait for the account of a target during the load. Reason: it may as well come a second later.
 const TELL_WITHIN: Duration = Duration::from_millis(50);
 
-/// So long is waited for the account of a target. Reason: a page may be under way and is fetched once more, within
-/// seconds each.
+/// How long to wait for the final account of a target. Reason: a fetch may be in progress, and the page is fetched once
+/// more, within seconds each.
 const FINISH_WITHIN: Duration = Duration::from_secs(15);
 
-/// Looks at targets beside a run.
+/// Samples targets beside a run.
 #[derive(Debug)]
 pub struct Sampling {
     targets: Vec<Attached>,
@@ -47,17 +47,17 @@ struct Attached {
     name: String,
     what: String,
     latest: LatestCell,
-    /// Holds the three orders of a run, and those to tell, of which there is one per second.
+    /// Holds the three orders of a run, and the requests for accounts, one per second.
     orders: Sender<Order>,
 }
 
-/// Why a run that is to be watched does not begin.
+/// Why a run with targets does not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum SamplingError {
-    /// A target is not there.
+    /// A target does not exist.
     #[error("--watch {what}: {error}")]
     Target {
-        /// Which one, in words.
+        /// The target, in words.
         what: String,
         /// Why not.
         error: WatchError,
@@ -65,7 +65,7 @@ pub enum SamplingError {
     /// There are more than can be shown.
     #[error("--watch: {n} targets, and a report has room for {MAX_TARGETS}")]
     TooMany {
-        /// How many there are.
+        /// The number of targets.
         n: usize,
     },
     /// The system gives no thread.
@@ -74,10 +74,9 @@ pub enum SamplingError {
 }
 
 impl Sampling {
-    /// Finds all targets and looks at each once; `open` is for their pages of metrics.
+    /// Finds all targets and takes one sample of each. `open` is for their pages of metrics.
     ///
-    /// # Errors
-    /// When one is not there, or they are too many.
+    /// # Errors A target does not exist, or there are too many.
     pub fn attach(targets: &[Target], open: &OpenPage) -> Result<Self, SamplingError> {
         if targets.len() > MAX_TARGETS {
             return Err(SamplingError::TooMany { n: targets.len() });
@@ -94,8 +93,8 @@ impl Sampling {
         Ok(Self { targets: attached })
     }
 
-    /// Reads the state before the load. To be called right before it starts; blocks for the milliseconds that it takes
-    /// to look at processes, and at most a second.
+    /// Reads the state before the load. Must be called right before it starts. Blocks for the milliseconds that
+    /// sampling processes takes, and at most a second.
     pub fn prepare(&self) {
         self.ask(PREPARE_WITHIN, Order::Prepare).for_each(drop);
     }
@@ -103,18 +102,17 @@ impl Sampling {
     /// The load began at this instant.
     pub fn start(&self, at: Instant) {
         for target in &self.targets {
-            // A sampler that is gone gives no account either.
+            // A sampler that is gone returns no account either.
             let _ = target.orders.send(Order::Start(at));
         }
     }
 
-    /// What each target did up to now, in the order in which they were given; those that are just looked at, and take long,
-    /// are left out.
+    /// The accounts of the targets so far, in their given order. Targets with a slow reading in progress are omitted.
     pub fn so_far(&self) -> Vec<Account> {
         self.accounts(TELL_WITHIN, Order::Tell)
     }
 
-    /// Looks a last time, and says what each target did, in the order in which they were given.
+    /// Takes the last sample. Returns the accounts of the targets in their given order.
     pub fn finish(&self) -> Vec<Account> {
         self.accounts(FINISH_WITHIN, Order::Finish)
     }
@@ -128,7 +126,7 @@ impl Sampling {
         accounts.collect()
     }
 
-    /// Orders something of all samplers at once, and waits for their answers; `None` for one that does not answer.
+    /// Sends an order to all samplers at once, and waits for their answers. `None` for one that does not answer.
     fn ask<T>(&self, within: Duration, order: fn(SyncSender<T>) -> Order) -> impl Iterator<Item = Option<T>> {
         let deadline = Instant::now() + within;
         let ask = |target: &Attached| {

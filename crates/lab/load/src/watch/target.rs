@@ -1,14 +1,14 @@
-//! What the user typed after `--watch`: where the target is, and perhaps a name for it.
+//! The argument of `--watch`: the place of the target, and perhaps a name for it.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// The longest name that a target may be given, in characters. Reason: it stands in tables and charts.
+/// The longest name of a target, in characters. Reason: it appears in tables and charts.
 const MAX_NAME_CHARS: usize = 64;
 
 /// What is watched, under a name for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// `None` leaves the name to what is found there: that of the program, of the group, or of the host.
+    /// `None` uses the name of the program, of the group, or of the host.
     pub name: Option<String>,
     /// Where it is.
     pub place: Place,
@@ -23,16 +23,16 @@ pub enum Place {
     Port(u16),
     /// The control group (cgroup v2) with this path, and the groups below it.
     Cgroup(PathBuf),
-    /// What a Prometheus endpoint says.
+    /// A Prometheus endpoint.
     Metrics(Page),
 }
 
-/// A page of metrics, and those of them that are wanted.
+/// A page of metrics, and its wanted metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// `http://…` or `https://…`, without a fragment.
     pub url: String,
-    /// Names of metrics; a `*` at the end stands for any rest. Empty for a choice that fits most servers.
+    /// Names of metrics; a `*` at the end matches any rest. Empty for a choice that fits most servers.
     pub wanted: Vec<String>,
 }
 
@@ -42,14 +42,14 @@ pub enum ParseTargetError {
     /// The text after the colon is not a port.
     #[error("`{0}` is not a port; expected a colon and a number from 1 to 65535, for example `:8080`")]
     NotAPort(String),
-    /// The text is nothing that can be watched.
+    /// The text is not a valid target.
     #[error(
         "`{0}` is nothing that can be watched; expected a process id, for example `1234`; a colon and the port that \
          the target listens on, `:8080`; a control group, `cgroup:system.slice/puma.service`; or a Prometheus \
          endpoint, `http://localhost:9090/metrics`; each perhaps with a name before it, `web=:8080`"
     )]
     NotATarget(String),
-    /// There is nothing behind `cgroup:`.
+    /// The text after `cgroup:` is empty.
     #[error("`cgroup:` names no group; expected its path, for example `cgroup:system.slice/puma.service`")]
     NoCgroup,
     /// The name before the first `=` cannot be shown.
@@ -57,7 +57,7 @@ pub enum ParseTargetError {
         "`{0}` is not a name for a target; expected 1 to {MAX_NAME_CHARS} printable characters, for example `web=:8080`"
     )]
     NotAName(String),
-    /// The text behind the `#` of a URL names no metrics.
+    /// The text after the `#` of a URL names no metrics.
     #[error(
         "`#{0}` names no metrics; expected names with commas between them, a `*` at the end for any rest, for \
          example `#process_*,http_requests_total`"
@@ -69,7 +69,7 @@ impl FromStr for Target {
     type Err = ParseTargetError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // A path or a URL may have a `=` of its own; what comes before a place's own first characters is a name.
+        // A path or a URL may contain a `=`. Only text before a place's own first characters is a name.
         let is_place = [":", "cgroup:", "http://", "https://"]
             .iter()
             .any(|start| text.starts_with(start));
@@ -124,7 +124,7 @@ impl Place {
 }
 
 impl Page {
-    /// The URL without a user and a password, which nobody wants in a report.
+    /// The URL without user and password, for reports.
     pub(super) fn shown(&self) -> String {
         plimsoll_redacted::url(&self.url).replacen("***@", "", 1)
     }

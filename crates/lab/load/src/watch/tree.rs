@@ -1,6 +1,6 @@
-//! What a process and its children cost: CPU time, memory, threads and open files of the whole tree.
+//! The resource use of a process and its children: CPU time, memory, threads and open files of the whole tree.
 //!
-//! Each look finds the tree anew (pre-forking servers start and lose workers) and adds up all its processes. CPU time
+//! Each sample finds the tree anew (pre-forking servers start and lose workers) and adds up all its processes. CPU time
 //! comes from [`crate::cpu_clock`]; the rest from `/proc`, whose text is parsed by pure functions in the child modules.
 
 use std::{collections::HashSet, fs, io, time::Instant};
@@ -23,12 +23,12 @@ use super::{
 };
 use crate::cpu_clock;
 
-/// Which processes a tree begins with.
+/// The processes at the root of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Root {
-    /// The one with this id.
+    /// The process with this id.
     Process(u32),
-    /// Those that listen on this TCP port of this machine.
+    /// The processes on this machine that listen on this TCP port.
     Port(u16),
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Root {
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     roots: Vec<ProcessId>,
-    /// Those that were alive at the last look.
+    /// The processes that were alive at the last sample.
     live: Vec<u32>,
     cpu: CpuLedger,
     pss: Paced,
@@ -44,11 +44,10 @@ pub(super) struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// Finds the processes that `root` means now. A port stands for every process that holds its listening socket
-    /// (several with a pre-forking server or `SO_REUSEPORT`).
+    /// Finds the current processes of `root`. A port stands for every process that holds its listening socket (several
+    /// with a pre-forking server or `SO_REUSEPORT`).
     ///
-    /// # Errors
-    /// When there is no such process or listener.
+    /// # Errors There is no such process or listener.
     pub(super) fn attach(root: Root) -> Result<Self, WatchError> {
         let pids = match root {
             Root::Process(pid) => vec![pid],
@@ -77,7 +76,7 @@ impl ProcessTree {
         self.roots.iter().map(|root| root.pid)
     }
 
-    /// What the first process calls itself (`/proc/PID/comm`), as far as it can be shown.
+    /// The first process's own name (`/proc/PID/comm`), as far as it can be shown.
     pub(super) fn program(&self) -> Option<String> {
         let pid = self.pids().next()?;
         let comm = fs::read(format!("/proc/{pid}/comm")).ok()?;
@@ -88,11 +87,10 @@ impl ProcessTree {
         (!comm.trim().is_empty()).then(|| comm.trim().to_owned())
     }
 
-    /// Measures the tree now. Reads one small file per process of the machine and two per process of the tree,
-    /// a few milliseconds in all: call it at most a few times per second.
+    /// Samples the tree. Reads one small file per process of the machine and two per process of the tree, a few
+    /// milliseconds in all: call it at most a few times per second.
     ///
-    /// # Errors
-    /// [`WatchError::Ended`] when none of the processes that the tree began with is left.
+    /// # Errors [`WatchError::Ended`] if no process of the initial tree is left.
     pub(super) fn sample(&mut self) -> Result<Sample, WatchError> {
         let all = process::all()?;
         let tree = process::tree(&self.roots, &all);
@@ -120,16 +118,15 @@ impl ProcessTree {
         })
     }
 
-    /// The next reading has everything, however long that takes.
+    /// Makes the next reading complete, however long that takes.
     pub(super) fn hurry(&mut self) {
         self.pss = Paced::default();
         self.sockets = Paced::default();
     }
 
-    /// The same with what is slower to find out, which is therefore not in every reading.
+    /// A sample and the slower figures, which are not in every reading.
     ///
-    /// # Errors
-    /// As of [`Self::sample`].
+    /// # Errors As for [`Self::sample`].
     pub(super) fn read(&mut self) -> Result<Reading, WatchError> {
         let mut reading = Reading::from(&self.sample()?);
         let live = &self.live;
@@ -166,12 +163,13 @@ fn rss_bytes(pid: u32) -> u64 {
     process::parse_rss_bytes(&status).unwrap_or(0)
 }
 
-/// Zero for a process that ended since it was found; `None` for one that this user may not inspect, or where the
-/// kernel has no `smaps_rollup` (before Linux 4.14). The kernel walks all pages of the process for it.
+/// Proportional memory of a process. Zero if it ended since it was found. `None` if this user may not inspect it, or if
+/// the kernel has no `smaps_rollup` (before Linux 4.14). The kernel walks all pages of the process for it.
 fn pss_bytes(pid: u32) -> Option<u64> {
     match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
         Ok(text) => Some(process::parse_pss_bytes(&text).unwrap_or(0)),
-        // ESRCH: a process that has ended has no pages. A missing file may be either: ask for the process itself.
+        // ESRCH: a process that has ended has no pages. A missing file may mean either, so the process itself is
+        // checked.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
         Err(_) => process::read(pid)
             .is_none_or(|process| !process.is_live())

@@ -9,7 +9,7 @@ pub enum ArrivalsError {
     /// The whole curve takes no time.
     #[error("the stages take no time in all; expected at least one with a duration, for example 10s")]
     NoTime,
-    /// A rate per nothing.
+    /// The time unit is zero.
     #[error("timeUnit is zero; expected how long it takes to start `rate` iterations, for example 1s")]
     NoTimeUnit,
     /// The area does not fit into the arithmetic: about a million per second for a year; or more than 50 million

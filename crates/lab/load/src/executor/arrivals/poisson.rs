@@ -1,4 +1,4 @@
-//! Arrivals at random (a Poisson process), still known for each index: nobody has to go through all that came before.
+//! Random arrivals (a Poisson process), each computed from its index without the earlier ones.
 //!
 //! The gaps are exponential in *area*, with the mean of one iteration, so that a ramp is as random as a constant rate
 //! (an inhomogeneous process by time change). A gap depends on the seed and its index only.
@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use super::ArrivalsError;
 
-/// Every so many arrivals the sum of gaps is kept; those between are summed up again. Reason: a quarter of a byte and
+/// The distance of stored sums of gaps, in arrivals. Sums in between are recomputed. Reason: a quarter of a byte and
 /// half a microsecond per arrival.
 const STRIDE: u64 = 64;
 
-/// The most arrivals that a process may have on average. Reason: they are counted before the run, 20 ns each, and their
-/// sums take 12 MB.
+/// The most arrivals of a process on average. Reason: they are counted before the run, 20 ns each, and their sums take
+/// 12 MB.
 const MOST: i128 = 50_000_000;
 
 /// The increment of SplitMix64 (Steele, Lea and Flood, 2014).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// When, in area, which arrival comes.
+/// The arrivals by area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Poisson {
     seed: u64,
@@ -30,10 +30,9 @@ pub(super) struct Poisson {
 }
 
 impl Poisson {
-    /// All arrivals before the area `end`; there may be none.
+    /// All arrivals before the area `end`, which may be none.
     ///
-    /// # Errors
-    /// [`ArrivalsError::TooLarge`] when there are too many.
+    /// # Errors [`ArrivalsError::TooLarge`] if there are too many.
     pub(super) fn new(seed: u64, mean_gap: i128, end: i128) -> Result<Self, ArrivalsError> {
         if end / mean_gap > MOST {
             return Err(ArrivalsError::TooLarge);
@@ -67,7 +66,7 @@ impl Poisson {
         area + between.map(|index| self.gap(index)).sum::<i128>()
     }
 
-    /// How many arrivals come before `is_before` is no longer true of their area.
+    /// The number of arrivals before `is_before` becomes false for their area.
     pub(super) fn n_while(&self, is_before: impl Fn(i128) -> bool) -> u64 {
         let n_marks = self.marks.partition_point(|&area| is_before(area)) as u64;
         let Some(mark) = n_marks.checked_sub(1) else {
@@ -87,7 +86,7 @@ impl Poisson {
     }
 }
 
-/// The area between the arrival before `index` and that one.
+/// The area between arrival `index` and the previous one.
 fn gap(seed: u64, index: u64, mean: i128) -> i128 {
     // 53 bits: all that a float holds; below 1, so that the logarithm is finite.
     let unit = (mix(seed.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN))) >> 11) as f64

@@ -145,7 +145,7 @@ proptest! {
         prop_assert_eq!(arrivals.n_before(Duration::MAX), arrivals.n_total());
     }
 
-    /// Over each stage, and over each second of it, the started number is the area to the iteration.
+    /// For each stage, and for each second of it, the number of started iterations equals the area, to one iteration.
     #[test]
     fn every_second_has_its_share_at_5000_per_second(targets in prop::collection::vec(4_000..6_000_u64, 1..5)) {
         let list: Vec<_> = targets.iter().map(|&target| RateStage { duration: SECS(3), target }).collect();

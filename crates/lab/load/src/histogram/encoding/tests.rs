@@ -19,7 +19,7 @@ fn recorded(histogram: &Histogram) -> Vec<(u64, u64)> {
     histogram.recorded().collect()
 }
 
-/// As the library writes it.
+/// The text as encoded by the library.
 fn foreign_text(histogram: &Histogram) -> String {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new()
@@ -28,7 +28,7 @@ fn foreign_text(histogram: &Histogram) -> String {
     STANDARD.encode(bytes)
 }
 
-/// As the library reads it.
+/// Decodes with the library.
 fn read_by_the_library(text: &str) -> hdrhistogram::Histogram<u64> {
     let bytes = STANDARD.decode(text).unwrap();
     Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()

@@ -1,4 +1,4 @@
-//! What goes into a queue, what does not, and how it ends.
+//! Samples that go into a queue, those that do not, and the end of a queue.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn recorder(queues: Vec<SampleSender>) -> (Recorder, CounterId) {
     )
 }
 
-/// Everything that waits, one sample a line.
+/// All samples in the queue, one a line.
 fn drain(receiver: &mut SampleReceiver) -> Vec<String> {
     let mut lines = Vec::new();
     while !receiver.is_empty() {

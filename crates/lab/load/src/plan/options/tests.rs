@@ -1,4 +1,4 @@
-//! Options: what is accepted, what is refused and why, and what layers come to.
+//! Options: accepted and refused ones with reasons, and combined layers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Executors whose users begin an iteration when the one before it has ended.
+//! Executors whose users begin an iteration when the previous one has ended.
 
 use crate::{
     executor::{Executor, RampingVus, Stage},

@@ -39,7 +39,7 @@ async fn the_controller_says_how_many_run() {
     assert_eq!(outcome.active_vus[..4], [2; 4]);
     assert_eq!(outcome.active_vus[4..10], [5; 6]);
     assert_eq!(outcome.active_vus[10..16], [1; 6]);
-    // Paused at 15.5 s: the iteration that began at 15 s ends by itself, and the next one begins at 21.5 s.
+    // Paused at 15.5 s: the iteration that began at 15 s ends normally, and the next one begins at 21.5 s.
     assert_eq!(outcome.active_vus[18..20], [0; 2]);
     let first = actors.seen().into_iter().filter(|seen| seen.vu == 1);
     let begun: Vec<_> = first.map(|seen| seen.begun_ms).collect();
@@ -48,7 +48,7 @@ async fn the_controller_says_how_many_run() {
         [0, 3_000, 6_000, 9_000, 12_000, 15_000, 21_500, 24_500, 27_500]
     );
     assert_eq!(outcome.result.max_vus, 5);
-    // Four of five users were taken away in the middle of an iteration, and the end came in the middle of one.
+    // Four of five users were removed in the middle of an iteration, and the end came in the middle of one.
     assert_eq!(outcome.result.iterations.n_interrupted, 4 + 1);
     assert_eq!(outcome.ms(), 30_000);
 }

@@ -1,4 +1,4 @@
-//! What comes before the first iteration and after the last one, and what ends a run early.
+//! Functions before the first iteration and after the last one, and early ends of a run.
 
 use std::{cell::RefCell, num::NonZeroUsize, rc::Rc, time::Duration};
 
@@ -154,8 +154,8 @@ async fn a_user_may_end_the_run_or_mark_it_as_failed() {
     assert_eq!(*stages.calls.borrow(), ["setup", "teardown"]);
 }
 
-/// A worker ends with an abort by itself, so the run loop hears of both at once, and takes either first: the abort
-/// mostly, hence many runs.
+/// A worker ends when it aborts the run, so the run loop sees both at once, and takes either first: usually the abort,
+/// hence many runs.
 #[tokio::test(start_paused = true)]
 async fn an_abort_counts_when_the_workers_end_before_it_is_heard() {
     for _ in 0..256 {

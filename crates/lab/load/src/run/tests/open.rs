@@ -1,4 +1,4 @@
-//! Executors whose iterations start when a clock says so.
+//! Executors whose iterations start at scheduled times.
 
 use std::time::Duration;
 
@@ -122,7 +122,7 @@ async fn what_nobody_is_free_for_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn users_are_added_while_iterations_are_dropped() {
-    // A stall: nothing ends for as long as the run lasts.
+    // A stall: no iteration ends during the run.
     let actors = Actors::that_take(secs(20));
     let outcome = run(constant(10, 3, 2, 12), &actors).await;
     assert_eq!(outcome.result.max_vus, 12);
@@ -205,7 +205,7 @@ async fn a_user_that_cannot_be_made_ends_the_growth_only() {
     );
 }
 
-/// Ten in the first second, each taking half of one, with no more than `max_vus` users.
+/// Ten in the first second, each taking half of one, with at most `max_vus` users.
 fn patient(max_vus: u32, graceful_stop: Duration) -> Executor {
     Executor::ConstantArrivalRate(OpenModel {
         arrivals: Arrivals::constant(10, secs(1), secs(1)).unwrap(),

@@ -1,4 +1,4 @@
-//! The samples of whole runs, one by one.
+//! The single samples of whole runs.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{
     run::simulation::{Actors, Simulation, constant_vus, secs},
 };
 
-/// Runs the plan; what became samples, one line per metric and tags: how many, and their sum where it is exact.
+/// Runs the plan. Returns one line per metric and tags: the number of samples, and their sum if it is exact.
 async fn samples(plan: Plan) -> String {
     let (sender, mut receiver) = sample_queue();
     let mut simulation = Simulation::of(plan, Actors::that_take(secs(1)));

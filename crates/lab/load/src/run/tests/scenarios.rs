@@ -1,4 +1,4 @@
-//! Several scenarios at once, and what their users see.
+//! Several scenarios at once, and the context that their users see.
 
 use std::{sync::Mutex, time::Duration};
 
@@ -36,7 +36,7 @@ async fn scenarios_start_at_their_time_and_share_their_users() {
     };
     assert_eq!(of("early"), [(0, 1, 0), (0, 2, 0), (2_000, 1, 1), (2_000, 2, 1)]);
     assert_eq!(of("beside"), [(1_000, 3, 0), (3_000, 3, 1), (5_000, 3, 2)]);
-    // Users 1 and 2 go on with the count that they had.
+    // Users 1 and 2 continue with their counts.
     assert_eq!(
         of("late"),
         [
@@ -111,7 +111,7 @@ async fn samples_carry_the_tags_of_their_scenario() {
     );
 }
 
-/// A user that waits forever and writes down whether it was told to end, and what it then returned.
+/// A user that waits forever and records whether it was told to end, and what it then returned.
 struct Patient(std::sync::Arc<Mutex<Vec<bool>>>);
 
 impl VuFactory for Patient {

@@ -1,4 +1,4 @@
-//! Records of targets, by readings that are made up.
+//! Records of targets, from invented readings.
 
 use std::time::Instant;
 
@@ -40,7 +40,7 @@ fn levels_rates_and_means_by_interval() {
             [(0, Total(11.0)), (1, Total(14.0)), (3, Total(20.0))],
             [Some(1.0), Some(3.0), None, Some(3.0)],
         ),
-        // A server that began anew had 4 since.
+        // A server that restarted has counted 4 since.
         (
             Total(10.0),
             [(0, Total(11.0)), (1, Total(4.0)), (3, Total(4.0))],
@@ -136,7 +136,7 @@ fn a_day_fits_into_the_same_memory_and_keeps_its_totals() {
         (record.base("rss"), record.peak("rss")),
         (Some(1.0), Some(9_999.0))
     );
-    // What is shown of it has half as many intervals, each twice as long.
+    // The shown series has half as many intervals, each twice as long.
     let cores = record.series("cpu", 256, 338);
     assert!(cores.iter().all(|&cores| cores == Some(0.5)), "{cores:?}");
     assert!(

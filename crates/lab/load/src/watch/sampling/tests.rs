@@ -1,4 +1,4 @@
-//! Sampling this process, children of it, and pages that are made up.
+//! Sampling this process, its children, and invented pages.
 
 use std::{
     process::{Child, Command, Stdio},
@@ -8,12 +8,12 @@ use std::{
 use super::*;
 use crate::watch::{Fetch, Page, Place, figure};
 
-/// Nobody has pages here.
+/// There are no pages in these tests.
 fn no_pages() -> OpenPage {
     Arc::new(|_| Err("no pages".to_owned()))
 }
 
-/// A page that is what this function says; `Err` when it is not there.
+/// A page with the text of this function; `Err` if it is unavailable.
 fn page(body: impl Fn() -> Result<String, String> + Send + Sync + Clone + 'static) -> OpenPage {
     struct Body<F>(F);
     impl<F: Fn() -> Result<String, String>> Fetch for Body<F> {

@@ -1,11 +1,11 @@
-//! The open files of a process, and which of them are sockets: `/proc/PID/fd`.
+//! The open files of a process, and the sockets among them: `/proc/PID/fd`.
 
 use std::{fs, io, path::Path};
 
-/// Open file descriptors; zero for a process that has ended, `None` for one that this user may not inspect.
+/// Open file descriptors. Zero for a process that has ended, `None` for one that this user may not inspect.
 ///
-/// Since Linux 6.2 the size of the directory is the number of descriptors; before that it is zero, and the entries
-/// are counted.
+/// Since Linux 6.2 the size of the directory is the number of descriptors; before that it is zero, and the entries are
+/// counted.
 pub(super) fn count(pid: u32) -> Option<u64> {
     let path = format!("/proc/{pid}/fd");
     match fs::read_dir(&path) {
@@ -18,7 +18,7 @@ pub(super) fn count(pid: u32) -> Option<u64> {
     }
 }
 
-/// Those that are sockets: one system call for each descriptor, so slow where there are many.
+/// The sockets among them: one system call per descriptor, so slow for many.
 pub(super) fn count_sockets(pid: u32) -> Option<u64> {
     match fs::read_dir(format!("/proc/{pid}/fd")) {
         Ok(entries) => Some(sockets(entries).count() as u64),

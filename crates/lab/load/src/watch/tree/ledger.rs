@@ -1,14 +1,14 @@
-//! The CPU account of a process tree whose members come and go.
+//! The CPU account of a process tree with changing members.
 
 use std::{collections::HashMap, time::Duration};
 
 use super::process::ProcessId;
 
-/// Remembers the last known CPU time of every process ever seen, so that the sum never runs backwards when a
-/// process ends.
+/// Remembers the last known CPU time of every process ever seen, so that the sum never runs backwards when a process
+/// ends.
 ///
-/// Grows by one small entry per process seen; a target that forks per request would add one for each that
-/// lives long enough to be sampled, so ended processes are folded into one sum.
+/// Grows by one small entry per process seen. A target that forks per request would add one for each process that lives
+/// long enough to be sampled, so ended processes are folded into one sum.
 #[derive(Debug, Default)]
 pub(super) struct CpuLedger {
     spent: HashMap<ProcessId, Duration>,
@@ -22,7 +22,7 @@ impl CpuLedger {
         *spent = cpu.max(*spent);
     }
 
-    /// Folds all processes that `is_known` does not know any more into one sum.
+    /// Folds all processes for which `is_known` is false into one sum.
     pub(super) fn settle(&mut self, is_known: impl Fn(ProcessId) -> bool) {
         let ended = &mut self.ended;
         self.spent.retain(|&process, &mut cpu| {

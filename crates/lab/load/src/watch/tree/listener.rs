@@ -1,4 +1,4 @@
-//! Which processes listen on a TCP port: `/proc/net/tcp` names the socket, `/proc/PID/fd` its holders.
+//! Finds the processes that listen on a TCP port: `/proc/net/tcp` names the socket, `/proc/PID/fd` its holders.
 
 use std::{fs, io};
 
@@ -9,8 +9,7 @@ const LISTEN: &str = "0A";
 
 /// The ids of all processes that hold a listening socket of `port`, in ascending order.
 ///
-/// # Errors
-/// [`WatchError::NoListener`] when nothing listens, or when no holder is visible to this user.
+/// # Errors [`WatchError::NoListener`] if no process listens, or no holder is visible to this user.
 pub(super) fn holders(port: u16) -> Result<Vec<u32>, WatchError> {
     let inodes = inodes(port)?;
     let mut pids: Vec<u32> = process::pids()?
@@ -26,7 +25,7 @@ pub(super) fn holders(port: u16) -> Result<Vec<u32>, WatchError> {
     Ok(pids)
 }
 
-/// IPv6 may be switched off, so a missing `tcp6` is the same as an empty one.
+/// IPv6 may be switched off, so a missing `tcp6` counts as an empty one.
 fn inodes(port: u16) -> io::Result<Vec<u64>> {
     let mut inodes = parse_listening_inodes(&fs::read_to_string("/proc/net/tcp")?, port);
     inodes.extend(parse_listening_inodes(

@@ -1,6 +1,6 @@
-//! Bytes over the network. The kernel counts them by interface of a network namespace, and not by process, so what is
-//! read here is what everybody in the target's namespace sent and received: in a container that is the container,
-//! elsewhere the whole machine. Over the loopback interface each byte is sent once and received once.
+//! Bytes over the network. The kernel counts them per interface of a network namespace, not per process. So these are
+//! the bytes of all processes in the target's namespace: in a container that is the container, elsewhere the whole
+//! machine. Over the loopback interface each byte is sent once and received once.
 
 use std::fs;
 

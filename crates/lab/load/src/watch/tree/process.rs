@@ -1,11 +1,11 @@
-//! Processes as `/proc` tells them: identity, parent, state, threads, memory (proc(5)).
+//! Processes in `/proc`: identity, parent, state, threads, memory (proc(5)).
 
 use std::{
     collections::{HashMap, HashSet},
     fs, io,
 };
 
-/// A process id alone is reused by the kernel; together with the start time it is not.
+/// A process id together with the start time. The kernel reuses an id alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ProcessId {
     pub(super) pid: u32,
@@ -28,8 +28,8 @@ impl Process {
         !matches!(self.state, 'Z' | 'X')
     }
 
-    /// Reads the text of `/proc/PID/stat`. The name in parentheses may itself contain spaces and parentheses,
-    /// so fields are counted from the last closing one.
+    /// Parses the text of `/proc/PID/stat`. The name in parentheses may itself contain spaces and parentheses, so
+    /// fields are counted from the last closing one.
     fn parse(stat: &str) -> Option<Self> {
         let (before, after) = stat.rsplit_once(')')?;
         let pid = before.split_once(' ')?.0.parse().ok()?;
@@ -65,7 +65,7 @@ fn parse_bytes(text: &str, name: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// Resident memory of this process in bytes; `None` where `/proc` does not tell.
+/// Resident memory of this process in bytes. `None` if `/proc` does not provide it.
 pub fn own_rss_bytes() -> Option<u64> {
     parse_rss_bytes(&fs::read_to_string("/proc/self/status").ok()?)
 }
@@ -76,7 +76,7 @@ pub(super) fn read(pid: u32) -> Option<Process> {
     Process::parse(&String::from_utf8_lossy(&stat))
 }
 
-/// All processes of the machine; those that end meanwhile are left out.
+/// All processes of the machine, except those that end meanwhile.
 pub(super) fn all() -> io::Result<Vec<Process>> {
     Ok(pids()?.filter_map(read).collect())
 }
@@ -88,7 +88,7 @@ pub(super) fn pids() -> io::Result<impl Iterator<Item = u32>> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
 }
 
-/// Those of `all` that are `roots` or descend from them, each once.
+/// The processes of `all` that are `roots` or descend from them, each once.
 ///
 /// A child whose parent has ended is adopted by another process and leaves the tree.
 pub(super) fn tree(roots: &[ProcessId], all: &[Process]) -> Vec<Process> {
@@ -112,7 +112,7 @@ pub(super) fn tree(roots: &[ProcessId], all: &[Process]) -> Vec<Process> {
 mod tests {
     use super::*;
 
-    /// Captured from a Puma master whose name was made hard to read.
+    /// Captured from a Puma master, with a name that is hard to parse.
     const STAT: &str = "4733 (pu) ma (1) R 4725 4725 2909 0 -1 4194304 103 0 0 0 12 3 0 0 20 0 9 0 87541 \
                         3133440 390 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
 

@@ -42,7 +42,7 @@ fn a_listening_port_leads_to_its_process() {
 
 #[test]
 fn a_port_that_nobody_listens_on_is_an_error_that_says_so() {
-    // A connected socket keeps its port from everybody else, and does not listen.
+    // A connected socket keeps other programs off its port, but does not listen.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let port = client.local_addr().unwrap().port();
@@ -109,7 +109,7 @@ fn a_zombie_has_ended() {
     let mut watch = ProcessTree::attach(Root::Process(child.id())).unwrap();
     watch.sample().unwrap();
     drop(child.stdin.take());
-    // Waits for the end and leaves the exit status, and so the zombie, where it is.
+    // Waits for the end without taking the exit status, so that the zombie stays.
     waitid(
         WaitId::Pid(Pid::from_child(&child)),
         WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
