@@ -19,7 +19,7 @@ mod version2;
 
 pub use self::{generator::Arrivals, json::json, periods::Periods, version1::Version1, version2::Version2};
 
-/// Which names registered metrics have in a report.
+/// The names of registered metrics in a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     /// Registered names with Artillery's.
@@ -89,7 +89,7 @@ impl Figures {
         figures
     }
 
-    /// A counter; zero when nothing was counted.
+    /// A counter. Zero if it has no samples.
     pub fn counter(&self, name: &str) -> u64 {
         self.counters.get(name).copied().unwrap_or_default()
     }
@@ -106,7 +106,7 @@ impl Figures {
         summary_figure(self.summaries.get(name)?, figure)
     }
 
-    /// The Apdex score with its rank, when answers were counted for one.
+    /// The Apdex score with its rank, if answers were counted for one.
     pub fn apdex(&self) -> Option<(f64, &'static str)> {
         let [satisfied, tolerated, frustrated] = ["satisfied", "tolerated", "frustrated"]
             .map(|name| self.counter(&format!("apdex.{name}")) as f64);
@@ -125,8 +125,8 @@ impl Figures {
     }
 }
 
-/// A figure of a distribution in milliseconds, with one decimal as Artillery has it; a finer one below 0.1 ms, where
-/// nothing would be left. Percentiles are samples that occurred, within 0.1 %.
+/// A figure of a distribution in milliseconds, with one decimal as in Artillery; with more below 0.1 ms, where nothing
+/// would be left. Percentiles are samples that occurred, within 0.1 %.
 fn summary_figure(histogram: &Histogram, figure: &str) -> Option<f64> {
     let ms = |duration: Duration| rounded(duration.as_secs_f64() * 1e3);
     let at = |quantile| ms(histogram.value_at_quantile(quantile));
@@ -150,7 +150,7 @@ fn rounded(ms: f64) -> f64 {
     (ms * digits).round() / digits
 }
 
-/// Whole events per second, as in Artillery; below ten with one decimal, where a whole number would say little.
+/// Whole events per second, as in Artillery; with one decimal below ten, where a whole number would say little.
 fn rounded_rate(rate: f64) -> f64 {
     if rate < 10.0 {
         (rate * 10.0).round() / 10.0

@@ -26,11 +26,11 @@ pub use self::{
     judgement::{CONFIDENCE, Difference, Verdict},
 };
 
-/// The least change that matters unless somebody says otherwise: 5 %. Reason: nobody acts on less, and with many runs
-/// per side less than that would be found.
+/// The default for the least change that matters: 5 %. Reason: users do not act on less, and with many runs per side
+/// smaller changes would be found.
 pub const TOLERANCE: f64 = 0.05;
 
-/// How a candidate stands beside a baseline.
+/// A candidate compared with a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// What all figures together mean.
@@ -41,11 +41,11 @@ pub struct Comparison {
     pub candidate: Side,
     /// The least change that matters: 0.05 for 5 %.
     pub tolerance: f64,
-    /// How sure all intervals are together.
+    /// The confidence of all intervals together.
     pub confidence: f64,
-    /// Why scattering figures cannot be compared; empty when they can.
+    /// Why noisy figures cannot be compared. Empty if they can.
     pub obstacles: Vec<String>,
-    /// What people should know beside.
+    /// Further messages for people.
     pub notices: Vec<String>,
     /// Figure by figure.
     pub differences: Vec<Difference>,
@@ -56,13 +56,13 @@ pub struct Comparison {
 pub struct Side {
     /// What was run.
     pub name: String,
-    /// When the first of them began: RFC 3339.
+    /// The start of the first run: RFC 3339.
     pub started_at: String,
     /// Their ids.
     pub ids: Vec<String>,
 }
 
-/// A comparison of nothing.
+/// A comparison without runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a comparison takes at least one run for each side")]
 pub struct NoRuns;
@@ -70,8 +70,7 @@ pub struct NoRuns;
 impl Comparison {
     /// Compares the runs of two sides. `tolerance` is the least change that matters, usually [`TOLERANCE`].
     ///
-    /// # Errors
-    /// When a side has no runs.
+    /// # Errors A side has no runs.
     pub fn new(baseline: &[&Summary], candidate: &[&Summary], tolerance: f64) -> Result<Self, NoRuns> {
         let side = |runs: &[&Summary]| Side::new(runs).ok_or(NoRuns);
         let (of_baseline, of_candidate) = (side(baseline)?, side(candidate)?);
@@ -96,7 +95,7 @@ impl Comparison {
         })
     }
 
-    /// The verdict in one line, with what it rests on.
+    /// The verdict in one line, with its main evidence.
     pub fn headline(&self) -> String {
         let words = self.verdict.words();
         let mut named = Vec::new();
@@ -107,7 +106,7 @@ impl Comparison {
             .filter(|difference| difference.verdict == self.verdict);
         for difference in those.take(SHOWN) {
             let [figure, _, _, change, ..] = cells::cells(difference);
-            // The metric's name stands before its first figure only.
+            // The metric's name is written before its first figure only.
             named.push(if difference.figure.metric == metric {
                 format!("{} {change}", difference.figure.figure)
             } else {
@@ -132,7 +131,7 @@ impl Comparison {
     }
 }
 
-/// Figures that a headline names. Reason: it is one line.
+/// The most figures in a headline. Reason: it is one line.
 const SHOWN: usize = 4;
 
 impl Side {
@@ -169,7 +168,7 @@ impl Difference {
     }
 }
 
-/// Worse counts before better; nothing is told when nothing can be.
+/// The overall verdict. Worse outweighs better; with obstacles there is none.
 fn overall(differences: &[Difference], is_obstructed: bool) -> Verdict {
     let has = |verdict| differences.iter().any(|difference| difference.verdict == verdict);
     let is_known = differences.iter().any(|difference| difference.interval.is_some());
@@ -186,7 +185,7 @@ fn overall(differences: &[Difference], is_obstructed: bool) -> Verdict {
     }
 }
 
-/// Messages that were lost or came twice, where all runs know.
+/// Lost and duplicated messages, if all runs count them.
 fn exact(before: &[Subject], after: &[Subject]) -> Vec<Difference> {
     let sum = |subjects: &[Subject]| {
         let none = [Faults::default(); 2];

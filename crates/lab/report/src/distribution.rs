@@ -1,4 +1,4 @@
-//! The figures that stand for a histogram in every report.
+//! The figures that represent a histogram in every report.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// A distribution of durations, in microseconds. All zero when `count` is zero.
 ///
-/// A percentile is the shortest recorded duration that the given share of samples does not exceed, within
-/// 0.1 %; nothing is interpolated, so each figure is (nearly) a sample that occurred. `count`, `min`, `mean` and
-/// `max` are exact.
+/// A percentile is the shortest recorded duration that the given share of samples does not exceed, within 0.1 %;
+/// without interpolation, so each figure is (nearly) a sample that occurred. `count`, `min`, `mean` and `max` are
+/// exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
     /// Number of samples.
@@ -57,10 +57,10 @@ pub fn percentile(histogram: &Histogram, percentile: f64) -> Duration {
 }
 
 /// The figure that k6 calls `stat` (`avg`, `min`, `med`, `max`, `count` or `p(N)`): milliseconds, bytes or plain
-/// numbers. `None` when there is no such figure. For summaries whose figures the user chooses.
+/// numbers. `None` if there is no such figure. For summaries whose figures the user chooses.
 ///
-/// Percentiles and the median are k6's: interpolated between the two nearest samples, each of which is known within
-/// 0.1 %. The other figures are exact, samples being rounded to a microsecond (or thousandth).
+/// Percentiles and the median are k6's: interpolated between the two nearest samples, each of which is known within 0.1
+/// %. The other figures are exact, with samples rounded to a microsecond (or thousandth).
 pub fn trend_figure(histogram: &Histogram, stat: &str) -> Option<f64> {
     let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
     Some(match stat {

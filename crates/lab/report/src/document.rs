@@ -7,8 +7,7 @@ use serde_json::{Serializer, ser::Formatter};
 
 /// `value` as JSON.
 ///
-/// # Errors
-/// When a part of it has no form in JSON, such as a map whose keys are no texts.
+/// # Errors A part of it has no form in JSON, such as a map whose keys are not texts.
 pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Lines::default()))?;

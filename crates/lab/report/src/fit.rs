@@ -1,18 +1,17 @@
-//! How much of something comes with each user: a straight line through what was measured in each interval.
+//! The cost per user: a straight line through the values of the intervals.
 //!
-//! The line is that of least squares, with the standard error of its slope, and it is given only where it can mean
-//! something: enough points, at several loads that are far enough apart. Two things are not hidden by it. Points of one
-//! run follow each other, so that the true uncertainty is larger than the standard error where the target drifts; and an
-//! allocator keeps what it once had, so that the falling part of a load says nothing of memory and is left out by
-//! [`Course::rising`].
+//! The line is fitted by least squares, with the standard error of its slope, and is given only if it is meaningful:
+//! with enough points, at several loads that are far enough apart. It has two limits. Points of one run follow each
+//! other, so the true uncertainty is larger than the standard error if the target drifts. And an allocator keeps
+//! memory, so the falling part of a load says nothing about memory and is excluded by [`Course::rising`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Fewer points than this have no line. Reason: a line through a few points is always a good one.
+/// The fewest points of a line. Reason: a line through a few points always fits well.
 const LEAST_POINTS: usize = 5;
 
-/// Fewer different loads than this have no line. Reason: two of them have one, however the target behaves in between.
+/// The fewest different loads of a line. Reason: two loads always have a line, however the target behaves in between.
 const LEAST_LOADS: usize = 3;
 
 /// The loads must differ by this share of the highest. Reason: the slope of a cloud is noise.
@@ -25,13 +24,13 @@ pub struct Fit {
     pub of: String,
     /// The load: `vus` or `iterations_per_second`.
     pub against: String,
-    /// Where there is no load.
+    /// The value without load.
     pub intercept: f64,
-    /// What comes with one more of the load.
+    /// The growth per unit of load.
     pub slope: f64,
     /// Standard error of the slope.
     pub slope_error: f64,
-    /// Intervals that it was made from.
+    /// The number of fitted intervals.
     pub n: usize,
 }
 
@@ -42,14 +41,14 @@ pub struct NoFit {
     pub of: String,
     /// The load.
     pub against: String,
-    /// Why not, as the rest of a sentence.
+    /// The reason, as the rest of a sentence.
     pub reason: String,
 }
 
-/// A series against a load, interval by interval.
+/// A series by load, interval by interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
-    /// What depends on the load, `None` where it was not measured.
+    /// The dependent values; `None` where they were not measured.
     pub values: &'a [Option<f64>],
     /// The load of the same intervals.
     pub loads: &'a [f64],
@@ -89,8 +88,7 @@ impl Course<'_> {
 
 /// The line through these pairs of load and value.
 ///
-/// # Errors
-/// Why there is none.
+/// # Errors The reason why there is none.
 pub fn fit(of: &str, against: &str, points: &[(f64, f64)]) -> Result<Fit, NoFit> {
     let no_fit = |reason: String| NoFit {
         of: of.to_owned(),

@@ -1,4 +1,4 @@
-//! What of a run people want to see first: the sentence at the top of a report and its first charts are about these.
+//! The most important figures of a run: the sentence at the top of a report and its first charts show these.
 
 use serde::Serialize;
 
@@ -7,22 +7,21 @@ use crate::{
     summary::{Contains, Metric, Values},
 };
 
-/// The figures that tell most about a run.
+/// The most important figures of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Highlights {
-    /// Virtual users that were active at the same moment, at the most.
+    /// The most virtual users active at the same moment.
     pub users: u64,
-    /// Name of the trend that tells most about the target.
+    /// The main trend: the one that says most about the target.
     pub latency: Option<String>,
-    /// Name of the counter that tells most about throughput.
+    /// The main counter: the one that says most about throughput.
     pub throughput: Option<String>,
 }
 
-/// Trends that say what a user waits for; the first that a run has is shown.
+/// Trends of times that a user waits. The first one that a run has is shown.
 const LATENCIES: [&str; 4] = ["rtt", "broadcast_duration", "ws_response_time", "step_duration"];
 
-/// The same where a test measures nothing itself. What counts from the moment at which the schedule wanted something
-/// comes before what does not.
+/// Further trends, for a test without its own. Those that count from the scheduled start come first.
 const USUAL_LATENCIES: [&str; 6] = [
     "http_req_duration",
     "http_response_time",
@@ -32,7 +31,7 @@ const USUAL_LATENCIES: [&str; 6] = [
     "iteration_duration",
 ];
 
-/// How names of metrics begin that a test does not define.
+/// Prefixes of the names of built-in metrics.
 const BUILT_IN: [&str; 8] = [
     "http_",
     "ws_",
@@ -44,7 +43,7 @@ const BUILT_IN: [&str; 8] = [
     "plugins.",
 ];
 
-/// Counters that say how much there was to do; the one that counted most is shown.
+/// Counters of throughput. The one with the highest count is shown.
 const THROUGHPUTS: [&str; 3] = ["ws_msgs_received", "http_reqs", "deliveries"];
 
 impl Highlights {
@@ -65,7 +64,8 @@ impl Highlights {
     }
 }
 
-/// The main trend of a run, for pages, comparisons and lists: what the first threshold on a duration is about; or else what tests measure by themselves; or else what each test has.
+/// The main trend of a run, for pages, comparisons and lists: that of the first threshold on a duration; or else the
+/// test's own trend; or else a built-in one.
 pub(crate) fn latency(summary: &Summary) -> Option<&str> {
     let measured = |name: &str| summary.metrics.get(name).and_then(durations).is_some();
     let judged = summary

@@ -1,8 +1,8 @@
-//! A report as one file: a page that shows a run, or several beside each other, without any network.
+//! A report as one file: a page that shows a run, or several side by side, and works offline.
 //!
-//! The page is made of what `web/` builds, and of the runs as JSON. What has to be decided or decoded is done here, and
-//! how it looks is the page's business. Its own policy forbids the browser to load anything or to run any other script,
-//! so that nothing a test has said or received can do harm.
+//! The page consists of the build output of `web/`, and of the runs as JSON. This crate decides and decodes; the page
+//! only displays. The page's policy forbids the browser to load anything or to run any other script, so that text from
+//! a test cannot do harm.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sha2::{Digest as _, Sha256};
@@ -17,22 +17,22 @@ mod size;
 use self::data::PageData;
 pub use self::escape::{in_script, in_text};
 
-/// What `npm run build` in `web/` makes.
+/// The output of `npm run build` in `web/`.
 pub const SCRIPT: &str = include_str!("../assets/report.js");
-/// How all pages look.
+/// The style of all pages.
 pub const STYLE: &str = include_str!("../assets/report.css");
 
 /// The mark of the page, as a browser's tab shows it.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' \
     stroke='%230a5fa8' stroke-width='3.5'%3E%3Ccircle cx='16' cy='16' r='9.5'/%3E%3Cpath d='M1.5 16h29'/%3E%3C/svg%3E";
 
-/// A page of these runs, in their order: all about one, or several beside the first. `comparisons` are what statistics say
-/// about each run but the first. Less than 3 MB.
+/// A page of these runs, in their order: all of one run, or several compared with the first. `comparisons` are the
+/// statistical results for each run except the first. Less than 3 MB.
 pub fn page(summaries: &[&Summary], comparisons: &[Comparison]) -> String {
     report(None, summaries, comparisons)
 }
 
-/// The same as a page that is served among others: with a link to the list of runs, which is at the URL `list`.
+/// A page that is served among others: with a link to the list of runs, whose URL is `list`.
 pub fn listed_page(list: &str, summaries: &[&Summary], comparisons: &[Comparison]) -> String {
     report(Some(list), summaries, comparisons)
 }
@@ -43,8 +43,8 @@ fn report(list: Option<&str>, summaries: &[&Summary], comparisons: &[Comparison]
     self_contained(list, "data", &title, &sentence, &data.into_json())
 }
 
-/// A page of something else that the script knows how to show: `json` goes into the element `id`, where the script looks
-/// for it. The sentence stands for the page where there is no script.
+/// A page of other data that the script can show: `json` goes into the element `id`, where the script looks for it. The
+/// sentence is shown if scripts are disabled.
 pub fn file(id: &str, title: &str, sentence: &str, json: &str) -> String {
     self_contained(None, id, title, sentence, json)
 }
@@ -75,13 +75,13 @@ fn self_contained(list: Option<&str>, id: &str, title: &str, sentence: &str, jso
     document(&head, list, &body)
 }
 
-/// What the page is given of one run, as JSON on one line, for pages that show it while it goes on.
+/// The data of one run for the page, as JSON on one line, for pages that show the run in progress.
 pub fn data(summary: &Summary) -> String {
     PageData::of(&[summary], &[]).into_json()
 }
 
-/// A page that is served: `page.js` beside it is [`SCRIPT`], and `page.css` is [`STYLE`]. `about` is the HTML element that
-/// tells the script what to show; what of it comes from elsewhere was escaped by [`in_text`] or [`in_script`].
+/// A served page: `page.js` beside it is [`SCRIPT`], and `page.css` is [`STYLE`]. `about` is the HTML element that
+/// tells the script what to show; its foreign parts must be escaped by [`in_text`] or [`in_script`].
 pub fn served(name: &str, about: &str) -> String {
     let name = in_text(name);
     let head = format!(
@@ -96,7 +96,7 @@ pub fn served(name: &str, about: &str) -> String {
     document(&head, None, &body)
 }
 
-/// What all pages have in common, around elements of their own. The script links to `list`, if there is one.
+/// The common part of all pages, around elements of their own. The script links to `list`, if there is one.
 fn document(head: &str, list: Option<&str>, body: &str) -> String {
     let list = list.map_or_else(String::new, |url| format!(" data-list=\"{}\"", in_text(url)));
     format!(

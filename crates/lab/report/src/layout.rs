@@ -4,12 +4,12 @@ use std::{fmt, str::FromStr};
 
 use crate::quantity::TimeUnit;
 
-/// How the summary of a script looks.
+/// The layout of a script's summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// Which of k6's layouts it has.
+    /// Which of k6's layouts it is.
     pub mode: SummaryMode,
-    /// The unit of all durations; `None` is the one that suits each.
+    /// The unit of all durations. `None` selects a suitable one for each.
     pub time_unit: Option<TimeUnit>,
 }
 
@@ -19,8 +19,8 @@ pub enum SummaryMode {
     /// Thresholds, checks, and the metrics that matter most, by topic.
     #[default]
     Compact,
-    /// The same with all metrics, and with sections for scenarios and groups. The run has to be
-    /// [broken down](plimsoll_load::metrics::Registry::break_down).
+    /// All metrics, and sections for scenarios and groups. The run has to be [broken
+    /// down](plimsoll_load::metrics::Registry::break_down).
     Full,
     /// The layout before k6 1.0: the tree of checks and one alphabetical list of all metrics.
     Legacy,
@@ -32,7 +32,7 @@ impl SummaryMode {
     const ALL: [Self; 4] = [Self::Compact, Self::Full, Self::Legacy, Self::Disabled];
 }
 
-/// As `--summary-mode` takes it.
+/// Writes the form of `--summary-mode`.
 impl fmt::Display for SummaryMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -44,7 +44,7 @@ impl fmt::Display for SummaryMode {
     }
 }
 
-/// A text that names no layout.
+/// A text that is not a layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{found}` is not a layout of the summary; expected one of {}, for example `compact`",

@@ -1,7 +1,7 @@
-//! What people and machines read about a load run.
+//! Reports on a load run for people and machines.
 //!
 //! A [`Summary`] is derived once; text and JSON both come from it, and it is the only place where percentiles are
-//! made, so that no two outputs can disagree. How the samples came about is not known here.
+//! computed, so that no two outputs can disagree. This crate does not know how the samples were made.
 
 pub mod artillery;
 pub mod comparison;

@@ -1,4 +1,4 @@
-//! A run as Markdown, for a pull request or a chat: its sentence, its figures, what did not hold, what went wrong.
+//! A run as Markdown, for a pull request or a chat: its sentence, its figures, failed thresholds, errors.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::{
     verdict::{self, Outcome},
 };
 
-/// Errors that are shown. Reason: the rest of a pull request is to be read, too.
+/// The most errors shown. Reason: people want to read the rest of a pull request, too.
 const MOST_ERRORS: usize = 5;
 
 /// The run as a short Markdown document.
@@ -46,7 +46,7 @@ pub fn page(summary: &Summary) -> String {
     text
 }
 
-/// A table with a column of numbers; nothing without rows.
+/// A table with a column of numbers. Empty without rows.
 fn rows(text: &mut String, [left, right]: [&str; 2], rows: &[(String, String)]) {
     if rows.is_empty() {
         return;

@@ -11,7 +11,7 @@ const NS_PER_US: u128 = 1_000;
 const NS_PER_MS: u128 = 1_000_000;
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// The one unit of all durations of a summary (k6's `summaryTimeUnit`).
+/// The unit of all durations of a summary (k6's `summaryTimeUnit`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// `s`
@@ -22,7 +22,7 @@ pub enum TimeUnit {
     Microseconds,
 }
 
-/// A text that names no unit.
+/// A text that is not a unit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{found}` is not a unit of durations; expected s, ms or us")]
 pub struct TimeUnitError {
@@ -45,7 +45,7 @@ impl FromStr for TimeUnit {
     }
 }
 
-/// As `summaryTimeUnit` takes it.
+/// Writes the form of `summaryTimeUnit`.
 impl fmt::Display for TimeUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -56,8 +56,8 @@ impl fmt::Display for TimeUnit {
     }
 }
 
-/// A number as what it means: a duration in milliseconds, bytes, or a plain number. With a unit, durations have it
-/// and two decimals.
+/// Formats a number by its meaning: a duration in milliseconds, bytes, or a plain number. With a unit, durations have
+/// it and two decimals.
 pub fn figure(contains: Contains, value: f64, unit: Option<TimeUnit>) -> String {
     match contains {
         Contains::Default => number(value),
@@ -72,8 +72,8 @@ pub fn figure(contains: Contains, value: f64, unit: Option<TimeUnit>) -> String 
 }
 
 fn milliseconds(ms: f64) -> String {
-    // To the nearest nanosecond, which heals 1.1 ms, 1_100_000.0000000002 ns in binary. As the conversion
-    // saturates, any number fits.
+    // To the nearest nanosecond, which corrects 1.1 ms, 1_100_000.0000000002 ns in binary. The conversion saturates, so
+    // any number fits.
     let magnitude = duration(Duration::from_nanos((ms.abs() * 1e6).round() as u64));
     if ms < 0.0 {
         format!("-{magnitude}")
@@ -82,8 +82,7 @@ fn milliseconds(ms: f64) -> String {
     }
 }
 
-/// A duration in the unit that suits it, with at most two decimals: `0s`, `185µs`, `23.54ms`, `1.8s`, `1m2s`,
-/// `1h0m3s`.
+/// A duration in a suitable unit, with at most two decimals: `0s`, `185µs`, `23.54ms`, `1.8s`, `1m2s`, `1h0m3s`.
 pub fn duration(duration: Duration) -> String {
     match duration.as_nanos() {
         0 => "0s".to_owned(),
@@ -119,7 +118,7 @@ fn trim_decimals(number: String) -> String {
 /// The largest range in which each integer has its own `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The integer that `number` is, if it is one; for formats that write `8` and not `8.0`.
+/// The integer that `number` equals, if any; for formats that write `8` and not `8.0`.
 pub fn integer(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }

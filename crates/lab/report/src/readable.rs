@@ -1,5 +1,5 @@
-//! Numbers inside sentences: three digits that matter, a unit, and thousands apart. The page writes its numbers in the
-//! same way (`web/src/format.ts`); the columns of the terminal have k6's, see [`quantity`](crate::quantity).
+//! Numbers inside sentences: three significant digits, a unit, and separated thousands. The page formats its numbers in
+//! the same way (`web/src/format.ts`); the columns of the terminal have k6's form, see [`quantity`](crate::quantity).
 
 /// Microseconds: `850 µs`, `1.26 ms`, `1.5 s`, `2 min 5 s`.
 pub(crate) fn duration(us: f64) -> String {
@@ -57,8 +57,8 @@ pub(crate) fn per_second(rate: f64) -> String {
     format!("{}/s", digits(rate))
 }
 
-/// CPU time per second, to a hundredth of a core: `1 core`, `0.8 cores`, `< 0.01 cores`. Reason: what the system counts is
-/// no finer.
+/// CPU time per second, to a hundredth of a core: `1 core`, `0.8 cores`, `< 0.01 cores`. Reason: the system's counters
+/// are no finer.
 pub(crate) fn cores(cores: f64) -> String {
     if cores > 0.0 && cores < 0.005 {
         return "< 0.01 cores".to_owned();
@@ -72,7 +72,7 @@ pub(crate) fn cores(cores: f64) -> String {
     format!("{digits} {noun}")
 }
 
-/// A share (0 to 1) in percent, cut off after two decimals: nearly all is never all.
+/// A share (0 to 1) in percent, cut off after two decimals, so that nearly all never reads as all.
 pub(crate) fn share(share: f64) -> String {
     // The small amount heals shares such as 0.29, which is a little less in binary.
     let hundredths = (share * 1e4 + 1e-6).floor();

@@ -1,13 +1,13 @@
-//! The JSON Schema of summaries, made of the types and what their docs say.
+//! The JSON Schema of summaries, generated from the types and their docs.
 
 use schemars::{Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::Value;
 
 use crate::Summary;
 
-/// A JSON Schema (draft 7) of what [`json`](crate::json) writes of a [`Summary`].
+/// A JSON Schema (draft 7) of the output of [`json`](crate::json) for a [`Summary`].
 pub fn schema() -> Value {
-    // As it is written: what may be missing there is not required.
+    // For serialization, so that optional fields are not required.
     let settings = SchemaSettings::draft07()
         .for_serialize()
         .with_transform(RecursiveTransform(without_format));
@@ -19,7 +19,7 @@ pub fn schema() -> Value {
     schema.to_value()
 }
 
-/// Sizes of Rust's integers are no formats that JSON Schema knows, and validators refuse those.
+/// Removes the sizes of Rust's integers, which are not formats of JSON Schema. Validators refuse them.
 fn without_format(schema: &mut Schema) {
     schema.remove("format");
 }

@@ -1,4 +1,4 @@
-//! The results of a run as k6 hands them to programs: to a script's `handleSummary`, and in two kinds of files
+//! The results of a run in k6's forms for programs: for a script's `handleSummary`, and in two kinds of files
 //! (docs/reference/summary.md, As data).
 
 use serde_json::{Map, Value, json};
@@ -14,12 +14,12 @@ mod machine_readable;
 
 pub use self::groups::path_id;
 
-/// What a script or a file is told beside the results.
+/// Further data for a script or a file.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptOptions<'a> {
     /// The option `summaryTrendStats`: the figures that trends have.
     pub trend_stats: &'a [String],
-    /// The option `summaryTimeUnit` as it was written; empty when it was not.
+    /// The option `summaryTimeUnit` as it was written. Empty if it was not set.
     pub time_unit: &'a str,
     /// Whether text should have no colours.
     pub no_color: bool,
@@ -27,7 +27,7 @@ pub struct ScriptOptions<'a> {
     pub is_stdout_terminal: bool,
     /// Whether the standard error is a terminal.
     pub is_stderr_terminal: bool,
-    /// What `setup` returned, if there was one.
+    /// The result of `setup`, if there was one.
     pub setup_data: Option<&'a Value>,
 }
 
@@ -67,13 +67,13 @@ impl Summary {
 }
 
 impl Summary {
-    /// Whether the figures are the target's alone, which k6 does not say.
+    /// The generator's health. k6 has no such field.
     fn health(&self) -> Value {
         json!({ "saturated": self.generator.saturated, "reasons": self.generator.reasons })
     }
 }
 
-/// A metric as `handleSummary` gets it.
+/// A metric in the form of `handleSummary`.
 fn metric(entry: &Entry<'_>) -> (String, Value) {
     let mut metric = json!({
         "type": kind(entry.metric),
@@ -136,7 +136,7 @@ fn values(metric: &Metric) -> Map<String, Value> {
     }
 }
 
-/// As k6 writes it: whole numbers without a fraction, and nothing for what is no number in JSON.
+/// A number in k6's form: whole numbers without a fraction, and `null` for a value that JSON cannot represent.
 fn number(number: f64) -> Value {
     match quantity::integer(number) {
         Some(integer) => integer.into(),

@@ -1,11 +1,11 @@
-//! How text looks on this terminal: decided once, then passed to everything that prints.
+//! The style of text on this terminal: decided once, then passed to all code that prints.
 
-/// The look of all text of one output.
+/// The style of all text of one output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Whether to colour with ANSI escape codes.
     pub color: bool,
-    /// Columns of a line. Tables keep their lines whole; sentences are wrapped.
+    /// Columns of a line. Tables ignore it; sentences are wrapped.
     pub width: usize,
 }
 
@@ -16,18 +16,18 @@ pub struct Environment<'a> {
     pub no_color: Option<&'a str>,
     /// `CLICOLOR_FORCE` (<https://bixense.com/clicolors>): switches colours on without a terminal, unless `0`.
     pub clicolor_force: Option<&'a str>,
-    /// `TERM`: a `dumb` terminal knows no colours.
+    /// `TERM`: a `dumb` terminal supports no colours.
     pub term: Option<&'a str>,
     /// Whether the output is a terminal.
     pub is_terminal: bool,
-    /// Columns of the terminal, where known.
+    /// Columns of the terminal, if known.
     pub columns: Option<u16>,
 }
 
-/// Lines of an output whose width is not known. Reason: what a log viewer or mail shows whole.
+/// The line width of an output of unknown width. Reason: log viewers and mail show such lines completely.
 const DEFAULT_WIDTH: usize = 100;
 
-/// Less makes sentences unreadable.
+/// The least width. Less makes sentences unreadable.
 const LEAST_WIDTH: usize = 40;
 
 impl Style {

@@ -1,4 +1,5 @@
-//! What a run came to, and its JSON:
+//! The summary of a run, and its JSON:
+//!
 //!
 #![doc = include_str!("../docs/summary-json.md")]
 
@@ -53,26 +54,26 @@ pub(crate) use self::{group::SEPARATOR, listing::Entry};
 /// Version of the JSON format.
 pub const VERSION: u32 = 2;
 
-/// Everything there is to say about a run: text, reports, comparisons and JSON all come from here.
+/// All results of a run: text, reports, comparisons and JSON are derived from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Version of the JSON format.
     pub version: u32,
     /// What was run, and when.
     pub metadata: Metadata,
-    /// The machine that the load came from.
+    /// The generator's machine.
     pub environment: Environment,
-    /// What was to be done.
+    /// The planned scenarios.
     pub plan: Plan,
     /// Why the run ended.
     pub end: End,
-    /// How the thresholds stand.
+    /// The state of the thresholds.
     pub thresholds: Vec<Threshold>,
-    /// What people should know, such as that virtual users were too few.
+    /// Messages for people, for example that there were too few virtual users.
     pub notices: Vec<String>,
-    /// How iterations ended.
+    /// The outcomes of iterations.
     pub iterations: Iterations,
-    /// What went wrong, by cause, the most frequent first; 202 causes at the most.
+    /// Failures by cause, the most frequent first; at most 202 causes.
     pub errors: Vec<ErrorGroup>,
     /// Virtual users that existed.
     pub vus_max: u32,
@@ -82,12 +83,12 @@ pub struct Summary {
     pub groups: Vec<String>,
     /// All metrics that have samples or thresholds, by name; a sub-metric's name is `metric{tag:value}`.
     pub metrics: BTreeMap<String, Metric>,
-    /// The same by scenario and by group, where that was asked for.
+    /// Results by scenario and by group, if requested.
     #[serde(default, skip_serializing_if = "Breakdown::is_empty")]
     pub breakdown: Breakdown,
     /// What happened when.
     pub timeline: Timeline,
-    /// Messages that should have arrived, where the scenario knows.
+    /// The counts of messages, if the scenario counts them.
     pub losses: Option<Losses>,
     /// What the watched targets used, in the order in which they were named.
     pub targets: Vec<Target>,
@@ -95,16 +96,16 @@ pub struct Summary {
     pub generator: Generator,
 }
 
-/// How iterations ended.
+/// The outcomes of iterations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Iterations {
-    /// By themselves, failed ones included.
+    /// Iterations that ran to their end, including failed ones.
     pub complete: u64,
     /// Dropped by the schedule or by a person.
     pub interrupted: u64,
-    /// Complete ones that failed.
+    /// Complete iterations that failed.
     pub failed: u64,
-    /// Why, for the first 20 distinct reasons.
+    /// The first 20 distinct reasons of failed iterations.
     pub failures: Vec<Failure>,
 }
 
@@ -133,7 +134,7 @@ pub enum End {
 /// What had to hold, and whether it did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Threshold {
-    /// The metric or the part of it, as it was written.
+    /// The metric or sub-metric, as it was written.
     pub metric: String,
     /// Its name in [`Summary::metrics`].
     pub key: String,
@@ -176,9 +177,9 @@ pub struct CheckResult {
 pub struct Losses {
     /// Messages that should have arrived.
     pub expected: u64,
-    /// Those of them that did, each counted once.
+    /// Messages that arrived, each counted once.
     pub received: u64,
-    /// Those that did not.
+    /// Messages that did not arrive.
     pub lost: u64,
     /// Messages that arrived once more than they should.
     pub duplicated: u64,
@@ -186,44 +187,44 @@ pub struct Losses {
     pub out_of_order: u64,
 }
 
-/// What a summary is made from.
+/// The data for a summary.
 #[derive(Clone, Debug)]
 pub struct Parts<'a> {
     /// What was run.
     pub origin: Origin<'a>,
-    /// What was to be done.
+    /// The planned scenarios.
     pub plan: &'a plan::Plan,
     /// Threads that virtual users ran on.
     pub n_workers: usize,
-    /// What the run came to.
+    /// The result of the run.
     pub run: &'a RunResult,
     /// What happened when: has observed the run from its start.
     pub recorder: Recorder,
     /// The verdict over `run.generator`.
     pub health: &'a Health,
-    /// Messages that should have arrived, where the scenario knows.
+    /// The counts of messages, if the scenario counts them.
     pub losses: Option<Losses>,
     /// What the watched targets used.
     pub accounts: &'a [Account],
-    /// Which figures of trends people want to see, under k6's names; see
+    /// The figures of trends that the user asked for, under k6's names; see
     /// [`Plan::summary_trend_stats`](plimsoll_load::plan::Plan::summary_trend_stats).
     pub trend_stats: &'a [String],
 }
 
-/// Where a run comes from.
+/// The origin of a run.
 #[derive(Clone, Debug)]
 pub struct Origin<'a> {
     /// Version of the program.
     pub plimsoll: &'a str,
-    /// The command line as it was typed, with the program as `plimsoll`.
+    /// The command line as it was typed, beginning with `plimsoll`.
     pub command: Vec<String>,
     /// What was run, for people.
     pub name: &'a str,
     /// Whose way of testing it is.
     pub kind: Kind,
-    /// Keeps its id apart from that of another run that began in the same millisecond: anything random.
+    /// Distinguishes its id from that of another run that began in the same millisecond. Any random number.
     pub salt: u32,
-    /// The machine that the load came from.
+    /// The generator's machine.
     pub machine: &'a Machine,
 }
 
@@ -289,14 +290,14 @@ impl Summary {
         summary
     }
 
-    /// The summary of a native workload for people: how far it came, what k6 shows in its legacy layout, and what
-    /// only this program knows.
+    /// The summary of a native workload for people: its progress, k6's legacy layout, and the figures that k6 does not
+    /// have.
     pub fn text(&self, style: Style) -> String {
         text::native(self, style)
     }
 
-    /// The summary of a script for people, in one of k6's layouts; below it, in a section of its own, what only this
-    /// program knows. Empty when the summary is disabled.
+    /// The summary of a script for people, in one of k6's layouts. A section below it has the figures that k6 does not
+    /// have. Empty if the summary is disabled.
     pub fn end_of_test(&self, layout: Layout, style: Style) -> String {
         text::end_of_test(self, layout, style)
     }
@@ -322,13 +323,13 @@ impl CheckResult {
         }
     }
 
-    /// How often these checks held, and how often not.
+    /// The numbers of passed and of failed checks.
     pub(crate) fn answers(checks: &[Self]) -> (u64, u64) {
         let sum = |of: fn(&Self) -> u64| checks.iter().map(of).sum();
         (sum(|check| check.passes), sum(|check| check.fails))
     }
 
-    /// Those with the same text together, whatever their group.
+    /// The checks with equal text combined, over all groups.
     pub(crate) fn by_name(checks: &[Self]) -> Vec<Self> {
         let mut merged: Vec<Self> = Vec::new();
         for check in checks {
@@ -344,7 +345,7 @@ impl CheckResult {
     }
 }
 
-/// What the run says by itself, and what went wrong around it.
+/// The run's own notices, and errors around it.
 fn notices(run: &RunResult) -> Vec<String> {
     let marked = run
         .marked_failed
@@ -363,7 +364,7 @@ fn notices(run: &RunResult) -> Vec<String> {
 }
 
 impl Summary {
-    /// Edits every sentence that came from outside: what was typed, thrown, or noticed. For what must not be shown.
+    /// Edits every sentence with foreign text: typed, thrown, or logged. For removing secrets.
     pub fn edit_sentences(&mut self, edit: impl Fn(&str) -> String) {
         let failures = self
             .iterations

@@ -1,5 +1,5 @@
-//! The end of a run for people, in k6's layouts (docs/reference/summary.md), and below it what k6 does not know: losses,
-//! the target's resources, the generator's health.
+//! The end of a run for people, in k6's layouts (docs/reference/summary.md). Below it are losses, the target's resource
+//! use and the generator's health, which k6 does not have.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub use self::status::status_line;
 pub(crate) use self::wrap::wrap;
 use self::{conditions::Conditions, results::Results};
 
-/// Of a native workload: how far it came, and the legacy layout.
+/// The text of a native workload: its progress, and the legacy layout.
 pub(crate) fn native(summary: &Summary, style: Style) -> String {
     let duration = Duration::try_from_secs_f64(summary.metadata.duration_seconds).unwrap_or_default();
     let status = status_line(
@@ -39,7 +39,7 @@ pub(crate) fn native(summary: &Summary, style: Style) -> String {
     joined(sections, "\n")
 }
 
-/// Of a script: what k6 prints, and below it what only this program knows.
+/// The text of a script: k6's output, and below it the figures that k6 does not have.
 pub(crate) fn end_of_test(summary: &Summary, layout: Layout, style: Style) -> String {
     let unit = layout.time_unit;
     match layout.mode {
@@ -85,7 +85,7 @@ fn in_sections(
     joined(before.into_iter().chain(parts).chain([ours]), "\n\n")
 }
 
-/// The sections that have something to say.
+/// Joins the sections that are not empty.
 fn joined(sections: impl IntoIterator<Item = String>, separator: &str) -> String {
     let sections = sections.into_iter().filter(|section| !section.is_empty());
     sections.collect::<Vec<_>>().join(separator)
@@ -96,7 +96,7 @@ fn title(text: &str, style: Style) -> String {
     format!("  █ {}\n", style.strong(text))
 }
 
-/// `text` with spaces after it up to `width` characters; `len` is how wide `text` looks without colour codes.
+/// `text` with spaces after it up to `width` characters. `len` is the width of `text` without colour codes.
 fn pad(text: &str, len: usize, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(len)))
 }
@@ -107,12 +107,12 @@ fn dotted(name: &str, width: usize, style: Style) -> String {
     format!("{name}{}", style.faint(&format!("{dots}:")))
 }
 
-/// What a target used, by itself.
+/// The text of a target's resource use.
 pub(crate) fn target(target: &crate::summary::Target) -> String {
     conditions::of_target(target)
 }
 
-/// At least this many dots stand after the longest name.
+/// The least number of dots after the longest name.
 const LEAST_DOTS: usize = 3;
 
 #[cfg(test)]

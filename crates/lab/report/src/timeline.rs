@@ -1,11 +1,11 @@
-//! A run over time: what happened in each of up to 512 intervals of equal length.
+//! A run over time: up to 512 intervals of equal length.
 //!
-//! A [`Recorder`] is fed once per second while the run goes on. When its intervals are used up, neighbours are merged and
-//! the length doubles (1 s, 2 s, 4 s …): counts add, samples merge, levels keep the last value. So a timeline is as large
-//! after a week as after ten minutes, and its sums are the totals of the run exactly.
+//! A [`Recorder`] is fed once per second during the run. When its intervals are used up, neighbours are merged and the
+//! length doubles (1 s, 2 s, 4 s …): counts add, samples merge, levels keep the last value. So a timeline is as large
+//! after a week as after ten minutes, and its sums are exactly the totals of the run.
 //!
-//! Percentiles of an interval come from that interval's own samples. Those are kept in bins of a 32nd of an octave, so a
-//! percentile is within 1.1 % of the one that the whole histogram would give; counts, sums and maxima are exact.
+//! Percentiles of an interval come from its own samples. Those are kept in bins of a 32nd of an octave, so a percentile
+//! is within 1.1 % of the whole histogram's; counts, sums and maxima are exact.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub use self::{
     sampled::{Fold, Sampled},
 };
 
-/// Intervals at the most. Reason: more than a screen has points for a curve; half of them are left after a merge.
+/// The most intervals. Reason: more than a screen has points for a curve; half of them are left after a merge.
 pub const MAX_INTERVALS: usize = 512;
 
 /// Bins of [`Series::Trend`]'s `heat` per doubling: each is 9 % wide.
@@ -39,13 +39,13 @@ pub const HEAT_BINS_PER_OCTAVE: u32 = 8;
 pub struct Timeline {
     /// Length of an interval: 1, 2, 4, 8 …
     pub interval_seconds: u32,
-    /// How many there are: 512 at the most.
+    /// The number of intervals, at most 512.
     pub n_intervals: usize,
-    /// Virtual users that were active at the same moment, at the most.
+    /// The most virtual users active at the same moment.
     pub vus: Vec<u32>,
-    /// Iterations that ended by themselves.
+    /// Iterations that ran to their end.
     pub iterations: Vec<u64>,
-    /// Those of them that failed, and other failures of virtual users.
+    /// Failed iterations among them, and other failures of virtual users.
     pub failed: Vec<u64>,
     /// All metrics with samples, under the names that they have in the summary.
     pub metrics: BTreeMap<String, Series>,
@@ -59,25 +59,24 @@ pub struct Timeline {
 pub enum Series {
     /// A sum.
     Counter {
-        /// What was added; integers in JSON where they are.
+        /// The amounts added. Integers in JSON if they are whole.
         #[serde(with = "number::list")]
         #[schemars(with = "Vec<Option<f64>>")]
         counts: Vec<f64>,
     },
     /// A level.
     Gauge {
-        /// The last value; null where there was none.
+        /// The last value; null without one.
         values: Vec<Option<f64>>,
     },
-    /// How often something was true.
+    /// The number of true and of all samples.
     Rate {
         /// Samples that were true.
         passes: Vec<u64>,
         /// All samples.
         totals: Vec<u64>,
     },
-    /// A distribution: microseconds, or thousandths of plain numbers and of bytes. Figures are null where there are no
-    /// samples.
+    /// A distribution: microseconds, or thousandths of plain numbers and of bytes. Figures are null without samples.
     Trend {
         /// Samples.
         counts: Vec<u64>,
@@ -93,8 +92,8 @@ pub enum Series {
         p99: Vec<Option<u64>>,
         /// Longest samples, exact.
         max: Vec<Option<u64>>,
-        /// Bin and count in turn, in ascending order. Bin b holds samples from 2^(b/8) up to 2^((b+1)/8), bin 0 also those
-        /// that are zero.
+        /// Bin and count in turn, in ascending order. Bin b holds samples from 2^(b/8) up to 2^((b+1)/8); bin 0 also
+        /// holds zeros.
         heat: Vec<Vec<u64>>,
     },
 }

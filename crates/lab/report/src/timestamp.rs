@@ -1,6 +1,6 @@
-//! Points in time for machines, always UTC: RFC 3339 with as many digits as its reader wants, and C's `asctime`.
+//! Times for machines, always UTC: RFC 3339 with as many digits as the reader needs, and C's `asctime`.
 //!
-//! Times before 1970 count as 1970, those after 9999 as the last moment of 9999, the last that RFC 3339 can write.
+//! Times before 1970 count as 1970, those after 9999 as the last moment of 9999, the last that RFC 3339 can express.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -23,7 +23,7 @@ pub fn rfc3339_nanos(time: SystemTime) -> String {
     format!("{}.{:09}Z", seconds(time), time.nanosecond())
 }
 
-/// As C's `asctime` has it, with two digits for the day: `Sun Nov 22 05:05:35 2026`.
+/// The form of C's `asctime`, with two digits for the day: `Sun Nov 22 05:05:35 2026`.
 pub fn asctime(time: SystemTime) -> String {
     let time = utc(time);
     let (weekday, month) = (time.weekday().to_string(), time.month().to_string());

@@ -1,4 +1,4 @@
-//! A run in one sentence, for somebody who reads nothing else.
+//! A run in one sentence, for readers who read nothing else.
 
 use serde::Serialize;
 
@@ -12,9 +12,9 @@ use crate::{
 pub struct Verdict {
     /// The kind of end.
     pub outcome: Outcome,
-    /// The same in a word or two.
+    /// The verdict in a word or two.
     pub word: &'static str,
-    /// What it came to: users, latency, losses, and what the target used.
+    /// The results: users, latency, losses, and the target's resource use.
     pub sentence: String,
 }
 
@@ -28,9 +28,9 @@ pub enum Outcome {
     Doubtful,
     /// A person ended it.
     Interrupted,
-    /// Nothing had to hold, and something went wrong.
+    /// There were no thresholds, and an error occurred.
     Flawed,
-    /// Everything was as it should be.
+    /// All thresholds hold and there were no errors.
     Passed,
 }
 
@@ -98,7 +98,7 @@ impl Verdict {
     }
 }
 
-/// What was not asked to hold has not passed.
+/// The word for a run. Without thresholds a run has not passed.
 fn word(summary: &Summary) -> &'static str {
     if summary.thresholds.is_empty() && summary.losses.is_none() {
         "Complete"
@@ -107,7 +107,7 @@ fn word(summary: &Summary) -> &'static str {
     }
 }
 
-/// Whole seconds, where a run is not shorter than some of them: 20.4 s were meant to be 20 s.
+/// Whole seconds for runs that are long enough: 20.4 s were planned as 20 s.
 fn rounded(seconds: f64) -> f64 {
     if seconds < 10.0 { seconds } else { seconds.round() }
 }
@@ -141,7 +141,7 @@ fn missed(failed: &[&Threshold], summary: &Summary) -> String {
     }
 }
 
-/// What went wrong although nothing was said about it.
+/// Errors that no threshold covers.
 fn flaws(summary: &Summary) -> Option<String> {
     let (_, n_checks) = CheckResult::answers(&summary.checks);
     let n_iterations = summary.iterations.failed;
@@ -156,7 +156,7 @@ fn flaws(summary: &Summary) -> Option<String> {
     }
 }
 
-/// Latency, losses and the target's resources, where they are known: `: p95 of rtt 1.26 ms, 0 lost of 394,029, …`.
+/// Latency, losses and the target's resource use, if known: `: p95 of rtt 1.26 ms, 0 lost of 394,029, …`.
 fn figures(summary: &Summary, highlights: &Highlights) -> String {
     let latency = highlights
         .latency_of(summary)
@@ -180,7 +180,7 @@ fn figures(summary: &Summary, highlights: &Highlights) -> String {
     }
 }
 
-/// CPU and memory of a target, as far as they are known.
+/// CPU and memory of a target, if known.
 pub(crate) fn usage(target: &Target) -> Option<String> {
     let cores = target.cores.map(readable::cores);
     let memory = target.rss_max_bytes.map(|bytes| readable::bytes(bytes as f64));

@@ -1,21 +1,21 @@
-//! What the generator reached of what was asked of it.
+//! The load that the generator reached compared with the plan.
 
 use std::{fmt::Write as _, time::Duration};
 
 use plimsoll_load::{generator::Health, histogram::Histogram};
 
-/// Arrivals as the phases wanted them, and as they came about.
+/// Planned and actual arrivals.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     /// Until the end of the run.
     pub n_due: u64,
     /// Users that began because it was their time.
     pub n_created: u64,
-    /// Users that began because a phase holds a number of users and one of them was done.
+    /// Users that began because a phase holds a number of users and one of them had finished.
     pub n_following: u64,
     /// Turned away because a phase's `maxVusers` were active.
     pub n_skipped: u64,
-    /// How long after its moment each user began.
+    /// How late each user began.
     pub lateness: Option<Histogram>,
     /// The most users at the same moment.
     pub most_active: u32,
@@ -23,8 +23,8 @@ pub struct Arrivals {
     pub n_interrupted: u64,
 }
 
-/// A user that is later than this did not arrive when it was to. Reason: the timer's 1 ms and a few turns of the
-/// scheduler fit into it.
+/// A user later than this did not arrive in time. Reason: the timer's 1 ms and a few turns of the scheduler fit into
+/// it.
 const LATE: Duration = Duration::from_millis(50);
 
 impl Arrivals {
@@ -38,7 +38,7 @@ impl Arrivals {
             .map_or(0, |lateness| lateness.n_at_or_above(LATE))
     }
 
-    /// What people read of it, with the judgement over the generator.
+    /// The text for people, with the judgement of the generator.
     pub fn text(&self, health: &Health) -> String {
         let mut text = String::from("Generator:\n");
         // Writing to a string cannot fail.

@@ -1,4 +1,4 @@
-//! A run cut into stretches of ten seconds.
+//! A run divided into periods of ten seconds.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,8 +9,8 @@ use super::{Figures, Names};
 /// Artillery's period.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// The figures of each period, taken from totals that grow. Periods count from the start of the run, and not from the
-/// full ten seconds of the clock as in Artillery, so that each is whole.
+/// The figures of each period, computed from growing totals. Periods count from the start of the run, and not from the
+/// full ten seconds of the clock as in Artillery, so that each is complete.
 #[derive(Debug)]
 pub struct Periods {
     names: Names,
@@ -22,11 +22,11 @@ pub struct Periods {
     figures: Vec<Figures>,
 }
 
-/// Periods that are kept for the JSON report. Reason: a week; a run without end must not fill the memory.
+/// The most periods in the JSON report. Reason: a week; an endless run must not fill the memory.
 const MOST_PERIODS: usize = 60_480;
 
 impl Periods {
-    /// Of a run that has started, with its metrics at that moment.
+    /// The periods of a run that has just started, with its current metrics.
     pub fn new(names: Names, started_at: SystemTime, metrics: &MetricSet) -> Self {
         Self {
             names,
@@ -37,8 +37,8 @@ impl Periods {
         }
     }
 
-    /// The figures of the period that has just ended, if one has. `elapsed` counts from the start of the run. Workers
-    /// report at full seconds.
+    /// The figures of a period that has just ended, if any. `elapsed` counts from the start of the run. Workers report
+    /// at full seconds.
     pub fn advance(&mut self, elapsed: Duration, metrics: &MetricSet) -> Option<&Figures> {
         let second = Duration::from_secs(elapsed.as_secs());
         (second >= self.since + PERIOD).then(|| self.cut(second, metrics))

@@ -12,16 +12,16 @@ use super::{Figures, clock, summary_figure};
 /// The figures of a distribution that are printed.
 const SHOWN: [&str; 5] = ["min", "max", "median", "p95", "p99"];
 
-/// What stands before the names of scenarios, errors and codes.
+/// The prefix of the names of scenarios, errors and codes.
 const BY_NAME: &str = "vusers.created_by_name.";
 const ERRORS: &str = "errors.";
 const CODES: &str = "http.codes.";
 
-/// Distributions that its one response time is of.
+/// The distributions that make up its response time.
 const RESPONSE_TIMES: [&str; 2] = ["websocket.response_time", "http.response_time"];
 
-/// Prints figures as Artillery did until 2022. A request is a message or a request over HTTP; `Codes` counts messages
-/// under 0, as it always did. `Response time` is from sending a message to its answer, where Artillery timed how long
+/// Prints figures like Artillery until 2022. A request is a message or a request over HTTP; `Codes` counts messages
+/// under 0, as it always did. `Response time` is from sending a message to its answer, while Artillery timed how long
 /// the operating system took to accept the message.
 #[derive(Clone, Copy, Debug)]
 pub struct Version1;
@@ -129,7 +129,7 @@ fn codes_and_errors(figures: &Figures, text: &mut String) {
     }
 }
 
-/// Counters whose names begin so, by the rest of the name.
+/// Counters with this prefix, by the rest of the name.
 fn named<'a>(figures: &'a Figures, prefix: &'static str) -> impl Iterator<Item = (&'a str, u64)> {
     let counters = figures.counters.iter();
     counters.filter_map(move |(name, &n)| Some((name.strip_prefix(prefix)?, n)))

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, time::SystemTime};
 
 use super::{Figures, clock, rounded_rate, summary_figure};
 
-/// Where values stand.
+/// The column of values.
 const COLUMN: usize = 79;
 
 /// The figures of a distribution that are printed.

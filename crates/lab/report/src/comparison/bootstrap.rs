@@ -1,30 +1,30 @@
-//! How much a figure scatters within a run, from resampled stretches of its intervals.
+//! The noise of a figure within a run, from resampled stretches of its intervals.
 //!
-//! Neighbouring seconds of a load run are alike, so single ones must not be resampled as if they were independent: that
-//! would find differences in noise. The *circular block bootstrap* (Politis and Romano, 1992) draws whole stretches
-//! instead. All runs of a comparison are cut at the same places: seconds with the same load stay together, so that a ramp
-//! is no scatter.
+//! Neighbouring seconds of a load run are alike, so single seconds must not be resampled as if they were independent:
+//! that would find differences in noise. The *circular block bootstrap* (Politis and Romano, 1992) draws whole
+//! stretches instead. All runs of a comparison are cut at the same places, so that seconds with equal load stay
+//! together, and a ramp does not count as noise.
 
 use fastrand::Rng;
 
 use super::{measurement::Measurement, running_sums::RunningSums};
 use crate::timeline::MAX_INTERVALS;
 
-/// How often a figure is made again. Reason: the standard error is then within 4 % of what endless resampling gives.
+/// The number of resamples. Reason: the standard error is then within 4 % of endless resampling.
 const RESAMPLES: usize = 400;
 
-/// The same runs always compare the same.
+/// A fixed seed, so that equal runs always give equal results.
 const SEED: u64 = 0x706c_696d_736f_6c6c;
 
-/// The variance of what `effect` makes of the figures of the runs, by chance within the runs. `None` when fewer than
-/// `least_intervals` are common to all runs, or most resamples have no figure.
+/// The variance of `effect` of the figures of the runs, by chance within the runs. `None` if the runs have fewer than
+/// `least_intervals` in common, or most resamples have no figure.
 pub(super) fn variance(
     runs: &[&Measurement],
     least_intervals: usize,
     effect: impl Fn(&[f64]) -> f64,
 ) -> Option<f64> {
     let n_intervals = runs.iter().filter_map(|run| run.parts.n_intervals()).min()?;
-    // A file that was made up may say that it has more.
+    // A manipulated file may claim to have more.
     let n_intervals = n_intervals.min(MAX_INTERVALS);
     if n_intervals < least_intervals.max(1) {
         return None;
@@ -47,20 +47,20 @@ pub(super) fn variance(
     if effects.len() < RESAMPLES / 2 {
         return None;
     }
-    // Blocks of one run are not as different as those of many would be; this is n/(n-1) for blocks of one.
+    // Blocks of one run differ less than those of many would; for blocks of one interval this is n/(n-1).
     let small_sample = n_intervals as f64 / (n_intervals - length).max(1) as f64;
     // More was drawn than there is.
     let drawn = (n_blocks * length) as f64 / n_intervals as f64;
     Some(sample_variance(&effects) * small_sample * drawn)
 }
 
-/// Intervals of a stretch: the square root of their number, which is what batch means usually take. For 20 s at one
-/// value per second these are 5 s.
+/// The length of a stretch in intervals: the square root of their number, the usual choice for batch means. For 20 s at
+/// one value per second it is 5 s.
 fn block_length(n_intervals: usize) -> usize {
     ((n_intervals as f64).sqrt().ceil() as usize).clamp(1, n_intervals)
 }
 
-/// Of at least two numbers; zero for fewer.
+/// The variance of at least two numbers. Zero for fewer.
 pub(super) fn sample_variance(numbers: &[f64]) -> f64 {
     if numbers.len() < 2 {
         return 0.0;
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// A ramp that both runs have is no scatter of their ratio.
+    /// A ramp in both runs does not make their ratio noisy.
     #[test]
     fn runs_are_cut_at_the_same_places() {
         let ramp: Vec<f64> = (1..=20).map(f64::from).collect();
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(of(&[&sparse(20), &sparse(70)]), None);
     }
 
-    /// A file that was made up may have more intervals than a run can: it costs no more.
+    /// A manipulated file may have more intervals than a run can have. They cost nothing.
     #[test]
     fn intervals_beyond_the_most_are_ignored() {
         let mut values = vec![1.0; MAX_INTERVALS];

@@ -1,4 +1,4 @@
-//! The words and numbers of a difference, the same for terminals and for Markdown.
+//! The words and numbers of a difference, for terminals and for Markdown.
 
 use super::{Difference, Unit};
 use crate::{quantity, summary::Contains};
@@ -37,7 +37,7 @@ pub(super) fn cells(difference: &Difference) -> [String; 6] {
     ]
 }
 
-/// With three or so digits, which is more than a comparison can tell apart.
+/// Formats a value with about three digits, which is more than a comparison can distinguish.
 fn value(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Microseconds => quantity::figure(Contains::Time, three_digits(value / 1e3), None),
@@ -48,7 +48,7 @@ fn value(value: f64, unit: Unit) -> String {
     }
 }
 
-/// Numbers of four and more digits before the point keep them.
+/// Rounds to three digits. Numbers with four and more digits before the point keep them.
 fn three_digits(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;

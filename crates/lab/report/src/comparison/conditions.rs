@@ -1,4 +1,4 @@
-//! What has to be the same on both sides before a difference says something about the target.
+//! Conditions that must be equal on both sides before a difference says something about the target.
 
 use plimsoll_load::generator::NO_IDLE_SHARE;
 
@@ -8,14 +8,14 @@ use crate::{
     summary::{End, Environment},
 };
 
-/// Of the machine's cores, when other programs use as much, latencies are theirs as well. Reason: what waits for one of
-/// two cores finds it taken half of the time then.
+/// The share of the machine's cores from which on other programs affect latencies. Reason: a task that waits for one of
+/// two cores finds it busy half of the time then.
 const FOREIGN_SHARE: f64 = 0.25;
 
-/// Memory sizes that differ by less are the same machine after an update of its kernel.
+/// The difference up to which memory sizes belong to one machine, after an update of its kernel.
 const MEMORY_TOLERANCE: f64 = 0.02;
 
-/// Why scattering figures cannot be compared.
+/// Why noisy figures cannot be compared.
 pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<String> {
     let mut obstacles = Vec::new();
     let first = baseline.first();
@@ -54,7 +54,7 @@ pub(super) fn obstacles(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<St
     obstacles
 }
 
-/// What people should know beside: it may be why figures differ.
+/// Further messages: conditions that may explain differences.
 pub(super) fn notices(baseline: &[&Summary], candidate: &[&Summary]) -> Vec<String> {
     let mut notices = Vec::new();
     let all = || baseline.iter().chain(candidate);
@@ -117,7 +117,7 @@ fn cores(run: &Summary) -> f64 {
     run.environment.cores as f64
 }
 
-/// What neither the generator nor the targets used; `None` where no target was watched that uses any.
+/// CPU that neither the generator nor the targets used. `None` if no target with CPU figures was watched.
 fn foreign_cores(run: &Summary) -> Option<f64> {
     let of_targets: f64 = run.targets.iter().filter_map(|target| target.cores).sum();
     let idle = run.generator.machine_idle_share?;

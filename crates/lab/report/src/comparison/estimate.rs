@@ -1,10 +1,10 @@
-//! How far two sides differ in one figure, and how sure that is.
+//! The difference of two sides in one figure, and its confidence.
 //!
-//! Two runs of the same thing differ by more than their seconds do: another minute, other neighbours, other places in
-//! memory. So what a difference is measured against has two parts: the scatter within the runs (`bootstrap`), and the
-//! scatter between runs. One run per side cannot show the second, so experience stands in for it
-//! ([`Experience`]); several runs per side do, and the more there are the less experience counts. This is Smyth's
-//! moderated t statistic (2004), with an experience that is fixed instead of taken from thousands of genes.
+//! Two runs of one test differ by more than their seconds do: another minute, other neighbours, other places in memory.
+//! So the noise against which a difference is compared has two parts: the noise within the runs (`bootstrap`), and the
+//! noise between runs. One run per side cannot show the second part, so experience replaces it ([`Experience`]);
+//! several runs per side show it, and the more there are the less experience counts. This is Smyth's moderated t
+//! statistic (2004), with fixed experience instead of values from thousands of genes.
 
 use super::{
     bootstrap::{sample_variance, variance},
@@ -13,12 +13,12 @@ use super::{
     student,
 };
 
-/// How far the figures of two runs of the same thing are apart, as known from earlier runs.
+/// How much the figures of two runs of one test differ, as known from earlier runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Experience {
-    /// Standard deviation between runs, on the scale of the effect, beside the scatter within them.
+    /// Standard deviation between runs, on the scale of the effect, in addition to the noise within them.
     pub(super) deviation: f64,
-    /// As many degrees of freedom as this is worth.
+    /// The weight of the experience in degrees of freedom.
     pub(super) degrees: f64,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Experience {
 pub(super) struct Estimate {
     pub(super) effect: f64,
     pub(super) standard_error: f64,
-    /// Of Student's distribution.
+    /// Degrees of freedom of Student's distribution.
     pub(super) degrees: f64,
 }
 
@@ -37,9 +37,9 @@ impl Estimate {
         student::quantile((1.0 - confidence) / 2.0, self.degrees) * self.standard_error
     }
 
-    /// Compares the runs of two sides, each with at least one, on a scale: a logarithm for what is compared by its
-    /// ratio. Chance within the runs is at least `least_variance`. `None` when a figure has no place on the scale, or the
-    /// scatter within the runs cannot be known.
+    /// Compares the runs of two sides, each with at least one, on a scale: logarithms for figures that are compared by
+    /// their ratio. Chance within the runs is at least `least_variance`. `None` if a figure has no place on the scale,
+    /// or the noise within the runs is unknown.
     pub(super) fn new(
         baseline: &[Measurement],
         candidate: &[Measurement],
@@ -135,14 +135,14 @@ mod tests {
         // One run each: 2² for either.
         check(&[10.0], &[14.0], 0.0, (4.0, 8.0, 10.0));
         check(&[10.0], &[14.0], 0.5, (4.0, 8.5, 10.0));
-        // Variances of 2 and of 18, pooled: 10 with two degrees, beside 4 with ten.
+        // Variances of 2 and of 18, pooled: 10 with two degrees, combined with 4 with ten.
         check(
             &[10.0, 12.0],
             &[20.0, 26.0],
             0.0,
             (12.0, (40.0 + 20.0) / 12.0, 12.0),
         );
-        // A side of one run shows no variance; that of the other is 4 with two degrees.
+        // A side with one run shows no variance; that of the other is 4 with two degrees.
         check(
             &[1.0],
             &[3.0, 5.0, 7.0],
@@ -170,7 +170,7 @@ mod tests {
         assert!(of(0.0, 2.0).is_none() && of(1.0, 0.0).is_none() && of(1.0, -1.0).is_none());
     }
 
-    /// Scatter within the runs counts beside experience.
+    /// Noise within the runs counts in addition to experience.
     #[test]
     fn scatter_within_runs_widens_the_estimate() {
         let run = |value: f64, scatter: f64| {
@@ -205,7 +205,7 @@ mod tests {
             standard_error: 2.0,
             degrees: 10.0,
         };
-        // Student's table: 97.5 % and 95 % of one side.
+        // Student's table: 97.5 % and 95 %, one-sided.
         for (confidence, quantile) in [(0.95, 2.228), (0.90, 1.812)] {
             let margin = estimate.margin(confidence);
             assert!((margin - 2.0 * quantile).abs() < 0.002, "{margin}");

@@ -5,7 +5,7 @@ use super::{
     judgement::{Difference, Verdict},
 };
 
-/// A count of faults among so many.
+/// A number of faults, and the number of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Faults {
     pub(super) n: u64,
@@ -25,8 +25,9 @@ impl Faults {
     }
 }
 
-/// One is a regression where there was none. Where there were some already, more than twice their share is one, and
-/// less than half an improvement: what is lost under overload varies, and how much cannot be known from two counts.
+/// Judges exact counts. One fault is a regression if the baseline has none. Otherwise more than twice the baseline's
+/// share is a regression, and less than half an improvement: losses under overload vary, and how much cannot be known
+/// from two counts.
 pub(super) fn judge(metric: &str, name: &str, baseline: Faults, candidate: Faults) -> Difference {
     let (before, after) = (baseline.share(), candidate.share());
     let (verdict, reason) = match (baseline.n, candidate.n) {

@@ -1,4 +1,4 @@
-//! The figures that are compared: what they are called, which way is better, and what is known of their scatter.
+//! The compared figures: their names, which direction is better, and their known noise.
 
 use serde::Serialize;
 
@@ -7,15 +7,15 @@ use super::estimate::Experience;
 /// A figure of a metric.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Figure {
-    /// The metric's name, or that of what was watched.
+    /// The metric's name, or the watched target's.
     pub metric: String,
-    /// Which figure of it: `mean`, `p95`, `rate`, `share`, `CPU per iteration` and so on.
+    /// The figure of the metric: `mean`, `p95`, `rate`, `share`, `CPU per iteration` and so on.
     pub figure: String,
     /// What its values mean.
     pub unit: Unit,
-    /// Which way is better.
+    /// Which direction is better.
     pub better: Better,
-    /// How it is compared.
+    /// The statistical nature of the figure.
     #[serde(skip)]
     pub(super) nature: Nature,
 }
@@ -36,7 +36,7 @@ pub enum Unit {
     Number,
 }
 
-/// Which way is better.
+/// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -49,13 +49,13 @@ pub enum Better {
 /// Who else was on the machine, of any run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Company {
-    /// Nobody that matters.
+    /// No other programs that matter.
     Alone,
-    /// Other programs took many of the cores, or somebody did and nobody knows who.
+    /// Other programs used many of the cores, or it is unknown which program did.
     Shared,
 }
 
-/// How figures of a kind behave.
+/// The statistical nature of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Nature {
     /// A mean latency.
@@ -72,14 +72,14 @@ pub(super) enum Nature {
     Cpu,
     /// The highest memory.
     Memory,
-    /// A share of failures, compared by its difference: a ratio to none says nothing. All others are compared by their
-    /// ratio.
+    /// A share of failures, compared by its difference, because a ratio to zero is meaningless. All others are compared
+    /// by their ratio.
     Share,
 }
 
 impl Nature {
-    /// What differs between runs of the same thing, beside the scatter within them (decision 7). Waking up takes more in
-    /// one run than in the next, which short latencies consist of; long ones differ by a share.
+    /// The differences between runs of one test, in addition to the noise within them (decision 7). The cost of waking
+    /// up varies between runs and dominates short latencies; long ones vary by a share.
     pub(super) fn experience(self, pooled_value: f64, company: Company) -> Experience {
         let of_company = |alone: f64, shared: f64| match company {
             Company::Alone => alone,
@@ -134,20 +134,20 @@ impl Nature {
         if self.is_ratio() { effect.exp_m1() } else { effect }
     }
 
-    /// A margin so wide that the figure tells nothing.
+    /// A margin so wide that the figure says nothing.
     pub(super) fn hopeless_margin(self) -> f64 {
         if self.is_ratio() { HOPELESS_RATIO.ln() } else { 1.0 }
     }
 }
 
-/// What experience is worth. Reason: the variances of some ten pairs of runs; their Student quantiles are a fifth
-/// wider than those of certainty.
+/// The weight of experience in degrees of freedom. Reason: the variances of some ten pairs of runs; their Student
+/// quantiles are a fifth wider than with certainty.
 const EXPERIENCE_DEGREES: f64 = 10.0;
 
 /// A tenth of a percentage point: fewer failures are not worth a red build.
 const SHARE_TOLERANCE: f64 = 0.001;
 
-/// When even a doubling could be chance, nothing is told.
+/// If even a doubling could be chance, there is no verdict.
 const HOPELESS_RATIO: f64 = 2.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! From estimates to verdicts, so that a comparison of the same thing rarely ends red.
+//! From estimates to verdicts, so that a comparison of equal runs rarely ends red.
 
 use serde::Serialize;
 
@@ -12,13 +12,13 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// What differs is within what two runs of the same thing differ by, or too little to matter.
+    /// The difference is within the range of two equal runs, or too small to matter.
     NoSignificantDifference,
     /// Better, and not by chance.
     Improved,
     /// Worse, and not by chance.
     Regressed,
-    /// The runs do not say.
+    /// The runs are not conclusive.
     CannotTell,
 }
 
@@ -34,30 +34,29 @@ impl Verdict {
     }
 }
 
-/// How two sides differ in one figure.
+/// The difference of two sides in one figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// Which figure.
     #[serde(flatten)]
     pub figure: Figure,
-    /// Of the baseline; of several runs the geometric mean, of shares the mean.
+    /// The baseline's value; for several runs the geometric mean, for shares the mean.
     pub baseline: f64,
-    /// Of the candidate, likewise.
+    /// The candidate's value, computed like the baseline's.
     pub candidate: f64,
-    /// How much more the candidate has: 0.3 for 30 %; of shares the difference, of exact counts too. `None` when there is
-    /// no ratio.
+    /// The relative change: 0.3 for 30 % more. For shares and exact counts the difference. `None` if there is no ratio.
     pub change: Option<f64>,
-    /// Where the true change lies: all intervals of a comparison hold together with [`CONFIDENCE`]. `None` for exact
-    /// counts, and where the runs do not say.
+    /// An interval for the true change. All intervals of a comparison together hold with [`CONFIDENCE`]. `None` for
+    /// exact counts, and if the runs are not conclusive.
     pub interval: Option<[f64; 2]>,
     /// What that means.
     pub verdict: Verdict,
-    /// Why the verdict is what it is, where the figures do not say.
+    /// The reason of the verdict, if the figures do not show it.
     pub reason: Option<String>,
 }
 
-/// How sure all intervals of a comparison are together. So of twenty comparisons of the same thing one finds a
-/// difference, whichever figure it is in.
+/// The confidence of all intervals of a comparison together. So one of twenty comparisons of equal runs finds a
+/// difference in any figure.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// Fewer do not show how much they scatter. Reason: two stretches of three and a rest.
@@ -70,7 +69,7 @@ pub(super) struct Case {
     pub(super) candidate: Vec<Measurement>,
 }
 
-/// Judges figures that are tested together. `tolerance` is the least ratio that matters, less one.
+/// Judges figures that are tested together. `tolerance` is the least relative change that matters.
 pub(super) fn judge(cases: Vec<Case>, tolerance: f64, company: Company) -> Vec<Difference> {
     let estimates: Vec<_> = cases
         .into_iter()
@@ -80,7 +79,7 @@ pub(super) fn judge(cases: Vec<Case>, tolerance: f64, company: Company) -> Vec<D
         .iter()
         .filter(|(estimate, _)| estimate.is_some())
         .count();
-    // Bonferroni's correction: right whatever the figures have to do with each other, and most have much.
+    // Bonferroni's correction: valid for any dependence between figures, and most are dependent.
     let confidence = 1.0 - (1.0 - CONFIDENCE) / n_tests.max(1) as f64;
     estimates
         .into_iter()
@@ -163,8 +162,8 @@ fn verdict(figure: &Figure, effect: f64, margin: f64, tolerance: f64) -> Verdict
     }
 }
 
-/// What chance alone does to a share of so many, with all runs of a side together. One more of both kinds than there are
-/// is counted, so that none of a hundred is not certainty.
+/// The variance of a share by chance alone, with all runs of a side combined. One more of both kinds is counted, so
+/// that zero failures of a hundred do not count as certainty.
 fn binomial_variance(side: &[Measurement]) -> f64 {
     let (n_failed, n_total) = side.iter().fold((0.0, 0.0), |sum, run| match &run.parts {
         Parts::Ratio(pairs) => pairs

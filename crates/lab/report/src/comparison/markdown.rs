@@ -6,7 +6,7 @@ use super::{
 };
 
 impl Comparison {
-    /// GitHub's Markdown: the verdict, a table of all figures, and what stands in the way.
+    /// GitHub's Markdown: the verdict, a table of all figures, and the obstacles.
     pub fn markdown(&self) -> String {
         let mut text = format!("**{}**\n\n", escape(&self.headline()));
         for sentence in self.obstacles.iter().chain(&self.notices) {
@@ -41,7 +41,7 @@ fn line(cells: &[String; 6]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Names come from scripts: what has a meaning in a table's cell stands for itself.
+/// Escapes characters with a meaning in a table's cell, because names come from scripts.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,18 +1,18 @@
-//! What one run says of one figure: its value over the whole run, and the parts from which its scatter is learned.
+//! One run's measurement of one figure: its value over the whole run, and the parts that show its noise.
 
 /// A figure of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measurement {
-    /// Over the whole run, as its summary says.
+    /// The value over the whole run, from its summary.
     pub(super) value: f64,
-    /// What it was made of in each interval of the timeline.
+    /// Its parts in each interval of the timeline.
     pub(super) parts: Parts,
 }
 
-/// What a figure is made of, interval by interval, so that it can be made again of some of them.
+/// The parts of a figure, interval by interval, so that it can be recomputed from some of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Parts {
-    /// A sum over another one, as (numerator, denominator): a rate, a share, a mean, a cost per unit of work.
+    /// A ratio of two sums, as (numerator, denominator): a rate, a share, a mean, a cost per unit of work.
     Ratio(Vec<(f64, f64)>),
     /// A quantile (0 to 1) of merged histograms, each as (bin, count).
     Quantile {
@@ -23,12 +23,12 @@ pub(super) enum Parts {
         /// The histogram of each interval.
         histograms: Vec<Vec<(u32, u64)>>,
     },
-    /// Nothing: it is known for the run as a whole only.
+    /// No parts: the figure is known for the whole run only.
     Whole,
 }
 
 impl Parts {
-    /// Intervals; `None` for what has none.
+    /// The number of intervals. `None` for a figure without parts.
     pub(super) fn n_intervals(&self) -> Option<usize> {
         match self {
             Self::Ratio(pairs) => Some(pairs.len()),
@@ -37,7 +37,7 @@ impl Parts {
         }
     }
 
-    /// Joins `n` neighbours into one interval each, as the timeline of a longer run has them.
+    /// Joins `n` neighbours into one interval each, as in the timeline of a longer run.
     pub(super) fn coarser(&self, n: usize) -> Self {
         match self {
             Self::Ratio(pairs) => Self::Ratio(pairs.chunks(n).map(sum).collect()),
@@ -48,7 +48,7 @@ impl Parts {
             } => Self::Quantile {
                 quantile: *quantile,
                 per_octave: *per_octave,
-                // Bins may stand twice in a histogram: they are added when it is read.
+                // Bins may occur twice in a histogram: they are added when it is read.
                 histograms: histograms.chunks(n).map(<[_]>::concat).collect(),
             },
             Self::Whole => Self::Whole,

@@ -1,8 +1,8 @@
-//! A figure of any stretch of intervals at the cost of two look-ups: sums from the start to each interval.
+//! A figure of any stretch of intervals for the cost of two look-ups: sums from the start to each interval.
 
 use super::measurement::Parts;
 
-/// Bins of a histogram at most. Reason: 64 octaves of 8 bins, more than a duration in microseconds can take.
+/// The most bins of a histogram. Reason: 64 octaves of 8 bins, more than a duration in microseconds can take.
 const MAX_BINS: u32 = 512;
 
 /// Sums over the intervals, twice around, so that a stretch may go over the end to the start.
@@ -25,7 +25,7 @@ enum Statistic {
 }
 
 impl RunningSums {
-    /// Of the first `n_intervals`; `None` for what has no intervals.
+    /// The sums of the first `n_intervals`. `None` for a figure without intervals.
     pub(super) fn new(parts: &Parts, n_intervals: usize) -> Option<Self> {
         match parts {
             Parts::Ratio(pairs) => {
@@ -77,8 +77,8 @@ impl RunningSums {
         }
     }
 
-    /// The figure of all intervals of these stretches of `length`, which begin below `n_intervals`. Not a number where
-    /// there were no samples.
+    /// The figure of all intervals of these stretches of `length`, which begin below `n_intervals`. Not a number
+    /// without samples.
     pub(super) fn figure(&self, starts: &[usize], length: usize) -> f64 {
         debug_assert!(length <= self.n_intervals);
         let mut sums = vec![0.0; self.width];
@@ -106,7 +106,7 @@ impl RunningSums {
     }
 }
 
-/// Where the quantile is, in bins from the first one's start: samples lie evenly in their bin.
+/// The position of the quantile, in bins from the start of the first one: samples are evenly distributed in their bin.
 fn position(counts: &[f64], quantile: f64) -> f64 {
     let wanted = quantile * counts.iter().sum::<f64>();
     let mut below = 0.0;
@@ -159,7 +159,7 @@ mod tests {
             per_octave: 8,
             histograms: vec![bins.map(|bin| (bin, 1)).into(), vec![(700, 100)]],
         };
-        // The second interval is not asked for.
+        // The second interval is not part of the stretch.
         for (bins, end) in [([10, 500], 501.0), ([600, 1000], 513.0), ([512, 512], 513.0)] {
             let sums = RunningSums::new(&parts(bins), 1).unwrap();
             let expected = (end / 8.0_f64).exp2();

@@ -1,6 +1,6 @@
-//! Which figures of a summary are compared: what users feel and what it costs, and not everything that was counted.
+//! Selects the figures of a summary to compare: latencies for users and costs, not everything that was counted.
 //!
-//! Each figure more makes all intervals wider, because they hold together. So these are few.
+//! Each additional figure makes all intervals wider, because they hold together. So there are few.
 
 use super::{
     exact::Faults,
@@ -14,13 +14,13 @@ use crate::{
     timeline::{Series, Timeline},
 };
 
-/// Trends that are compared. Reason: a page has a headline and one more.
+/// The most trends. Reason: a page has a headline and one more.
 const MAX_TRENDS: usize = 2;
 
-/// Counters whose rates are compared besides that of iterations.
+/// The most counters whose rates are compared, in addition to that of iterations.
 const MAX_COUNTERS: usize = 1;
 
-/// Trends that are parts of others, or that are made by the test itself: pauses, schedules, sessions.
+/// Trends that are parts of others, or that the test defines itself: pauses, schedules, sessions.
 const PARTS_OF_OTHERS: [&str; 20] = [
     "iteration_duration",
     "iteration_duration_scheduled",
@@ -44,7 +44,7 @@ const PARTS_OF_OTHERS: [&str; 20] = [
     "vusers.lateness",
 ];
 
-/// How names begin of what Artillery's plugins measure anew, such as requests by their endpoints.
+/// The prefix of metrics of Artillery's plugins, which measure requests a second time, for example by endpoint.
 const OF_PLUGINS: &str = "plugins.";
 
 /// Counters of work that was done.
@@ -66,7 +66,7 @@ const WORK: [&str; 11] = [
 pub(super) struct Subject {
     figures: Vec<(Figure, Measurement)>,
     interval_seconds: u32,
-    /// Messages that did not arrive, and those that arrived twice, where the scenario knows.
+    /// Lost and duplicated messages, if the scenario counts them.
     pub(super) faults: Option<[Faults; 2]>,
 }
 
@@ -127,7 +127,7 @@ pub(super) fn cases(baseline: &[Subject], candidate: &[Subject]) -> Vec<Case> {
     first.figures.iter().filter_map(case).collect()
 }
 
-/// What users feel: what the page of a run shows first, and then the trends of durations with the most samples.
+/// The trends that users notice: the first one on a run's page, and then the trends of durations with the most samples.
 fn main_trends(summary: &Summary) -> Vec<&str> {
     let first = highlights::latency(summary);
     let durations = summary.metrics.iter().filter_map(|(name, metric)| {
@@ -177,7 +177,7 @@ fn trend(summary: &Summary, name: &str) -> Vec<(Figure, Measurement)> {
         value: distribution.mean,
         parts: Parts::Ratio(sums.collect()),
     };
-    // A percentile takes ten samples beyond it.
+    // A percentile needs ten samples beyond it.
     let percentiles = [
         ("p50", 0.5, distribution.p50, Nature::Median, 20),
         ("p95", 0.95, distribution.p95, Nature::P95, 200),
@@ -214,7 +214,7 @@ fn throughput(summary: &Summary) -> Vec<(Figure, Measurement)> {
     let mut work: Vec<_> = WORK
         .iter()
         .filter_map(|&name| Some((name, counter(summary, name)?)))
-        // One of them per iteration says nothing more.
+        // A counter with one count per iteration says nothing more.
         .filter(|(_, (total, _))| *total != summary.iterations.complete as f64)
         .collect();
     work.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
@@ -243,7 +243,7 @@ fn throughput(summary: &Summary) -> Vec<(Figure, Measurement)> {
         .collect()
 }
 
-/// Its total, and what it is made of.
+/// Its total, and its parts.
 fn counter(summary: &Summary, name: &str) -> Option<(f64, Vec<f64>)> {
     let Values::Counter { count, .. } = summary.metrics.get(name)?.values else {
         return None;
@@ -261,7 +261,7 @@ fn seconds_of_intervals(summary: &Summary) -> impl Iterator<Item = f64> {
     (0..summary.timeline.n_intervals).map(move |index| (duration - index as f64 * length).clamp(0.0, length))
 }
 
-/// What failed of how much, where anything can.
+/// Shares of failures, where failures are possible.
 fn shares(summary: &Summary) -> Vec<(Figure, Measurement)> {
     let timeline = &summary.timeline;
     let iterations = summary.iterations.complete > 0;
@@ -317,7 +317,7 @@ fn numbers(counts: &[u64]) -> Vec<f64> {
     counts.iter().map(|&count| count as f64).collect()
 }
 
-/// What a target used for the work, where that is known.
+/// A target's resource use for the work, if known.
 fn costs(summary: &Summary, target: &Target) -> Vec<(Figure, Measurement)> {
     let figure = |name: String, unit, nature| Figure {
         metric: target.name.clone(),
@@ -363,7 +363,7 @@ fn costs(summary: &Summary, target: &Target) -> Vec<(Figure, Measurement)> {
     costs
 }
 
-/// One of what a counter counts.
+/// The singular of a counter's unit.
 fn singular(counter: &str) -> &str {
     match counter {
         "iterations" => "iteration",

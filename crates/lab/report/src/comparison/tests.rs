@@ -1,4 +1,4 @@
-//! Comparisons of whole summaries: what is compared, what stands in the way, and how it reads.
+//! Comparisons of whole summaries: the compared figures, the obstacles, and the texts.
 
 use expect_test::expect;
 use fastrand::Rng;
@@ -19,7 +19,7 @@ const SECONDS: usize = 20;
 /// Requests of a second.
 const REQUESTS: u64 = 200;
 
-/// A run whose latencies are `slowdown` times those of another one. Seconds differ by some 3 %.
+/// A run whose latencies are `slowdown` times those of another one. Seconds vary by some 3 %.
 pub(crate) fn made_up(slowdown: f64, seed: u64) -> Summary {
     let mut summary = summary(&run());
     let mut rng = Rng::with_seed(seed);
@@ -86,7 +86,7 @@ pub(super) fn comparison_of(baseline: &Summary, candidate: &Summary) -> Comparis
     Comparison::new(&[baseline], &[candidate], TOLERANCE).unwrap()
 }
 
-/// The verdict, and what stands in the way.
+/// Checks the verdict and the obstacle.
 #[track_caller]
 fn check(change: impl FnOnce(&mut Summary), verdict: Verdict, obstacle: &str) {
     let (baseline, mut candidate) = (made_up(1.0, 1), made_up(1.3, 2));
@@ -126,7 +126,7 @@ fn nothing_but_the_target_may_differ() {
     );
 }
 
-/// A page, a list and a comparison of the same run are about the same metric.
+/// A page, a list and a comparison of a run show the same metric.
 #[test]
 fn the_first_figure_is_the_one_of_the_page() {
     let with_rtt = |mut run: Summary| {
@@ -155,7 +155,7 @@ fn the_first_figure_is_the_one_of_the_page() {
     }
 }
 
-/// Of a machine that others use, less is told.
+/// On a machine with other programs, only larger differences are reported.
 #[test]
 fn neighbours_are_named() {
     let busy = |mut run: Summary, of_target: f64| {
@@ -178,7 +178,7 @@ fn neighbours_are_named() {
     assert_eq!(notices(1.3), (Verdict::Regressed, Vec::new()));
 }
 
-/// Where no target was watched, a busy machine makes differences uncertain, and one with idle cores does not.
+/// Without a watched target, a busy machine makes differences uncertain; one with idle cores does not.
 #[test]
 fn a_busy_machine_hides_small_differences_and_no_other_machine_does() {
     for (idle, generator, verdict) in [
@@ -210,7 +210,7 @@ pub(super) fn target(cores: f64) -> Target {
     }
 }
 
-/// What a server grows by per user depends on who came before.
+/// A server's growth per user depends on its earlier users.
 #[test]
 fn a_server_that_had_users_before_is_no_better() {
     let (mut baseline, mut candidate) = (made_up(1.0, 1), made_up(1.0, 2));
@@ -224,7 +224,7 @@ fn a_server_that_had_users_before_is_no_better() {
     assert_eq!(verdict, Verdict::NoSignificantDifference);
 }
 
-/// Losses are judged whatever else is in the way.
+/// Losses are judged despite all obstacles.
 #[test]
 fn one_lost_message_is_a_regression() {
     let (mut baseline, mut candidate) = (made_up(1.0, 1), made_up(1.0, 2));
@@ -325,7 +325,7 @@ fn machines_read_it_too() {
 fn several_runs_show_how_much_they_differ() {
     let side = |slowdown, seeds: [u64; 4]| seeds.map(|seed| made_up(slowdown, seed));
     let (baseline, candidate) = (side(1.0, [1, 2, 3, 4]), side(1.1, [5, 6, 7, 8]));
-    // A tenth is too little for one run each.
+    // A tenth is too little for one run per side.
     assert_eq!(
         comparison_of(&baseline[0], &candidate[0]).verdict,
         Verdict::NoSignificantDifference
@@ -336,7 +336,7 @@ fn several_runs_show_how_much_they_differ() {
     assert_eq!(comparison.baseline.ids.len(), 4);
 }
 
-/// A longer run has longer intervals; only its plan makes it another one.
+/// A longer run has longer intervals. Only a different plan makes runs incomparable.
 #[test]
 fn intervals_of_different_lengths_are_joined() {
     let (baseline, mut candidate) = (made_up(1.0, 1), made_up(1.3, 2));
@@ -385,7 +385,7 @@ fn a_side_has_the_name_of_its_first_run_and_the_time_of_its_earliest() {
     assert_eq!(found.candidate.text(), "early.js (run-2)");
 }
 
-/// A figure with a verdict; those without an interval are not known.
+/// A figure with a verdict. Those without an interval are unknown.
 fn difference(metric: &str, figure: &str, verdict: Verdict, interval: Option<[f64; 2]>) -> Difference {
     Difference {
         figure: Figure {
@@ -422,7 +422,7 @@ fn worse_counts_before_better() {
             NoSignificantDifference,
             CannotTell,
         ),
-        // Exact counts alone say nothing of the rest.
+        // Exact counts alone say nothing about the rest.
         (
             &[(NoSignificantDifference, None), (CannotTell, None)],
             CannotTell,
@@ -470,7 +470,7 @@ fn a_headline_names_the_first_figures_of_its_verdict() {
     }
 }
 
-/// What may have another reason is withdrawn, but not what leaves no room for chance.
+/// Verdicts with an interval are withdrawn, those that leave no room for chance are not.
 #[test]
 fn an_obstacle_withdraws_what_has_an_interval() {
     let known = Some([0.1, 0.3]);

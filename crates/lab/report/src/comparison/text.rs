@@ -9,11 +9,11 @@ use crate::{Style, text::wrap};
 /// Columns between two cells.
 const GAP: usize = 2;
 
-/// The columns whose cells stand at the right: numbers.
+/// The right-aligned columns: numbers.
 const IS_NUMBER: [bool; 6] = [false, true, true, true, true, false];
 
 impl Comparison {
-    /// What was compared, the verdict, all figures, and what stands in the way.
+    /// The runs, the verdict, all figures, and the obstacles.
     pub fn text(&self, style: Style) -> String {
         let mut text = format!(
             "\n  baseline   {}\n  candidate  {}\n\n  {}\n",

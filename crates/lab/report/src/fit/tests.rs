@@ -1,4 +1,4 @@
-//! Lines through points whose line is known.
+//! Lines through points on a known line.
 
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ fn memory_is_not_looked_at_while_the_load_falls() {
 }
 
 proptest! {
-    /// The line does not depend on the order of the points, and one through moved points is moved as they are.
+    /// The line does not depend on the order of the points, and shifted points shift the line.
     #[test]
     fn a_line_moves_with_its_points(
         points in prop::collection::vec((0.0..1e4_f64, 0.0..1e10_f64), 5..40),

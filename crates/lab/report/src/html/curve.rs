@@ -10,11 +10,11 @@ pub(super) struct Point(f64, u64);
 /// Nines of the last percentile: 99.99.
 const MOST_NINES: f64 = 4.0;
 
-/// Points per nine. Reason: a curve of 600 pixels has one every four of them.
+/// Points per nine of the percentile axis. Reason: a curve of 600 pixels has one every four of them.
 const POINTS_PER_NINE: f64 = 40.0;
 
-/// Points at equal distances on an axis on which each further nine is as wide as the one before. The curve ends at 99.99,
-/// or, where there are not as many samples as this needs, with the longest one at the share of all others.
+/// Points at equal distances on an axis that is stretched towards the slowest samples (90 %, 99 %, 99.9 %). The curve
+/// ends at 99.99, or, with too few samples, with the longest one at the share of all others.
 pub(super) fn points(histogram: &Histogram) -> Vec<Point> {
     if histogram.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the page is given: its own copy of each summary, with what was decided and decoded for it.
+//! The page's data: its own copy of each summary, with decided and decoded parts.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct PageData {
     comparisons: Vec<Judgement>,
 }
 
-/// How a run stands beside the first.
+/// A run compared with the first.
 #[derive(Debug, Serialize)]
 struct Judgement {
     headline: String,
@@ -35,7 +35,7 @@ pub(super) struct RunData {
     pub(super) highlights: Highlights,
     /// By name of the metric.
     curves: BTreeMap<String, Vec<Point>>,
-    /// What was left out so that the page does not grow beyond bounds.
+    /// Data that was omitted to bound the size of the page.
     pub(super) omitted: Vec<String>,
     #[serde(skip)]
     name: String,
@@ -55,7 +55,7 @@ impl PageData {
         }
     }
 
-    /// What a browser's tab says.
+    /// The title of the browser's tab.
     pub(super) fn title(&self) -> String {
         match self.runs.as_slice() {
             [run] => format!("{}: {} · Plimsoll", run.name, run.verdict.word.to_lowercase()),
@@ -89,7 +89,7 @@ impl RunData {
     }
 }
 
-/// The summary as JSON, without what the page has as curves.
+/// The summary as JSON, without the data that the page has as curves.
 fn without_histograms(summary: &Summary) -> Value {
     let mut value =
         serde_json::to_value(summary).expect("all keys are text, and nothing fails to be serialized");
@@ -102,7 +102,7 @@ fn without_histograms(summary: &Summary) -> Value {
     value
 }
 
-/// The curve of each trend. A histogram that cannot be read is as one that is not there.
+/// The curve of each trend. An unreadable histogram counts as missing.
 fn curves(summary: &Summary) -> BTreeMap<String, Vec<Point>> {
     let samples = summary.metrics.iter().filter_map(|(name, metric)| {
         let histogram = metric.samples().ok().flatten()?;

@@ -1,18 +1,18 @@
-//! A bound on the page: what matters least is left out of its data, and the page says so.
+//! A bound on the page: the least important data is omitted, and the page says so.
 
 use serde_json::{Map, Value};
 
 use super::data::RunData;
 use crate::Highlights;
 
-/// Bytes of all data as JSON. Reason: the page is to be below 3 MB, so that it can be mailed and opens at once; the script
-/// and the style take 0.1 MB, and the escapes in the JSON of ordinary runs next to nothing.
+/// Bytes of all data as JSON. Reason: the page must be below 3 MB, so that it can be mailed and opens at once; the
+/// script and the style take 0.1 MB, and the escapes in the JSON of ordinary runs next to nothing.
 pub(super) const MOST_BYTES: usize = 2_600_000;
 
-/// Something that can be left out: what it is, for people, and how it is removed. Gives whether there was any of it.
+/// Data that can be omitted: its name for people, and a function that removes it. Returns whether there was any.
 type Cut = (&'static str, fn(&mut Value, &Highlights) -> bool);
 
-/// What is left out first comes first.
+/// The order of omission.
 const CUTS: [Cut; 4] = [
     ("heatmaps of other metrics than the first", without_other_heat),
     ("parts of metrics over time", without_parts),
@@ -20,7 +20,7 @@ const CUTS: [Cut; 4] = [
     ("other metrics than the first over time", without_other_tracks),
 ];
 
-/// Cuts until everything fits.
+/// Omits data until everything fits.
 pub(super) fn limit(runs: &mut [RunData]) {
     for (what, cut) in CUTS {
         if bytes(runs) <= MOST_BYTES {

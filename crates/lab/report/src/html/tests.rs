@@ -1,4 +1,4 @@
-//! Pages: what they are given, what they must not let through, and how large they become.
+//! Pages: their data, their escapes, and their size.
 
 use expect_test::expect;
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn the_page_gets_the_summary_and_what_was_decided_about_it() {
 fn pages_that_are_served_are_like_files_and_load_what_is_beside_them() {
     let served = served("a < b", "<main></main>");
     let file = page(&[&summary(&run())], &[]);
-    // Kind of document, language, encoding, width and colours come before anything that is shown.
+    // Doctype, language, encoding, width and colours come before visible elements.
     let head = |page: &str| page.lines().take(6).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(head(&served), head(&file));
     assert!(head(&file)[5].contains("color-scheme"), "{:?}", head(&file));
@@ -90,7 +90,7 @@ fn the_browser_may_run_nothing_else_and_load_nothing() {
         hash(STYLE)
     );
     assert_eq!(policy, expected);
-    // As `openssl dgst -sha256 -binary | base64` has it of nothing.
+    // The hash of an empty text, from `openssl dgst -sha256 -binary | base64`.
     assert_eq!(hash(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
     for address in ["http://", "https://"] {
         let outside = page.replace("http://www.w3.org/", "");
@@ -113,7 +113,7 @@ fn several_runs_are_compared_with_the_first() {
     assert_eq!(data["comparisons"][0]["verdict"], "no_significant_difference");
 }
 
-/// A run of an hour with more metrics than people have.
+/// A run of an hour with an unrealistic number of metrics.
 fn huge() -> Summary {
     let mut summary = summary(&run());
     let filled = |value: u64| vec![Some(value); MAX_INTERVALS];

@@ -17,7 +17,7 @@ pub(super) fn file(summary: &Summary, setup_data: Option<&Value>) -> String {
     indented(&file)
 }
 
-/// The figures stand beside the thresholds, and the share of a rate is its `value`.
+/// The figures are beside the thresholds, and the share of a rate is its `value`.
 fn metric(entry: &Entry<'_>) -> (String, Value) {
     let mut metric = values(entry.metric);
     if super::kind(entry.metric) == "rate" {

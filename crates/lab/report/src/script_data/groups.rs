@@ -1,4 +1,4 @@
-//! Groups and checks as JSON. Each has an id: the MD5 of its path, which tools know them by.
+//! Groups and checks as JSON. Each has an id: the MD5 of its path, by which tools identify it.
 
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
@@ -41,7 +41,7 @@ fn checks(group: &Group<'_>) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// The id of a group or a check, as k6 makes it from its path, `::outer::inner`: 32 hexadecimal digits.
+/// The id of a group or a check, which k6 computes from its path, `::outer::inner`: 32 hexadecimal digits.
 pub fn path_id(path: &str) -> String {
     let digest = Md5::digest(path);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

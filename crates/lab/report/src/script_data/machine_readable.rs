@@ -76,7 +76,7 @@ fn share(matches: u64, total: u64) -> Value {
     json!({ "matches": matches, "total": total, "rate": number(rate) })
 }
 
-/// Checks are both metrics and results; no metric when none was answered.
+/// Checks are both metrics and results. There is no metric without answers.
 fn checks(summary: &Summary) -> Value {
     let (passes, fails) = CheckResult::answers(&summary.checks);
     let total = passes + fails;

@@ -1,4 +1,4 @@
-//! What scripts and files say about a run.
+//! The data of a run for scripts and files.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -445,7 +445,7 @@ fn the_machine_readable_file_has_the_next_shape() {
     .assert_eq(&summary.machine_readable("export default () => {}"));
 }
 
-/// Every number that scripts get is the one that the text shows, in all layouts and units.
+/// Every number for scripts equals the one in the text, in all layouts and units.
 fn check_agreement(summary: &Summary, unit: Option<TimeUnit>) {
     let data = summary.script_data(&ScriptOptions::default());
     for mode in [SummaryMode::Full, SummaryMode::Legacy] {

@@ -1,4 +1,4 @@
-//! A run broken down: what belongs to each scenario and to each group.
+//! A run broken down by scenario and by group.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{CheckResult, Metric};
 
-/// The parts of a run that k6's full layout shows; absent where nobody asked for them.
+/// The parts of a run in k6's full layout. Absent unless requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Breakdown {
-    /// Groups outside of scenarios (those of setup and teardown) and in the scenario `default`.
+    /// Groups outside scenarios (those of setup and teardown) and in the scenario `default`.
     pub groups: Vec<Section>,
     /// All scenarios but `default`, by name.
     pub scenarios: Vec<Section>,
@@ -30,7 +30,7 @@ pub struct Section {
     pub groups: Vec<Self>,
 }
 
-/// The scenario that shortcuts make; k6 does not show it as one.
+/// The scenario of the shortcuts. k6 does not show it as a scenario.
 const DEFAULT_SCENARIO: &str = "default";
 
 impl Breakdown {
@@ -39,11 +39,11 @@ impl Breakdown {
         self.groups.is_empty() && self.scenarios.is_empty()
     }
 
-    /// Breaks down `total`, what a run of so many `seconds` recorded.
+    /// Breaks down `total`, the metrics of a run of this many `seconds`.
     pub(super) fn new(total: &MetricSet, seconds: f64, trend_stats: &[String]) -> Self {
         let order: BTreeMap<_, _> = total.groups().zip(0..).collect();
         let mut places: Vec<_> = total.places().collect();
-        // A group that was not noted, such as the one of setup, was there before the others.
+        // A group that was not recorded, such as that of setup, comes before the others.
         places.sort_by_key(|(place, _)| order.get(place.group.as_str()).map_or(-1, |&position| position));
         let mut scenarios: BTreeMap<&str, Vec<(&Place, &MetricSet)>> = BTreeMap::new();
         for (place, set) in places {
@@ -85,7 +85,7 @@ impl Section {
         }
     }
 
-    /// The group at `path` inside this section; it and what it is inside of are made when they are not there.
+    /// The group at `path` inside this section. It and its parents are created if they are missing.
     fn descend(&mut self, path: &str) -> &mut Self {
         let mut section = self;
         for name in path.split(super::SEPARATOR).skip(1) {
@@ -103,7 +103,7 @@ impl Section {
     }
 }
 
-/// The tree of the groups at these places; places with the same group are added up.
+/// The tree of the groups at these places. Places with equal groups are added up.
 fn groups(places: &[(&Place, &MetricSet)], section: impl Fn(&MetricSet) -> Section) -> Vec<Section> {
     let mut by_path: Vec<(&str, MetricSet)> = Vec::new();
     for (place, set) in places.iter().filter(|(place, _)| !place.group.is_empty()) {

@@ -6,25 +6,25 @@ use plimsoll_load::causes::{Cause, Causes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Failures with the same cause.
+/// Failures with one cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorGroup {
-    /// What failed; `…` stands for ids and other words with at least four digits.
+    /// The cause; `…` replaces ids and other words with at least four digits.
     pub cause: String,
-    /// One of them in full, where the cause leaves something out.
+    /// One of the failures in full, if the cause omits something.
     pub example: Option<String>,
-    /// How many there were.
+    /// The number of failures.
     pub count: u64,
-    /// When the first one was, since the start of the run.
+    /// The time of the first failure, since the start of the run.
     pub first_seconds: f64,
-    /// When the last one was.
+    /// The time of the last failure.
     pub last_seconds: f64,
 }
 
-/// Stands for all causes beyond those that the engine tells apart.
+/// Stands for all causes beyond the engine's limit.
 pub const FURTHER: &str = "(further causes)";
 
-/// Characters of a text that are kept. Reason: an exception may show a whole document; a hundred of these are 300 KB.
+/// The most characters of a text. Reason: an exception may show a whole document; a hundred of these are 300 KB.
 const MAX_CHARS: usize = 1_000;
 
 impl ErrorGroup {
@@ -41,7 +41,7 @@ impl ErrorGroup {
     }
 }
 
-/// Failed iterations and what else failed, the most frequent first.
+/// Failed iterations and other failures, the most frequent first.
 pub(super) fn groups(all: [&Causes; 2]) -> Vec<ErrorGroup> {
     let group = |(cause, known): (&str, &Cause)| ErrorGroup::new(cause, &known.example, known.span);
     let causes = all.into_iter().flat_map(|causes| {

@@ -15,26 +15,26 @@ pub struct Generator {
     pub cores: f64,
     /// Busiest second of any worker, as a share of one core.
     pub busiest_worker_share: f64,
-    /// Idle share of all cores of the machine, where known.
+    /// Idle share of all cores of the machine, if known.
     pub machine_idle_share: Option<f64>,
-    /// How late its clock ticks fired.
+    /// How late its timer ticks fired.
     pub lateness: Distribution,
     /// Whether the figures are not the target's alone.
     pub saturated: bool,
     /// How that is known.
     pub reasons: Vec<String>,
-    /// The same over time.
+    /// Its figures over time.
     pub series: GeneratorSeries,
 }
 
-/// What the generator did in each interval of the timeline; null where nobody looked.
+/// The generator in each interval of the timeline; null where it was not sampled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorSeries {
     /// CPU time per second.
     pub cpu_cores: Vec<Option<f64>>,
     /// Highest resident memory.
     pub rss_bytes: Vec<Option<f64>>,
-    /// How late the latest clock tick fired.
+    /// How late the latest timer tick fired.
     pub lateness_max_us: Vec<Option<f64>>,
 }
 

@@ -1,8 +1,8 @@
-//! Groups and the checks in them, as the tree that a script made of them.
+//! Groups and their checks, as the tree that a script made.
 
 use super::CheckResult;
 
-/// A group, what is in it, and the groups inside it; all in the order in which they appeared.
+/// A group, its checks, and the groups inside it; all in the order in which they appeared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group<'a> {
     /// Its own name; empty for the root.
@@ -19,7 +19,7 @@ pub struct Group<'a> {
 pub(crate) const SEPARATOR: &str = "::";
 
 impl<'a> Group<'a> {
-    /// The tree of these paths, and of those that the checks have.
+    /// The tree of these paths, and of those of the checks.
     pub(super) fn tree(paths: &'a [String], checks: &'a [CheckResult]) -> Self {
         let mut root = Self::default();
         for path in paths {
@@ -31,7 +31,7 @@ impl<'a> Group<'a> {
         root
     }
 
-    /// The group at `path`; it and what it is inside of are made when they are not there.
+    /// The group at `path`. It and its parents are created if they are missing.
     fn descend(&mut self, path: &'a str) -> &mut Self {
         let mut group = self;
         let mut end = 0;

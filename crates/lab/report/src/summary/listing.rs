@@ -1,10 +1,10 @@
-//! Metrics as k6 lists them: in its order, and under the names that thresholds gave to parts of them.
+//! Metrics in k6's order, sub-metrics under the names from thresholds.
 
 use std::collections::BTreeMap;
 
 use super::{Metric, Threshold};
 
-/// A metric, or a part of one, with what had to hold of it.
+/// A metric or sub-metric, with its thresholds.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<'a> {
     /// Its whole name; a part is named as the threshold on it is written.
@@ -15,8 +15,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) thresholds: Vec<&'a Threshold>,
 }
 
-/// Metrics that k6 does not have. They are listed among its own only when a threshold is about them, so that what
-/// scripts and their users read is what they know.
+/// Metrics that k6 does not have. They are listed among its own only if a threshold uses them, so that scripts and
+/// their users see only what they know.
 pub(crate) const BEYOND_K6: [&str; 2] = ["iteration_duration_scheduled", "iteration_lateness"];
 
 impl<'a> Entry<'a> {
@@ -46,13 +46,13 @@ impl<'a> Entry<'a> {
         self.name.split_once('{').map_or(self.name, |(whole, _)| whole)
     }
 
-    /// Of a part: what selects it, `tag:value,tag:value`.
+    /// For a sub-metric: its selector, `tag:value,tag:value`.
     pub(crate) fn selector(&self) -> Option<&'a str> {
         let (_, selector) = self.name.split_once('{')?;
         Some(selector.strip_suffix('}').unwrap_or(selector))
     }
 
-    /// Whether all that had to hold did; `None` when nothing had to.
+    /// Whether all its thresholds hold. `None` without thresholds.
     pub(crate) fn passed(&self) -> Option<bool> {
         let passed = self.thresholds.iter().map(|threshold| threshold.passed);
         passed.reduce(|one, other| one && other)

@@ -10,16 +10,16 @@ use super::{
 };
 use crate::timeline::Timeline;
 
-/// What such a summary is made from.
+/// The data for such a summary.
 #[derive(Debug)]
 pub struct Measured<'a> {
     /// What was run.
     pub origin: Origin<'a>,
-    /// When its time began: that of the timeline.
+    /// The beginning of its time: that of the timeline.
     pub started_at: SystemTime,
-    /// From there to the end of what counts; what rates are per second of.
+    /// The length of the measured time, to which rates refer.
     pub seconds: f64,
-    /// What was to be done.
+    /// The planned scenarios.
     pub plan: Plan,
     /// Threads that carried the users.
     pub n_workers: usize,
@@ -27,13 +27,13 @@ pub struct Measured<'a> {
     pub end: End,
     /// What had to hold.
     pub thresholds: Vec<Threshold>,
-    /// What people should know.
+    /// Messages for people.
     pub notices: Vec<String>,
     /// What was done.
     pub iterations: Iterations,
-    /// All metrics, with what failed.
+    /// All metrics, with failures.
     pub metrics: &'a MetricSet,
-    /// The same, step by step.
+    /// The metrics, step by step.
     pub steps: Vec<Section>,
     /// What happened when.
     pub timeline: Timeline,
@@ -46,7 +46,7 @@ pub struct Measured<'a> {
 }
 
 impl Summary {
-    /// Of a workload that measured this.
+    /// The summary of a workload with these measurements.
     pub fn of_measured(measured: Measured<'_>) -> Self {
         let Measured {
             origin,

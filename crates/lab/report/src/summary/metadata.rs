@@ -1,4 +1,4 @@
-//! What was run, when, and on what.
+//! The test, its time, and its machine.
 
 use std::time::SystemTime;
 
@@ -20,7 +20,7 @@ pub struct Metadata {
     pub kind: Kind,
     /// Version of the program.
     pub plimsoll: String,
-    /// The command line as it was typed, with the program as `plimsoll`.
+    /// The command line as it was typed, beginning with `plimsoll`.
     pub command: Vec<String>,
     /// RFC 3339, UTC.
     pub started_at: String,
@@ -31,7 +31,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Of a run that began then and took so many `seconds`.
+    /// The metadata of a run that began then and took this many `seconds`.
     pub(super) fn new(origin: Origin<'_>, started_at: SystemTime, seconds: f64) -> Self {
         Self {
             id: run_id(started_at, origin.salt),
@@ -52,9 +52,9 @@ impl Metadata {
 pub enum Kind {
     /// A script for k6.
     K6,
-    /// A file for Artillery.
+    /// An Artillery file.
     Artillery,
-    /// A scenario for wsdirector.
+    /// A wsdirector scenario.
     Wsdirector,
     /// `plimsoll demo`.
     Demo,
@@ -63,7 +63,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As it stands in the JSON.
+    /// The name in the JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::K6 => "k6",
@@ -75,31 +75,31 @@ impl Kind {
     }
 }
 
-/// The machine that the load came from, and its limits.
+/// The generator's machine, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// Operating system, for example `linux`.
     pub os: String,
-    /// Release of its kernel; empty where it is not known.
+    /// Release of its kernel. Empty if unknown.
     pub kernel: String,
     /// Architecture of the processor, for example `x86_64`.
     pub arch: String,
-    /// Name of the processor, where it tells.
+    /// Name of the processor, if known.
     pub cpu_model: Option<String>,
     /// Cores that the program could use.
     pub cores: usize,
-    /// Memory of the machine; zero where it is not known.
+    /// Memory of the machine. Zero if unknown.
     pub memory_bytes: u64,
     /// Files that the program could open; null is without a limit.
     pub open_files_limit: Option<u64>,
-    /// The lowest and the highest local port that the kernel hands out, where it tells.
+    /// The lowest and the highest local port that the kernel assigns, if known.
     pub local_ports: Option<[u16; 2]>,
     /// Threads that virtual users ran on.
     pub workers: usize,
 }
 
 impl Environment {
-    /// `machine` with so many `workers`.
+    /// `machine` with this many `workers`.
     pub fn new(machine: &Machine, workers: usize) -> Self {
         Self {
             os: machine.os.clone(),
@@ -115,8 +115,8 @@ impl Environment {
     }
 }
 
-/// The id of a run that began then, for example `20261121T194903.120Z-00c0ffee`. `salt` keeps apart what began in the
-/// same millisecond.
+/// The id of a run that began then, for example `20261121T194903.120Z-00c0ffee`. `salt` distinguishes runs that began
+/// in the same millisecond.
 pub fn run_id(started_at: SystemTime, salt: u32) -> String {
     let start = timestamp::rfc3339(started_at).replace(['-', ':'], "");
     format!("{start}-{salt:08x}")

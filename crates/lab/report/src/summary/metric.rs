@@ -20,11 +20,11 @@ pub struct Metric {
     /// Its figures, by type.
     #[serde(flatten)]
     pub values: Values,
-    /// Of a trend: the figures that the user chose, in that order.
+    /// For a trend: the figures that the user chose, in that order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
-    /// Of a trend: all samples, as HdrHistogram libraries read them (V2, deflated, in base64). Absent where the summary
-    /// would be too long with it, and in parts of a run.
+    /// For a trend: all samples, for HdrHistogram libraries (V2, deflated, in base64). Absent if the summary would be
+    /// too long with it, and in parts of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
 }
@@ -56,7 +56,7 @@ pub enum Contains {
 pub enum Values {
     /// A sum.
     Counter {
-        /// The sum; an integer in JSON when it is one.
+        /// The sum; an integer in JSON if it is whole.
         #[serde(with = "number")]
         #[schemars(with = "Option<f64>")]
         count: f64,
@@ -78,7 +78,7 @@ pub enum Values {
         #[schemars(with = "Option<f64>")]
         max: f64,
     },
-    /// How often something was true.
+    /// The number of true and of all samples.
     Rate {
         /// Share (0 to 1) that was true.
         rate: f64,
@@ -92,7 +92,7 @@ pub enum Values {
 }
 
 impl Metric {
-    /// The figures of `value` in a run of so many `seconds`.
+    /// The figures of `value` in a run of this many `seconds`.
     pub(super) fn new(
         contains: metrics::Contains,
         value: Value<'_>,
@@ -124,7 +124,7 @@ impl Metric {
         }
     }
 
-    /// The same with all samples of a trend, which `value` is.
+    /// Adds all samples of a trend, which `value` is.
     pub(super) fn with_histogram(self, value: Value<'_>) -> Self {
         let histogram = match value {
             Value::Trend(histogram) => Some(histogram.encode()),
@@ -133,11 +133,10 @@ impl Metric {
         Self { histogram, ..self }
     }
 
-    /// All samples of a trend, with the sum, minimum and maximum that its distribution says. `None` of other metrics,
-    /// and where there is no histogram.
+    /// All samples of a trend, with the sum, minimum and maximum of its distribution. `None` for other metrics, and
+    /// without a histogram.
     ///
-    /// # Errors
-    /// When what should be a histogram is none.
+    /// # Errors The histogram is invalid.
     pub fn samples(&self) -> Result<Option<Histogram>, DecodeError> {
         let (Values::Trend(distribution), Some(text)) = (&self.values, &self.histogram) else {
             return Ok(None);
@@ -168,7 +167,7 @@ impl Metric {
     }
 }
 
-/// The chosen figures; names that stand for none were refused before the run.
+/// The chosen figures. Invalid names were refused before the run.
 fn figures(histogram: &Histogram, trend_stats: &[String]) -> Vec<Figure> {
     let figure = |stat: &String| {
         let value = trend_figure(histogram, stat)?;

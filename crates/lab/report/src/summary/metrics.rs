@@ -6,12 +6,11 @@ use plimsoll_load::metrics::{Definition, MetricSet, Value};
 
 use super::Metric;
 
-/// Characters of all encoded histograms together. Reason: a third of what a summary may have; thirty widely spread ones
-/// fit. When there are more, the longest ones are left out.
+/// The most characters of all encoded histograms together. Reason: a third of the limit of a summary; thirty widely
+/// spread ones fit. If there are more, the longest ones are omitted.
 const MAX_ENCODED: usize = 1 << 20;
 
-/// Metrics with samples, those that thresholds are about (`judged`), and those that appeared during a run of so many
-/// `seconds`.
+/// Metrics with samples, those with thresholds (`judged`), and those that appeared during a run of this many `seconds`.
 pub(super) fn all<'a>(
     set: &'a MetricSet,
     seconds: f64,
@@ -26,13 +25,13 @@ pub(super) fn all<'a>(
     let registered = unsampled
         .chain(sampled)
         .map(|(definition, metric)| (definition.name.clone(), metric));
-    // What comes later takes the place of what was there.
+    // Later metrics replace earlier ones.
     let mut metrics = emerged(set, seconds, trend_stats).chain(registered).collect();
     limit_histograms(&mut metrics);
     metrics
 }
 
-/// Those that nobody registered before the run.
+/// Metrics that were not registered before the run.
 fn emerged(set: &MetricSet, seconds: f64, trend_stats: &[String]) -> impl Iterator<Item = (String, Metric)> {
     let counted = set.tallies().chain(set.events());
     let counted = counted.map(|(name, n)| (name, Value::Counter(n as f64)));

@@ -1,10 +1,11 @@
-//! Numbers of metrics in JSON: integers where they are, and null for what is no number, which scripts may record.
+//! Numbers of metrics in JSON: integers if they are whole, and null for values that are not numbers, which scripts may
+//! record.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::quantity;
 
-/// A number that is written as an integer when it is one.
+/// A number that is written as an integer if it is whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Number(pub(crate) f64);
 
@@ -17,17 +18,17 @@ impl Serialize for Number {
     }
 }
 
-/// Writes an integer when the number is one.
+/// Writes an integer if the number is whole.
 pub(crate) fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     Number(*number).serialize(serializer)
 }
 
-/// Reads null as what is no number.
+/// Reads null as not-a-number.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
-/// The same for lists.
+/// The functions for lists.
 pub(crate) mod list {
     use serde::{Deserialize, Deserializer, Serializer};
 

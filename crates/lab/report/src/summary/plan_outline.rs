@@ -16,25 +16,25 @@ pub struct Plan {
     pub scenarios: Vec<PlannedScenario>,
 }
 
-/// What one scenario was to do.
+/// The plan of one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedScenario {
     /// Its name.
     pub name: String,
-    /// How its iterations come about, in k6's words, for example `ramping-vus`.
+    /// The name of its executor, k6's, for example `ramping-vus`.
     pub executor: String,
-    /// The same with its numbers, for people.
+    /// The executor with its numbers, for people.
     pub description: String,
-    /// When it starts, since the start of the run.
+    /// Its start, since the start of the run.
     pub start_seconds: f64,
     /// Virtual users that may come to exist for it.
     pub max_vus: u32,
-    /// How long it begins iterations; null is for ever.
+    /// How long it begins iterations. Null means forever.
     pub duration_seconds: Option<f64>,
 }
 
 impl Plan {
-    /// What people are told of `plan`.
+    /// The outline of `plan`.
     pub fn of(plan: &plan::Plan) -> Self {
         Self {
             scenarios: plan.scenarios.iter().map(PlannedScenario::of).collect(),
@@ -94,7 +94,7 @@ fn work(executor: &Executor) -> String {
     }
 }
 
-/// What else holds for a scenario, in parentheses; nothing when there is nothing.
+/// Further settings of a scenario, in parentheses. Empty without any.
 fn conditions(scenario: &Scenario) -> String {
     let mut conditions = Vec::new();
     let mut add = |name: &str, value: String| conditions.push(format!("{name}: {value}"));

@@ -29,10 +29,10 @@ pub enum ReadError {
         "is not JSON: {problem}; expected a summary, which `plimsoll run --report FILE.json` and `--format json` write"
     )]
     NotJson {
-        /// What is wrong, and where.
+        /// The mistake and its position.
         problem: serde_json::Error,
     },
-    /// It is JSON, and something else.
+    /// The text is JSON, but not a summary.
     #[error(
         "is not a summary of a run: it has no `version` that is a whole number; expected what `plimsoll run --report \
          FILE.json` and `--format json` write"
@@ -43,7 +43,7 @@ pub enum ReadError {
         "is a summary of version {found}, and this program reads version {VERSION}; use a newer plimsoll"
     )]
     Newer {
-        /// The version that it says.
+        /// The version in the text.
         found: u64,
     },
     /// An older program wrote it.
@@ -52,38 +52,37 @@ pub enum ReadError {
          again"
     )]
     Older {
-        /// The version that it says.
+        /// The version in the text.
         found: u64,
     },
-    /// It says that it is a summary, and is none.
+    /// The text claims to be a summary and is invalid.
     #[error("is a damaged summary: {problem}")]
     Damaged {
-        /// What is wrong, and where.
+        /// The mistake and its position.
         problem: serde_json::Error,
     },
     /// Its numbers contradict each other, as in a file that was edited.
     #[error("is a damaged summary: {problem}")]
     Inconsistent {
-        /// What contradicts what.
+        /// The contradiction.
         problem: String,
     },
 }
 
-/// All that has to be known before the rest is read.
+/// The fields that are read before the rest.
 #[derive(Deserialize)]
 struct Versioned {
     version: u64,
-    /// With it, a list is not taken for an object without names.
+    /// Rejects a list, which would otherwise be accepted for the object's fields.
     #[serde(flatten)]
     _rest: IgnoredAny,
 }
 
 impl Summary {
-    /// Reads what `--format json` and `--report FILE.json` write. Its [`Breakdown`](super::Breakdown) is empty.
+    /// Reads the output of `--format json` and `--report FILE.json`. Its [`Breakdown`](super::Breakdown) is empty.
     ///
-    /// # Errors
-    /// When the text is empty, truncated, of another version, or no summary at all; the error's text begins with a verb, so
-    /// that the file's name can stand before it.
+    /// # Errors The text is empty, truncated, of another version, or not a summary. The error's text begins with a
+    /// verb, so that the file's name can precede it.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         if text.trim_ascii().is_empty() {
             return Err(ReadError::Empty);
@@ -137,8 +136,8 @@ impl Summary {
     }
 }
 
-/// No count or size of a run is so large that sums of them, or numbers of JavaScript, could not hold it. Limits of the machine
-/// may be.
+/// Checks that counts and sizes of a run are small enough for their sums and for numbers of JavaScript. Limits of the
+/// machine are exempt.
 fn check_sizes(summary: &Value) -> Result<(), String> {
     let parts = summary.as_object().into_iter().flatten();
     for (name, part) in parts.filter(|(name, _)| *name != "environment") {
@@ -163,7 +162,7 @@ fn too_large(value: &Value) -> Option<u64> {
     }
 }
 
-/// No figure is above one that stands for more samples.
+/// Checks that no percentile exceeds a higher one.
 fn check_order(distribution: &Distribution) -> Result<(), String> {
     let figures = [
         ("min", distribution.min),

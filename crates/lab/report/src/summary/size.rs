@@ -1,19 +1,19 @@
-//! A bound on the JSON of a summary: what matters least is left out, and a notice says so.
+//! A bound on the JSON of a summary: the least important data is omitted, and a notice says so.
 
 use super::{Breakdown, Summary};
 use crate::{Highlights, json};
 
-/// Bytes of a summary as JSON. Reason: it is kept, mailed and read as a whole, and ordinary ones have a tenth of it; only
-/// scripts that register metrics by the thousand come near.
+/// Bytes of a summary as JSON. Reason: it is stored, mailed and read as a whole, and ordinary ones have a tenth of it;
+/// only scripts that register thousands of metrics come near.
 const MOST_BYTES: usize = 2_900_000;
 
-/// Metrics that are left when all of them would be too many. Reason: half a megabyte, and more than a person reads.
+/// Metrics that are left if all of them would be too many. Reason: half a megabyte, and more than a person reads.
 const MOST_METRICS: usize = 1_000;
 
-/// Something that can be left out: removes it, and says what it was when there was any of it.
+/// Data that can be omitted: removes it, and returns its name if there was any.
 type Cut = fn(&mut Summary) -> Option<String>;
 
-/// What is left out first comes first.
+/// The order of omission.
 const CUTS: [Cut; 4] = [
     without_histograms,
     without_breakdown,
@@ -21,7 +21,7 @@ const CUTS: [Cut; 4] = [
     without_other_metrics,
 ];
 
-/// Cuts until everything fits.
+/// Omits data until everything fits.
 pub(super) fn limit(summary: &mut Summary) {
     for cut in CUTS {
         if json(summary).is_ok_and(|json| json.len() <= MOST_BYTES) {

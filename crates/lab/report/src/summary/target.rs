@@ -22,37 +22,37 @@ pub struct Target {
     pub name: String,
     /// What was watched: `process 123`, `port 8080`, `cgroup a/b`, `metrics http://localhost:9090/metrics`.
     pub what: String,
-    /// CPU time of its whole process tree, from before the load to the end of it.
+    /// CPU time of its whole process tree during the load.
     pub cpu_seconds: Option<f64>,
     /// CPU time per second.
     pub cores: Option<f64>,
-    /// The same in its busiest interval.
+    /// The CPU use in its busiest interval.
     pub cores_max: Option<f64>,
     /// Highest sampled resident memory.
     pub rss_max_bytes: Option<u64>,
-    /// Growth of it since before the load, per virtual user at the peak.
+    /// Growth of the resident memory since before the load, per virtual user at the peak.
     pub rss_per_user_bytes: Option<u64>,
     /// Highest sampled proportional memory.
     pub pss_max_bytes: Option<u64>,
-    /// Threads, at the most.
+    /// The highest number of threads.
     pub threads_max: Option<u64>,
-    /// Open files, at the most.
+    /// The highest number of open files.
     pub open_files_max: Option<u64>,
-    /// Sockets among them, at the most.
+    /// The highest number of sockets.
     pub sockets_max: Option<u64>,
-    /// Processes, at the most.
+    /// The highest number of processes.
     pub processes_max: Option<u64>,
     /// CPU time that watching it took of the generator.
     pub sampling_cpu_seconds: f64,
     /// Looks at which a page of metrics did not come.
     pub missed: u64,
-    /// Series of a page that were too many to be followed.
+    /// Series of a page beyond the limit.
     pub series_left_out: u64,
     /// By name, a number for each interval of the timeline: levels at its end, rates and means in it.
     pub series: BTreeMap<String, Vec<Option<f64>>>,
     /// What comes with the load.
     pub fits: Vec<Fit>,
-    /// What cannot be said of it.
+    /// Relations without a fitted line.
     pub no_fits: Vec<NoFit>,
     /// Whether it was gone before the load was over.
     pub ended: Option<TargetEnded>,
@@ -72,11 +72,11 @@ pub struct TargetEnded {
 pub struct Load<'a> {
     /// Length of an interval, a power of two.
     pub interval_seconds: u32,
-    /// How many there are.
+    /// The number of intervals.
     pub n_intervals: usize,
-    /// Virtual users that were active at the same moment in each interval, at the most; empty when nobody knows.
+    /// The most virtual users active at the same moment in each interval. Empty if unknown.
     pub vus: &'a [u32],
-    /// Iterations that ended in each interval; empty when nobody knows.
+    /// Iterations that ended in each interval. Empty if unknown.
     pub iterations: &'a [u64],
 }
 
@@ -93,12 +93,12 @@ impl<'a> Load<'a> {
 }
 
 impl Target {
-    /// For people: a line, and what else there is below it.
+    /// The text for people: a line, and further lines below it.
     pub fn text(&self) -> String {
         text::target(self)
     }
 
-    /// What `account` says, beside what the load was.
+    /// The figures of `account`, by load.
     pub fn new(account: &Account, load: &Load<'_>) -> Self {
         let record = &account.record;
         let names = record.names().map(str::to_owned);
@@ -162,7 +162,7 @@ fn growth_per_user(record: &Record, load: &Load<'_>) -> Option<u64> {
     Some((growth_bytes.max(0.0) / f64::from(n_users)) as u64)
 }
 
-/// Memory and CPU against users, and CPU against iterations. The last interval is left out: the run ended in it.
+/// Memory and CPU by users, and CPU by iterations. The last interval is excluded, because the run ended in it.
 fn fits(
     record: &Record,
     series: &BTreeMap<String, Vec<Option<f64>>>,
@@ -199,7 +199,7 @@ fn fits(
     (fits, no_fits)
 }
 
-/// With six digits behind the first where it is no integer: more say nothing, and fill files.
+/// Rounds a fraction to six digits after the first: more say nothing, and fill files.
 fn shown(value: f64) -> f64 {
     if value == value.trunc() || !value.is_finite() {
         return value;

@@ -24,17 +24,17 @@ pub(crate) mod scripted;
 
 const US: fn(u64) -> Duration = Duration::from_micros;
 
-/// The summary of a run of which nothing else is known.
+/// The summary of a run without further data.
 pub(crate) fn summary(run: &RunResult) -> Summary {
     summary_with(run, &trend_stats())
 }
 
-/// The same with other figures of trends.
+/// The summary with other figures of trends.
 pub(crate) fn summary_with(run: &RunResult, trend_stats: &[String]) -> Summary {
     Summary::new(parts(run, trend_stats))
 }
 
-/// A run of two users that was observed by nobody.
+/// A run of two users without an observer.
 pub(crate) fn parts<'a>(run: &'a RunResult, trend_stats: &'a [String]) -> Parts<'a> {
     Parts {
         origin: Origin {
@@ -82,7 +82,7 @@ pub(crate) fn trend_stats() -> [String; 6] {
     plan::TREND_STATS.map(str::to_owned)
 }
 
-/// A small chat run with figures of a summary that k6 printed.
+/// A small chat run with figures from a summary that k6 printed.
 pub(crate) fn run() -> RunResult {
     let mut registry = Registry::new();
     let rtt = registry.trend("rtt").unwrap();

@@ -1,11 +1,11 @@
-//! Checks: what held, what did not and how often, what was never asked.
+//! Checks: passed ones, failed ones with their numbers, and those without answers.
 
 use crate::{
     Style,
     summary::{CheckResult, Group},
 };
 
-/// The checks of the root, then each group below its name, further in than what it is inside of.
+/// The checks of the root, then each group below its name, indented more than its parent.
 pub(super) fn tree(root: &Group<'_>, style: Style) -> String {
     let mut blocks = Vec::new();
     add_blocks(root, 2, style, &mut blocks);
@@ -31,7 +31,7 @@ pub(super) fn list(checks: &[CheckResult], indent: usize, style: Style) -> Strin
         .collect()
 }
 
-/// One line, and when it failed one more with its figures, so many columns further in.
+/// One line, and for a failed check one more with its figures, indented by this many columns.
 fn lines(check: &CheckResult, indent: usize, further: usize, style: Style) -> String {
     let CheckResult {
         name, passes, fails, ..
@@ -41,7 +41,7 @@ fn lines(check: &CheckResult, indent: usize, further: usize, style: Style) -> St
         (0, 0) => format!("{indent}- {name} {}\n", style.faint("(never reached)")),
         (_, 0) => format!("{indent}{}\n", style.good(&format!("✓ {name}"))),
         _ => {
-            // As a product of two counts may not fit into their type.
+            // In a wider type, because a product of two counts may overflow theirs.
             let percent = u128::from(*passes) * 100 / (u128::from(*passes) + u128::from(*fails));
             let figures = format!("↳  {percent}% — ✓ {passes} / ✗ {fails}");
             format!(

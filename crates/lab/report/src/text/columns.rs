@@ -9,7 +9,7 @@ use crate::{
     summary::{Entry, Metric, Values},
 };
 
-/// How the samples of a rate are counted after its share.
+/// How the counts of a rate are written after its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RateForm {
     /// `✓ 9 ✗ 1`
@@ -27,7 +27,7 @@ pub(super) struct Row {
     cells: Vec<Cell>,
 }
 
-/// A figure with what stands before it.
+/// A figure with its label.
 #[derive(Debug)]
 struct Cell {
     label: String,
@@ -81,10 +81,10 @@ impl Row {
     }
 }
 
-/// Columns by which a part stands further in than its whole; a mark fits into them.
+/// Columns by which a sub-metric is indented from its parent; a mark fits into them.
 const PART_INDENT: usize = 2;
 
-/// How wide columns are.
+/// The widths of columns.
 #[derive(Debug)]
 pub(super) struct Columns {
     name: usize,
@@ -93,7 +93,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// As wide as the widest of these lines needs.
+    /// The widths that these lines need.
     pub(super) fn fit<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
         let (trends, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.is_trend);
         let names = trends.iter().chain(&others).map(|row| row.name_width());
@@ -129,7 +129,7 @@ impl Columns {
             .zip(widths)
             .map(|(cell, &width)| pad(&cell.render(style), cell.len(), width))
             .collect();
-        // Nothing stands after the last one.
+        // The last column has no padding.
         if let (Some(padded), Some(last)) = (cells.last_mut(), row.cells.last()) {
             *padded = last.render(style);
         }
@@ -192,14 +192,14 @@ fn cells(metric: &Metric, form: RateForm, unit: Option<TimeUnit>) -> Vec<Cell> {
     }
 }
 
-/// What a trend of plain durations or numbers, such as lateness, has in its columns, in one line.
+/// The figures of a trend of plain durations or numbers, such as lateness, in one line.
 pub(super) fn trend_line(metric: &Metric, unit: Option<TimeUnit>, style: Style) -> String {
     let cells = cells(metric, RateForm::OutOf, unit);
     let cells: Vec<_> = cells.iter().map(|cell| cell.render(style)).collect();
     cells.join(" ")
 }
 
-/// A counter or a trend holds durations in milliseconds, so what is in `contains` decides its form.
+/// A counter or a trend holds durations in milliseconds, so `contains` decides its form.
 pub(super) fn compared(aggregation: &str, metric: &Metric, value: f64, unit: Option<TimeUnit>) -> String {
     let figure = quantity::figure(metric.contains, value, unit);
     match (aggregation, &metric.values) {

@@ -1,5 +1,5 @@
-//! What stands below the metrics: failed iterations, losses, what the target used, and whether the generator was
-//! the bottleneck.
+//! The section below the metrics: failed iterations, losses, the target's resource use, and whether the generator was
+//! saturated.
 
 use std::time::Duration;
 
@@ -23,12 +23,12 @@ struct Condition {
 pub(super) struct Conditions(Vec<Condition>);
 
 impl Conditions {
-    /// Of a native workload.
+    /// The conditions of a native workload.
     pub(super) fn of_native(summary: &Summary, style: Style) -> Self {
         Self::of([thresholds(&summary.thresholds, style)], summary, style)
     }
 
-    /// Of a script. What had to hold stands above, in k6's own sections.
+    /// The conditions of a script. Thresholds are above, in k6's own sections.
     pub(super) fn of_script(summary: &Summary, unit: Option<TimeUnit>, style: Style) -> Self {
         let schedule = [
             dropped(summary, style),
@@ -88,7 +88,7 @@ impl Condition {
     }
 }
 
-/// Iterations that the schedule wanted and that did not begin.
+/// Scheduled iterations that did not begin.
 fn dropped(summary: &Summary, style: Style) -> Option<Condition> {
     let metric = summary.metrics.get("dropped_iterations")?;
     let Values::Counter { count, .. } = metric.values else {
@@ -152,7 +152,7 @@ fn crossed_line(threshold: &Threshold) -> String {
     }
 }
 
-/// Only what is not the plan's own end is worth a line.
+/// A line about the end, unless it is the plan's own.
 fn end(end: &End, style: Style) -> Option<Condition> {
     let line = match end {
         End::Complete => return None,
@@ -208,7 +208,7 @@ fn deliveries(losses: &Losses, style: Style) -> Condition {
     }
 }
 
-/// One target by itself, without a style.
+/// One target, without a style.
 pub(super) fn of_target(found: &Target) -> String {
     let condition = target(found, Style::PLAIN);
     condition.render(0, condition.name.len() + LEAST_DOTS, Style::PLAIN)
@@ -245,7 +245,7 @@ fn generator(generator: &Generator, style: Style) -> Condition {
     }
 }
 
-/// How late the generator did what it wanted to do.
+/// How late the generator's timers fired.
 fn clock(lateness: &Distribution, style: Style) -> Option<Condition> {
     let figure = |us| style.value(&quantity::duration(Duration::from_micros(us)));
     (lateness.count > 0).then(|| Condition {

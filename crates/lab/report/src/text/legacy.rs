@@ -3,7 +3,7 @@
 use super::columns::{Columns, RateForm, Row};
 use crate::{Style, Summary, quantity::TimeUnit};
 
-/// Columns before the name; the mark of a metric with thresholds stands there.
+/// Columns before the name, for the mark of a metric with thresholds.
 const INDENT: usize = 2;
 
 /// One line per metric, with a mark before those that have thresholds.

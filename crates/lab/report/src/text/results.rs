@@ -13,7 +13,7 @@ use crate::{
 /// What metrics are about, in the order of the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Topic {
-    /// Everything that k6 does not have by itself.
+    /// All metrics that k6 does not have itself.
     Custom,
     Http,
     Execution,
@@ -36,7 +36,8 @@ impl Topic {
         (Self::WebSocket, "WEBSOCKET"),
     ];
 
-    /// k6 goes by names here, so that a script's own `ws_rtt` stands with what k6 says about WebSockets.
+    /// The section of a metric. k6 decides by names, so that a script's own `ws_rtt` is listed with k6's WebSocket
+    /// metrics.
     fn of(name: &str) -> Self {
         const EXECUTION: [&str; 4] = ["iteration", "dropped_iterations", "vus", "group_duration"];
         match name {
@@ -53,7 +54,7 @@ impl Topic {
     }
 }
 
-/// What a request's duration is made of; too much for the compact layout.
+/// The parts of a request's duration, too many for the compact layout.
 const HTTP_PHASES: [&str; 6] = [
     "http_req_blocked",
     "http_req_connecting",
@@ -83,7 +84,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Of a part of a run of so many `seconds`.
+    /// The results of a part of a run of this many `seconds`.
     pub(super) fn of_section(section: &'a Section, seconds: f64) -> Self {
         Self {
             checks: CheckResult::by_name(&section.checks),
@@ -108,7 +109,7 @@ impl<'a> Results<'a> {
         super::joined(blocks, "\n")
     }
 
-    /// How many checks were answered, and how. Empty when none was.
+    /// The number of checks, passed and failed. Empty without answers.
     fn check_totals(&self, indent: usize, style: Style) -> String {
         let (passes, fails) = CheckResult::answers(&self.checks);
         let total = passes + fails;

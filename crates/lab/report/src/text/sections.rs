@@ -1,4 +1,4 @@
-//! The parts of a run, scenario by scenario and group by group: what k6's full layout adds.
+//! The parts of a run, by scenario and by group: the additions of k6's full layout.
 
 use super::{joined, results::Results, title};
 use crate::{
@@ -22,7 +22,7 @@ pub(super) fn sections(summary: &Summary, unit: Option<TimeUnit>, style: Style) 
         .collect()
 }
 
-/// The results of a section, and below them those of the groups inside it, each further in.
+/// The results of a section, and below them those of the groups inside it, each indented more.
 fn body(section: &Section, seconds: f64, indent: usize, unit: Option<TimeUnit>, style: Style) -> String {
     let results = Results::of_section(section, seconds).render(indent, unit, style);
     let groups = section.groups.iter().map(|group| {

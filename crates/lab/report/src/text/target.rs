@@ -1,4 +1,4 @@
-//! What a watched target used, in words.
+//! The resource use of a watched target, in words.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     summary::{Target, TargetEnded},
 };
 
-/// So many series of a page of metrics are listed; all of them are in the JSON.
+/// The most series of a page of metrics that are listed; all of them are in the JSON.
 const LISTED_SERIES: usize = 8;
 
 /// The most important figures, in one line.
@@ -88,7 +88,7 @@ fn counts(target: &Target) -> Option<String> {
     (!counts.is_empty()).then(|| format!("at the most {counts}"))
 }
 
-/// `None` for a line that only makes sense as a picture.
+/// `None` for a line that is only meaningful as a picture.
 fn fitted(fit: &Fit) -> Option<String> {
     let Fit {
         of,
@@ -105,7 +105,7 @@ fn fitted(fit: &Fit) -> Option<String> {
         _ => return None,
     };
     let error = about(*slope_error);
-    // Twice the standard error holds nineteen of twenty slopes that are none.
+    // Without any effect, 95 % of fitted slopes lie within two standard errors.
     if slope.abs() < 2.0 * slope_error {
         return Some(format!(
             "nothing {what} that stands out from noise (± {error}), {n} intervals"
@@ -121,7 +121,7 @@ fn unfitted(no_fit: &NoFit) -> String {
     format!("no RSS per user: {}", no_fit.reason)
 }
 
-/// Mean and peak of what only pages of metrics have.
+/// Mean and peak of series that only pages of metrics have.
 fn metrics(target: &Target) -> Vec<String> {
     if !target.what.starts_with("metrics ") {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What had to hold, and what was found instead: the first section of k6's newer layouts.
+//! Thresholds and their actual values: the first section of k6's newer layouts.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::{
     summary::{Entry, Threshold},
 };
 
-/// One block per metric with thresholds; a part stands below its whole when that has thresholds, too. Empty when
-/// there are none.
+/// One block per metric with thresholds; a sub-metric is below its parent if that has thresholds, too. Empty without
+/// thresholds.
 pub(super) fn section(summary: &Summary, unit: Option<TimeUnit>, style: Style) -> String {
     let entries = summary.listing();
     let watched: Vec<_> = entries
@@ -51,7 +51,7 @@ fn block(name: &str, entry: &Entry<'_>, indent: usize, unit: Option<TimeUnit>, s
         } else {
             style.bad("✗")
         };
-        // Without samples there is nothing to compare, which k6 shows as zero.
+        // Without samples there is no value, which k6 shows as zero.
         let value = threshold.value.unwrap_or(0.0);
         let found = columns::compared(aggregation, entry.metric, value, unit);
         format!(

@@ -5,12 +5,12 @@
 pub struct Axis {
     /// Length of an interval: a power of two.
     pub interval_seconds: u32,
-    /// How many there are.
+    /// The number of intervals.
     pub n_intervals: usize,
 }
 
 impl Axis {
-    /// Without intervals; they are of one second.
+    /// An axis without intervals. They are of one second.
     pub(super) const EMPTY: Self = Self {
         interval_seconds: 1,
         n_intervals: 0,
@@ -21,7 +21,7 @@ impl Axis {
         usize::try_from(second / u64::from(self.interval_seconds)).unwrap_or(usize::MAX)
     }
 
-    /// The same time in half as many intervals. Of lengths beyond 68 years there is none.
+    /// The axis with half as many intervals over the same time. `None` beyond 68 years.
     pub(super) fn doubled(self) -> Self {
         Self {
             interval_seconds: self.interval_seconds.saturating_mul(2),
@@ -30,7 +30,7 @@ impl Axis {
     }
 }
 
-/// Merges neighbours, the first with the second and so on; the last one may be left alone.
+/// Merges neighbours, the first with the second and so on; an odd last one stays alone.
 pub(super) fn halve<T: Clone>(values: &mut Vec<T>, merge: impl Fn(&T, &T) -> T) {
     *values = values
         .chunks(2)

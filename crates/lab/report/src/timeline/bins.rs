@@ -1,4 +1,4 @@
-//! Samples in geometric bins, packed: what a timeline keeps of an interval's samples.
+//! Samples in geometric bins, packed: a timeline's form of an interval's samples.
 
 use std::sync::LazyLock;
 
@@ -6,15 +6,16 @@ use plimsoll_load::histogram::Histogram;
 
 use super::HEAT_BINS_PER_OCTAVE;
 
-/// Bins per doubling. Reason: each is 2.2 % wide, so its middle is at most 1.1 % away from what is in it; and four of them
-/// are one bin of a heatmap.
+/// Bins per doubling. Reason: each is 2.2 % wide, so its middle is within 1.1 % of its samples; and four of them are
+/// one bin of a heatmap.
 const PER_OCTAVE: u32 = 4 * HEAT_BINS_PER_OCTAVE;
 
-/// Where the bins of the octave from 1 to 2 begin.
+/// The edges of the bins of the octave from 1 to 2.
 static EDGES: LazyLock<[f64; PER_OCTAVE as usize]> =
     LazyLock::new(|| std::array::from_fn(|n| (n as f64 / f64::from(PER_OCTAVE)).exp2()));
 
-/// Bins with their counts, in ascending order: differences of bins and counts in turn, in base 128. Most take two bytes.
+/// Bins with their counts, in ascending order: differences of bins and counts in turn, in base 128. Most take two
+/// bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bins(Box<[u8]>);
 
@@ -94,7 +95,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// `bin` is not below those before.
+    /// Adds a bin. `bin` is not below the previous ones.
     fn add(&mut self, bin: u32, n: u64) {
         match &mut self.open {
             Some((known, count)) if *known == bin => *count += n,
@@ -126,21 +127,21 @@ fn bin_of(value: u64) -> u32 {
     };
     let within = value as f64 / f64::from(octave).exp2();
     let n_edges = EDGES.partition_point(|&edge| edge <= within);
-    // The first edge is 1, which nothing is below; a large number may be rounded up to the next octave.
+    // The first edge is 1, so one edge is not above the number; a large number may be rounded up to the next octave.
     1 + octave * PER_OCTAVE + u32::try_from(n_edges - 1).expect("there are 32 edges")
 }
 
-/// The bin of a heatmap that a bin is a part of. Zero has none of its own.
+/// The heatmap bin of a bin. Zero has none of its own.
 fn hot(bin: u32) -> u32 {
     bin.saturating_sub(1) * HEAT_BINS_PER_OCTAVE / PER_OCTAVE
 }
 
-/// Of the whole numbers in a bin.
+/// The middle of the whole numbers in a bin.
 fn middle(bin: u32) -> u64 {
     let Some(n) = bin.checked_sub(1) else { return 0 };
     let edge = |n: u32| {
         let octave = f64::from(n / PER_OCTAVE).exp2();
-        // As the conversion saturates, any edge fits.
+        // The conversion saturates, so any edge fits.
         (octave * EDGES[(n % PER_OCTAVE) as usize]).ceil() as u64
     };
     let (first, last) = (edge(n), edge(n + 1).saturating_sub(1));

@@ -15,12 +15,12 @@ use super::{
 };
 use crate::summary::GeneratorSeries;
 
-/// Numbers that all series together have at the most; when there are more, intervals are merged early. Reason: a number
-/// takes about six bytes of JSON, so a timeline takes some 1.5 MB at the most, however many metrics there are.
+/// The most numbers of all series together. Beyond it, intervals are merged early. Reason: a number takes about six
+/// bytes of JSON, so a timeline takes at most some 1.5 MB, however many metrics there are.
 pub const MAX_NUMBERS: usize = 250_000;
 
-/// Takes stretches of a run as they come. Its memory is bounded by [`MAX_NUMBERS`]: each stands for up to 16 bytes, so it
-/// is some 4 MB at the most.
+/// Takes stretches of a run as they come. Its memory is bounded by [`MAX_NUMBERS`]: each stands for up to 16 bytes, so
+/// it is at most some 4 MB.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     axis: Axis,
@@ -43,7 +43,7 @@ struct Generator {
 pub struct Recorded {
     /// What happened in the run.
     pub timeline: Timeline,
-    /// What its generator did meanwhile.
+    /// The generator at the same time.
     pub generator: GeneratorSeries,
 }
 
@@ -54,7 +54,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Of a run that has not started.
+    /// The recorder of a run that has not started.
     pub fn new() -> Self {
         Self {
             axis: Axis::EMPTY,
@@ -70,13 +70,12 @@ impl Recorder {
         }
     }
 
-    /// Takes what happened since the last call. To be called each time that the run is observed; what is left out once is
-    /// lost.
+    /// Takes the stretch since the last call. Must be called at each observation of the run; a skipped stretch is lost.
     pub fn observe(&mut self, progress: &Progress<'_>) {
         self.add(progress.recent);
     }
 
-    /// The timeline, with what came after the last observation.
+    /// The timeline, with the samples after the last observation.
     pub fn finish(mut self, rest: &Stretch) -> Recorded {
         self.add(rest);
         let axis = self.axis;
@@ -101,11 +100,11 @@ impl Recorder {
         }
     }
 
-    /// Takes a stretch of a run that nobody observes. It may be earlier than others: who counts apart from the run hands
-    /// in later what belongs to a second.
+    /// Takes a stretch of a run without an observer. It may be earlier than others: a caller that counts separately may
+    /// report a second late.
     pub fn add(&mut self, stretch: &Stretch) {
         let first = stretch.start.as_secs();
-        // What came with the end of a run belongs to the second before.
+        // Samples at the end of a run belong to the second before.
         let last = stretch.end.as_secs().saturating_sub(1).max(first);
         self.reach(last);
         for interval in self.axis.interval_of(first)..=self.axis.interval_of(last) {

@@ -1,10 +1,10 @@
-//! A level that somebody looks at now and then, such as the memory of a process, over the time of a run.
+//! A level that is sampled now and then, such as the memory of a process, over the time of a run.
 
 use std::time::Duration;
 
 use super::{Axis, MAX_INTERVALS, axis::halve};
 
-/// What stands for several samples of one interval.
+/// The value for several samples of one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// The last one.
@@ -15,8 +15,8 @@ pub enum Fold {
     Max,
 }
 
-/// Samples of up to 1,024 intervals, merged like those of a timeline, on whose axis they are read at the end. Takes at
-/// most 32 KiB.
+/// Samples of up to 1,024 intervals, merged like those of a timeline, and read on its axis at the end. Takes at most 32
+/// KiB.
 #[derive(Clone, Debug)]
 pub struct Sampled {
     fold: Fold,
@@ -27,7 +27,7 @@ pub struct Sampled {
 /// Twice those of a timeline, so that its intervals are never shorter than these.
 const MOST: usize = 2 * MAX_INTERVALS;
 
-/// The samples of an interval, folded as far as they can be.
+/// The samples of an interval, folded.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     n: u32,
@@ -45,7 +45,7 @@ impl Sampled {
         }
     }
 
-    /// A sample that stands for the time up to `at`, since the start of the run: one at a full second belongs to the
+    /// Records a sample for the time up to `at`, since the start of the run: one at a full second belongs to the
     /// interval before.
     pub fn record(&mut self, at: Duration, value: f64) {
         if !value.is_finite() {
@@ -66,7 +66,8 @@ impl Sampled {
         self.samples[interval] = self.samples[interval].merged(sample, self.fold);
     }
 
-    /// A value per interval of `axis`; `None` where nobody looked. Samples after its end belong to its last interval.
+    /// A value per interval of `axis`. `None` where there was no sample. Samples after its end belong to its last
+    /// interval.
     pub fn on(&self, axis: Axis) -> Vec<Option<f64>> {
         let mut sums = vec![Sum::default(); axis.n_intervals];
         for (position, &sample) in self.samples.iter().enumerate() {

@@ -54,7 +54,7 @@ impl Spread {
         self.n
     }
 
-    /// To a thousandth, which is more than a microsecond's own precision.
+    /// The mean to a thousandth, which is finer than a microsecond.
     pub(super) fn mean(&self) -> Option<f64> {
         (self.n > 0).then(|| (self.sum_us as f64 / self.n as f64 * 1e3).round() / 1e3)
     }

@@ -1,4 +1,4 @@
-//! Timelines: nothing is lost, percentiles are an interval's own, and size does not depend on length.
+//! Timelines: no sample is lost, percentiles are an interval's own, and size does not depend on length.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ struct Run {
     size: TrendId,
 }
 
-/// What happened in one second.
+/// The samples of one second.
 #[derive(Clone, Debug)]
 struct Second {
     second: u64,
@@ -111,7 +111,7 @@ fn sums(series: &Series) -> (f64, u64, u64) {
     }
 }
 
-/// The same of a total.
+/// The sums of a total.
 fn expected_sums(value: Value<'_>) -> (f64, u64, u64) {
     match value {
         Value::Counter(count) => (count, 0, 0),
@@ -324,7 +324,7 @@ fn a_long_run_with_everything_is_bounded() {
     assert!((700_000..1_500_000).contains(&length), "{length}");
 }
 
-/// A sequence of numbers that is the same each time (xorshift64).
+/// A reproducible sequence of numbers (xorshift64).
 fn numbers() -> impl FnMut() -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     move || {

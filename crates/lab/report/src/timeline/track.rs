@@ -14,7 +14,7 @@ pub(super) enum Track {
 }
 
 impl Track {
-    /// Of the kind that `value` has.
+    /// A track of the kind of `value`.
     pub(super) fn of(value: Value<'_>) -> Self {
         match value {
             Value::Counter(_) => Self::Counter(Vec::new()),
@@ -24,7 +24,7 @@ impl Track {
         }
     }
 
-    /// Adds what happened in an interval. A name stands for one kind in a whole run; another kind is not taken.
+    /// Adds the samples of an interval. A name has one kind in a whole run; another kind is ignored.
     pub(super) fn add(&mut self, interval: usize, value: Value<'_>) {
         match (self, value) {
             (Self::Counter(counts), Value::Counter(count)) => *at(counts, interval) += count,
@@ -61,7 +61,7 @@ impl Track {
             }
     }
 
-    /// Pairs of its heatmap. Both numbers of one are short, so it counts as one.
+    /// Pairs of its heatmap. Both numbers of a pair are short, so it counts as one.
     pub(super) fn n_heat(&self) -> usize {
         match self {
             Self::Trend(spreads) => spreads.iter().map(Spread::n_heat).sum(),

@@ -1,4 +1,4 @@
-//! What stands in the way of a comparison, and what is told beside it.
+//! Obstacles of a comparison, and further messages.
 
 use super::*;
 use crate::{
@@ -134,7 +134,7 @@ fn other_versions_are_told() {
     assert_eq!(notices(&[&baseline, &newer], &[&same]), expected);
 }
 
-/// A machine of two cores with others on it. Without it, a busy machine would count as a quiet one, or a quiet one as
+/// A machine of two cores with other programs. Otherwise a busy machine would count as a quiet one, or a quiet one as
 /// busy, which lets regressions pass.
 #[test]
 fn who_else_used_the_machine_is_told_from_what_is_known() {
@@ -150,7 +150,7 @@ fn who_else_used_the_machine_is_told_from_what_is_known() {
         ))
     };
     for (idle, generator, targets, expected) in [
-        // Watched targets tell what others used: more than a quarter of the machine counts.
+        // With watched targets the use of other programs is known: more than a quarter of the machine counts.
         (Some(0.1), 0.4, [0.5, 0.0], foreign("0.9")),
         (Some(0.1), 0.4, [0.25, 0.25], foreign("0.9")),
         (Some(0.1), 0.4, [0.5, 0.8], None),
@@ -158,12 +158,12 @@ fn who_else_used_the_machine_is_told_from_what_is_known() {
         (Some(0.24), 0.5, [0.5, 0.0], foreign("0.5")),
         (Some(0.0), 0.1, [1.9, 0.0], None),
         (Some(0.0), 1.0, [1.5, 0.0], None),
-        // Nobody was watched: all cores were busy, and not with the generator.
+        // No target was watched: all cores were busy, and not with the generator.
         (Some(0.04), 0.9, [0.0, 0.0], busy("0.9")),
         (Some(0.04), 1.0, [0.0, 0.0], None),
         (Some(0.05), 0.9, [0.0, 0.0], None),
         (Some(0.6), 0.1, [0.0, 0.0], None),
-        // Where the idle time is not known, nothing is said.
+        // If the idle time is unknown, there is no message.
         (None, 0.1, [0.0, 0.0], None),
         (None, 0.1, [0.5, 0.0], None),
     ] {

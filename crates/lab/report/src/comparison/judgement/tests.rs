@@ -1,20 +1,20 @@
-//! What the method finds in runs whose truth is known: made up, second by second, with scatter that has a memory.
+//! The method's results for invented runs with a known truth, second by second, with autocorrelated noise.
 
 use fastrand::Rng;
 
 use super::*;
 use crate::comparison::{TOLERANCE, figure::Unit};
 
-/// A load test of so many seconds, and how it scatters. All deviations are of logarithms.
+/// A load test of this many seconds, and its noise. All deviations are of logarithms.
 #[derive(Clone, Copy, Debug)]
 struct World {
     n_seconds: usize,
     /// Between runs.
     between: f64,
-    /// Between seconds, of which each is like the one before by `memory` (0 to 1).
+    /// The deviation between seconds, each of which depends on the previous one by `memory` (0 to 1).
     within: f64,
     memory: f64,
-    /// Of single requests.
+    /// The deviation of single requests.
     of_requests: f64,
     /// Requests that fail.
     failing: f64,
@@ -30,7 +30,7 @@ const QUIET: World = World {
     failing: 0.001,
 };
 
-/// A machine that others use, too.
+/// A machine with other programs.
 const SHARED: World = World {
     between: 0.04,
     within: 0.15,
@@ -42,7 +42,7 @@ const USERS: f64 = 10.0;
 const PAUSE_SECONDS: f64 = 0.05;
 const LATENCY_US: f64 = 2_000.0;
 
-/// A run, as the figures that are compared.
+/// A run, as its compared figures.
 struct MadeUp(Vec<Measurement>);
 
 fn normal(rng: &mut Rng) -> f64 {
@@ -51,7 +51,7 @@ fn normal(rng: &mut Rng) -> f64 {
 }
 
 impl World {
-    /// Everything takes `slowdown` times as long.
+    /// A run in which everything takes `slowdown` times as long.
     fn run(&self, slowdown: f64, rng: &mut Rng) -> MadeUp {
         let of_run = self.between * normal(rng);
         let mut of_second = self.within * normal(rng);
@@ -152,7 +152,7 @@ fn cases(baseline: &[MadeUp], candidate: &[MadeUp]) -> Vec<Case> {
 
 #[test]
 fn the_same_thing_rarely_differs() {
-    // What is promised: one in ten.
+    // The promised rate: one in ten.
     for (world, n_runs, n, most) in [(QUIET, 1, 50, 1), (SHARED, 1, 50, 5), (SHARED, 3, 20, 2)] {
         let (n_regressed, n_improved) = world.count(n, 1.0, n_runs);
         assert!(
@@ -259,7 +259,7 @@ fn all_intervals_hold_together() {
         baseline: vec![ratios(&vec![(10.0, 1.0); n_seconds])],
         candidate: vec![ratios(&vec![(12.0, 1.0); n_seconds])],
     };
-    // Student's table for ten degrees: 97.5 %, 98.75 % and 99.5 % of one side.
+    // Student's table for ten degrees: 97.5 %, 98.75 % and 99.5 %, one-sided.
     for (n_cases, n_short, quantile) in [(1, 0, 2.228), (1, 5, 2.228), (2, 1, 2.634), (5, 0, 3.169)] {
         let long = (0..n_cases).map(|_| case(20));
         let short = (0..n_short).map(|_| case(7));
@@ -277,7 +277,7 @@ fn all_intervals_hold_together() {
     }
 }
 
-/// Experience with latencies goes by both sides, so that it is the same whichever is the baseline.
+/// The experience for latencies depends on both sides, so that it is equal whichever is the baseline.
 #[test]
 fn experience_is_that_of_the_middle_of_both_sides() {
     let case = |before: f64, after: f64| Case {
@@ -360,7 +360,7 @@ fn faster_is_better() {
         .iter()
         .map(|found| found.verdict)
         .collect();
-    // The p99 of 4,000 samples scatters too much, and the rate is that of the users' pauses; nobody failed.
+    // The p99 of 4,000 samples is too noisy, and the rate is that of the users' pauses; no request failed.
     let [p50, p95, _, mean, _, failed] = verdicts.try_into().unwrap();
     assert_eq!(
         [p50, p95, mean, failed],
@@ -442,7 +442,7 @@ mod properties {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Files come from outside: whatever is in them, there is a verdict, and no interval without its change in it.
+        /// Files are untrusted: for any contents there is a verdict, and every interval contains its change.
         #[test]
         fn any_runs_have_a_verdict(
             baseline in proptest::collection::vec(any_run(), 1..3),
@@ -454,7 +454,7 @@ mod properties {
             }
         }
 
-        /// What is a regression one way is an improvement the other way.
+        /// A regression in one direction is an improvement in the other.
         #[test]
         fn sides_are_alike(seed in 0..1000_u64, slowdown in 0.5..2.0_f64) {
             let mut rng = fastrand::Rng::with_seed(seed);

@@ -1,4 +1,4 @@
-//! Which figures of a run are compared, and what they are made of.
+//! The compared figures of a run, and their parts.
 
 use super::*;
 use crate::{
@@ -210,7 +210,7 @@ fn failures_are_shares() {
     let mut run = run();
     run.timeline.failed = vec![0, 1, 0, 1];
     add_rate(&mut run, "http_req_failed", [1, 0, 0, 0], [4, 4, 4, 4]);
-    // Of checks, those that pass are counted; a damaged file may say that more passed than there were.
+    // For checks, passes are counted; a damaged file may have more passes than checks.
     add_rate(&mut run, "checks", [1, 2, 3, 9], [4, 4, 4, 4]);
     let found: Vec<_> = shares(&run)
         .into_iter()

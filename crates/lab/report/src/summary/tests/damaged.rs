@@ -1,5 +1,5 @@
-//! Summaries whose numbers make no sense, as of a file that was edited or half overwritten. Reading one is an error or gives
-//! a summary; no report of it panics.
+//! Summaries with senseless numbers, as from a file that was edited or half overwritten. Reading one is an error or
+//! gives a summary; no report of it panics.
 
 use proptest::{prelude::*, sample::Index};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn pointers(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Everything that is made of summaries.
+/// Makes every report from summaries.
 fn report_all(summary: &Summary, other: &Summary) {
     let style = Style::PLAIN;
     let mut comparisons = Vec::new();

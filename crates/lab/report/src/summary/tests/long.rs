@@ -1,5 +1,4 @@
-//! Large runs, at speed: an hour, and more metrics than anybody reads. What is kept of them is bounded, and their reports
-//! fit.
+//! Large runs, at speed: an hour, and more metrics than anyone reads. Their data is bounded, and their reports fit.
 
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ struct Hour {
     trends: Vec<metrics::TrendId>,
     counters: [metrics::CounterId; 2],
     failed: metrics::RateId,
-    /// What a trend has in a second: latencies around one that changes with the time.
+    /// A trend's samples in a second: latencies around one that changes with time.
     samples: Vec<Histogram>,
 }
 
@@ -61,7 +60,7 @@ impl Hour {
             set.count(counter, 1_000 + second);
         }
         set.rate(self.failed, second.is_multiple_of(60));
-        // The size of a total does not depend on how often the same was added.
+        // The size of a total does not depend on how often equal values were added.
         if second.is_multiple_of(61) {
             self.total.merge(&set);
         }
@@ -91,7 +90,7 @@ fn an_hour_takes_no_more_memory_than_ten_minutes_and_its_reports_fit() {
         let since = usize::from(second > 600);
         most[since] = n_numbers.max(most[since]);
     }
-    // As many as when the intervals were used up for the first time, but for bins of merged ones.
+    // As many as when the intervals were used up for the first time, except for bins of merged ones.
     assert!(most[1] * 10 <= most[0] * 11, "{most:?}");
 
     let rest = Stretch {

@@ -1,4 +1,5 @@
-//! A run of a script with groups, checks, metrics of all kinds, and thresholds on parts and on what never happened.
+//! A run of a script with groups, checks, metrics of all kinds, and thresholds on sub-metrics and on metrics without
+//! samples.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +16,7 @@ use super::run;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// By metric, what has to hold of it.
+/// Thresholds by metric.
 const THRESHOLDS: [(&str, &[&str]); 10] = [
     ("acks_rcvd", &["count>1", "rate>1000"]),
     ("checks", &["rate>0.9"]),

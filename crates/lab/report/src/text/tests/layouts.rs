@@ -1,4 +1,4 @@
-//! k6's layouts for a script with everything in it.
+//! k6's layouts for a script that uses all features.
 
 use expect_test::{Expect, expect};
 
@@ -8,7 +8,7 @@ use crate::{
     summary::tests::{scripted::scripted, summary},
 };
 
-/// A line at the left margin, because `expect!` takes away by what all lines are indented.
+/// A line at the left margin, because `expect!` removes the common indentation of all lines.
 const MARGIN: &str = "$\n";
 
 fn check(layout: Layout, change: impl FnOnce(&mut Summary), expected: &Expect) {

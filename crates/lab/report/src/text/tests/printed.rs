@@ -1,4 +1,4 @@
-//! Summaries that k6 printed in published runs, line by line, made again from their figures.
+//! Summaries that k6 printed in published runs, line by line, reproduced from their figures.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
 const KB: f64 = 1e3;
 const MB: f64 = 1e6;
 
-/// A metric with the name under which it is listed.
+/// A metric with its listed name.
 type Named = (&'static str, Metric);
 
 /// `avg`, `min`, `med`, `max`, `p(90)` and `p(95)` in milliseconds.
@@ -93,7 +93,7 @@ fn check(
     };
     let text = summary.end_of_test(layout, Style::PLAIN);
     let (of_k6, _ours) = text.rsplit_once("\n\n").unwrap();
-    // A line at the left margin, because `expect!` takes away by what all lines are indented.
+    // A line at the left margin, because `expect!` removes the common indentation of all lines.
     expected.assert_eq(&format!("$\n{of_k6}\n"));
 }
 
