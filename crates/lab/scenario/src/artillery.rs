@@ -1,8 +1,8 @@
-//! Artillery's files (docs/reference/artillery.md): [`read`] makes a [`Test`] of a document, and that a plan and virtual
-//! users for the engine.
+//! Artillery's files (docs/reference/artillery.md): [`read`] turns a document into a [`Test`], and the test into a plan
+//! and virtual users for the engine.
 //!
-//! A flow is a flat list of steps that a virtual user walks along, so a user without a connection is little more than
-//! a position and its variables.
+//! A flow is a flat list of steps that a virtual user walks along, so a user without a connection is little more than a
+//! position and its variables.
 
 mod caller;
 mod capture;

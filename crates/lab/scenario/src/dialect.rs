@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::document::{Document, Value};
 
-/// The tools whose files are read.
+/// The tools whose files can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// Artillery: a map with `config` and `scenarios`.
@@ -30,7 +30,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect that a document has by its shape; `None` when it looks like neither.
+    /// The dialect of a document, by its shape. `None` if it fits no dialect.
     pub fn of(document: &Document) -> Option<Self> {
         match &document.root().node().value {
             Value::List(_) => Some(Self::Wsdirector),

@@ -1,8 +1,8 @@
-//! YAML and JSON documents in which every value knows where it stands.
+//! YAML and JSON documents in which every value knows its position.
 //!
-//! [`Document::read`] makes the tree; [`Part`] and [`Fields`] read it and gather everything that is wrong, so that
-//! people get all mistakes of a file at once, each with its line, its column and its path of keys. JSON is read as the
-//! YAML that it is. What a hostile file can cost is bounded: see [`Limit`].
+//! [`Document::read`] makes the tree; [`Part`] and [`Fields`] read it and gather all mistakes, so that people get all
+//! mistakes of a file at once, each with its line, its column and its path of keys. JSON is read as YAML, of which it
+//! is a subset. The cost of a hostile file is bounded: see [`Limit`].
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -26,24 +26,23 @@ pub use self::{
     shape::{Key, Kind, Rule, Shape},
 };
 
-/// One document, and what was found to be wrong with it so far.
+/// One document, and its mistakes so far.
 #[derive(Debug)]
 pub struct Document {
     /// The file, as people named it.
     name: String,
     root: Node,
-    /// Tags that nobody has accepted yet, by the places of their values.
+    /// Tags that no reader has accepted yet, by the positions of their values.
     tags: RefCell<BTreeMap<Place, String>>,
     mistakes: RefCell<Vec<Mistake>>,
 }
 
 impl Document {
-    /// Reads the document that `text` is; an empty one is null. `name` is the file's, for error texts.
+    /// Parses `text`; an empty one is null. `name` is the file's, for error texts.
     ///
-    /// A key that is there twice or a tag that nobody knows is no error yet: such mistakes wait for [`Self::finish`].
+    /// A duplicate key or an unknown tag is not an error yet: such mistakes are reported by [`Self::finish`].
     ///
-    /// # Errors
-    /// When it is no YAML, or costs more than the [`Limit`]s.
+    /// # Errors The text is not YAML, or exceeds a [`Limit`].
     pub fn read(name: &str, text: &str) -> Result<Self, Mistakes> {
         let (mut tags, mut mistakes) = (BTreeMap::new(), Vec::new());
         match parse::parse(text, &mut tags, &mut mistakes) {
@@ -60,7 +59,7 @@ impl Document {
         }
     }
 
-    /// The whole document, to be read.
+    /// The whole document, for reading.
     pub fn root(&self) -> Part<'_> {
         Part::root(self)
     }
@@ -70,8 +69,7 @@ impl Document {
         &self.name
     }
 
-    /// # Errors
-    /// Everything that is wrong with the document, in the order in which it stands there.
+    /// # Errors All mistakes of the document, in the order of their positions.
     pub fn finish(&self) -> Result<(), Mistakes> {
         let mut mistakes = self.mistakes.take();
         let tags = self.tags.take().into_iter();

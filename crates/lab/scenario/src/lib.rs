@@ -1,8 +1,8 @@
 //! Load tests that are written as files and not as scripts, in the dialects of other tools.
 //!
-//! [`document`] reads YAML and JSON so that every mistake has a place; [`dialect`] says whose file it is. A dialect's
+//! [`document`] reads YAML and JSON so that every mistake has a position; [`dialect`] detects the tool. A dialect's
 //! front end turns a document into virtual users for the engine. No script engine is needed, so a user costs a few
-//! kilobytes. [`schema`] tells editors what may stand in them.
+//! kilobytes. [`schema`] describes the files for editors.
 
 pub mod artillery;
 pub mod dialect;

@@ -1,4 +1,4 @@
-//! JSON Schemas of the files that are read, for editors: made of the tables of keys that the readers go by.
+//! JSON Schemas of the files, for editors: generated from the tables of keys that the readers use.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::{
     wsdirector,
 };
 
-/// The schema of wsdirector's scenarios. Like all schemas here it is of draft 7, which all editors know.
+/// The schema of wsdirector's scenarios. Like all schemas here it is of draft 7, which all editors support.
 pub fn wsdirector() -> Value {
-    // Values are put in place of tags before the file is read.
+    // Tags are replaced by values before the file is read.
     schema(
         "A scenario of wsdirector, as plimsoll runs it",
         &wsdirector::FILE,
@@ -29,7 +29,7 @@ pub fn artillery() -> Value {
     )
 }
 
-/// The schema of a file. `placeholder` is a regular expression for texts that stand for numbers and the like.
+/// The schema of a file. `placeholder` is a regular expression for texts that may replace numbers and the like.
 fn schema(title: &str, file: &Kind, placeholder: Option<&'static str>) -> Value {
     let mut writer = Writer {
         placeholder,
@@ -53,7 +53,7 @@ impl Writer {
         one_of(self.alternatives(kind))
     }
 
-    /// Schemas of which one holds.
+    /// Alternative schemas.
     fn alternatives(&mut self, kind: &Kind) -> Vec<Value> {
         let mut alternatives = match kind {
             Kind::Either(kinds) => kinds.iter().map(|kind| self.plain(kind)).collect(),
@@ -72,7 +72,7 @@ impl Writer {
         alternatives
     }
 
-    /// The schema of one kind, which no placeholder stands for.
+    /// The schema of one kind, without placeholders.
     fn plain(&mut self, kind: &Kind) -> Value {
         match kind {
             Kind::Any | Kind::Ignored(_) => json!({}),
@@ -113,7 +113,7 @@ impl Writer {
     /// A reference to the definition of a shape, which is written once.
     fn reference(&mut self, shape: &'static Shape, define: fn(&mut Self, &'static Shape) -> Value) -> Value {
         if !self.definitions.contains_key(shape.name) {
-            // A shape may have itself in it.
+            // A shape may contain itself.
             self.definitions.insert(shape.name.to_owned(), Value::Null);
             let definition = define(self, shape);
             self.definitions.insert(shape.name.to_owned(), definition);
@@ -161,7 +161,7 @@ impl Writer {
         schema
     }
 
-    /// A key that may be left out may also have nothing behind it, unless it is one of those of which one has to be there.
+    /// An optional key may also be empty, unless it is an alternative of which one is required.
     fn property(&mut self, key: &Key, is_alternative: bool) -> Value {
         let mut alternatives = self.alternatives(&key.kind);
         match (&key.kind, key.is_required || is_alternative) {
@@ -221,7 +221,7 @@ impl Writer {
     }
 }
 
-/// Whether nothing has to be said about a step.
+/// Whether a step has no settings.
 fn is_bare(step: &Key) -> bool {
     let Kind::Map(shape) = step.kind else { return false };
     let needs_none = |rule: &Rule| !matches!(rule, Rule::AtLeastOne(_) | Rule::ExactlyOne(_));
@@ -241,7 +241,7 @@ fn takes_text(schema: &Value) -> bool {
     }
 }
 
-/// One schema for all; of values with different types it says what belongs to each type.
+/// Combines schemas. For values of different types, it states the rules of each type.
 fn one_of(mut alternatives: Vec<Value>) -> Value {
     let types: Vec<_> = alternatives.iter().map(|schema| &schema["type"]).collect();
     let has_enum = alternatives.iter().any(|schema| schema.get("enum").is_some());
@@ -269,7 +269,7 @@ fn one_of(mut alternatives: Vec<Value>) -> Value {
     }
 }
 
-/// Whether a key is one of those of which one has to be there.
+/// Whether a key is an alternative of which one is required.
 fn is_alternative(shape: &Shape, key: &Key) -> bool {
     let names = |rule: &Rule| matches!(rule, Rule::ExactlyOne(names) if names.contains(&key.name));
     shape.rules.iter().any(names)

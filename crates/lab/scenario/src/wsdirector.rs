@@ -1,7 +1,7 @@
-//! wsdirector's scenarios: groups of WebSocket clients that say and expect messages and meet at barriers.
+//! wsdirector's scenarios: groups of WebSocket clients that send and expect messages and meet at barriers.
 //!
 //! [`Scenario::read`] reads a file at one scale; [`Users`] are its clients for the engine, each with one iteration; and
-//! an [`Outcome`] is what became of them. What differs from wsdirector 1.1 is listed in `docs/reference/wsdirector.md`.
+//! an [`Outcome`] is their result. `docs/reference/wsdirector.md` lists the differences from wsdirector 1.1.
 
 mod barrier;
 mod client;

@@ -10,7 +10,7 @@ use super::{
 };
 use plimsoll_load::metrics::Recorder;
 
-/// Calls functions for one user, and keeps the variables of both sides the same.
+/// Calls functions for one user, and keeps the variables of both sides equal.
 pub(crate) struct Caller(Box<dyn Guest>);
 
 impl Caller {
@@ -50,7 +50,7 @@ impl Caller {
         Ok(returned)
     }
 
-    /// Calls functions that get nothing but the user, one after another.
+    /// Calls functions whose only argument is the user, one after another.
     pub(crate) async fn call_all(
         &self,
         functions: &[FunctionName],

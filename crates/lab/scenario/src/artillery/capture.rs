@@ -1,4 +1,4 @@
-//! What is taken from an answer: `capture` and `match`.
+//! Values taken from an answer: `capture` and `match`.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -20,29 +20,29 @@ pub(crate) struct Capture {
     pub(crate) source: Source,
     /// The variable.
     pub(crate) name: String,
-    /// Whether the user fails when there is no such part.
+    /// Whether the user fails if there is no such part.
     pub(crate) is_strict: bool,
 }
 
-/// A part of an answer that must have a value.
+/// A part of an answer that must have a given value.
 #[derive(Clone, Debug)]
 pub(crate) struct Match {
     pub(crate) source: Source,
     pub(crate) value: JsonTemplate,
 }
 
-/// Where a part of an answer is.
+/// The position of a part of an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// What a JSONPath (RFC 9535) selects. A body that is no JSON is one text.
+    /// The values that a JSONPath (RFC 9535) selects. A body that is not JSON is one text.
     Json {
         path: JsonPath,
-        /// Whether one of several is taken at random; otherwise the first.
+        /// Whether one of several values is taken at random; otherwise the first.
         takes_any: bool,
     },
-    /// What a regular expression matches, or one of its groups.
+    /// The match of a regular expression, or one of its groups.
     Regexp { regex: Regex, group: Group },
-    /// A header field; WebSocket messages have none.
+    /// A header field. WebSocket messages have none.
     Header(String),
     /// A part of a page.
     Page {
@@ -59,7 +59,7 @@ pub(crate) enum Group {
     Name(String),
 }
 
-/// An answer. Its JSON is read once, when somebody asks for it.
+/// An answer. Its JSON is parsed once, at its first use.
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     body: &'a [u8],
@@ -67,7 +67,7 @@ pub(crate) struct Answer<'a> {
     json: OnceCell<Value>,
 }
 
-/// Why an answer is not what it had to be. The text is free of values, so that equal failures are counted together.
+/// Why an answer does not match. The text is free of values, so that equal failures are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum MismatchError {
     #[error("Failed capture or match")]
@@ -94,7 +94,7 @@ impl<'a> Answer<'a> {
 }
 
 impl Source {
-    /// The part of an answer; `None` when there is none, or nothing is in it.
+    /// The part of an answer. `None` if it is missing or empty.
     pub(crate) fn find(&self, answer: &Answer<'_>) -> Option<Value> {
         let found = match self {
             Self::Json { path, takes_any } => {
@@ -129,7 +129,7 @@ impl Source {
     }
 }
 
-/// Whether an answer has what is wanted.
+/// Whether an answer has all required values.
 pub(crate) fn has_all(matches: &[Match], answer: &Answer<'_>, variables: &Variables) -> bool {
     matches.iter().all(|wanted| {
         let found = wanted.source.find(answer);
@@ -137,7 +137,7 @@ pub(crate) fn has_all(matches: &[Match], answer: &Answer<'_>, variables: &Variab
     })
 }
 
-/// Equal, or written the same: what is wanted often comes from a template.
+/// Whether two values are equal, or have the same text, because a required value often comes from a template.
 fn are_alike(found: &Value, wanted: &Value) -> bool {
     let text = |value| {
         let mut text = String::new();
@@ -147,10 +147,9 @@ fn are_alike(found: &Value, wanted: &Value) -> bool {
     are_equal(found, wanted) || (!found.is_object() && !found.is_array() && text(found) == text(wanted))
 }
 
-/// Makes variables of an answer, all of them or none.
+/// Sets variables from an answer, all of them or none.
 ///
-/// # Errors
-/// When a part is missing that must be there.
+/// # Errors A required part is missing.
 pub(crate) fn take(
     captures: &[Capture],
     answer: &Answer<'_>,

@@ -56,7 +56,7 @@ impl FromStr for Condition {
 }
 
 impl Condition {
-    /// Whether it holds. `lookup` gives what a name stands for; what is not known is null.
+    /// Whether the condition holds. `lookup` gives the value of a name; unknown names are null.
     pub(super) fn holds(&self, lookup: &dyn Fn(&str) -> Option<Value>) -> bool {
         is_true(&self.root.value(lookup))
     }
@@ -127,7 +127,7 @@ impl Operator {
                 _ => Value::Null,
             };
         }
-        // What is no number compares with nothing.
+        // A value that is not a number compares with nothing.
         let (Some(left), Some(right)) = (number(left), number(right)) else {
             return match self {
                 Self::Less | Self::LessOrEqual | Self::Greater | Self::GreaterOrEqual => false.into(),
@@ -149,7 +149,7 @@ impl Operator {
     }
 }
 
-/// A number, also one that was written as a text, as values from a table are.
+/// A number, also from a text, as in values from a table.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),

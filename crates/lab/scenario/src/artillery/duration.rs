@@ -19,7 +19,7 @@ const UNITS: [(&[&str], f64); 5] = [
     (&["d", "day", "days"], 86_400.0),
 ];
 
-/// A number is so many seconds, fractions too; a text may have a unit.
+/// A number is seconds, with fractions; a text may have a unit.
 pub(crate) fn of_value(value: &Value) -> Option<Duration> {
     match value {
         Value::Number(number) => of_secs(number.as_f64()?),

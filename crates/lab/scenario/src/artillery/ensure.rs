@@ -40,8 +40,8 @@ pub struct Verdict {
 }
 
 impl Ensure {
-    /// Looks at the figures of a whole run. A counter without a sample is zero; another metric without one is nothing,
-    /// and nothing is neither above nor below a number.
+    /// Checks the figures of a whole run. A counter without a sample is zero. Another metric without a sample has no
+    /// value, which is neither above nor below a number.
     pub fn judge(&self, figure: &dyn Fn(&str) -> Option<f64>) -> Vec<Verdict> {
         let lookup = |name: &str| of_metric(name, figure).map(Value::from);
         let checks = self.checks.iter();
@@ -59,8 +59,8 @@ impl Ensure {
         self.checks.iter().any(|check| check.aborts_after.is_some())
     }
 
-    /// Looks at the figures of a run that has gone on for `elapsed`, and gives the first check that ends it. One about
-    /// a metric that has no sample yet waits for one.
+    /// Checks the figures of a run after `elapsed`, and returns the first check that ends it. A check on a metric
+    /// without a sample waits for one.
     pub fn breach(&self, elapsed: Duration, figure: &dyn Fn(&str) -> Option<f64>) -> Option<&str> {
         let lookup = |name: &str| of_metric(name, figure).map(Value::from);
         let breach = self.checks.iter().find(|check| {
@@ -78,12 +78,12 @@ impl Ensure {
     }
 }
 
-/// A figure; a counter without a sample is zero.
+/// A figure. A counter without a sample is zero.
 fn of_metric(name: &str, figure: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     figure(name).or_else(|| is_counter(name).then_some(0.0))
 }
 
-/// Counters whose names end in what was met.
+/// Counters whose names end in a variable part.
 const OPEN_NAMES: [&str; 5] = [
     "errors.",
     "http.codes.",
@@ -105,7 +105,7 @@ fn is_distribution(artillery: &str) -> bool {
         || artillery.contains("response_time.")
 }
 
-/// A figure of a distribution of one endpoint.
+/// A figure of one endpoint's distribution.
 fn is_of_endpoint(name: &str) -> bool {
     let distributions = ["response_time.", "server-timing."];
     let below = name.strip_prefix("plugins.metrics-by-endpoint.");
@@ -124,7 +124,7 @@ fn is_counter(name: &str) -> bool {
         || name == "vusers.interrupted"
 }
 
-/// Whether a run may have such a figure; otherwise what may have been meant.
+/// Checks that a run may have such a figure; otherwise suggests a similar name.
 pub(super) fn is_metric(name: &str) -> Result<(), String> {
     let distributions = NAMES.iter().filter(|(_, artillery)| is_distribution(artillery));
     let figures = distributions

@@ -1,4 +1,4 @@
-//! Why a virtual user failed, under the names that Artillery's users know.
+//! Why a virtual user failed, with Artillery's names.
 
 use std::{borrow::Cow, io};
 
@@ -10,7 +10,7 @@ use plimsoll_clients::{
 
 use super::capture::MismatchError;
 
-/// A user failed. Its text is a counter's name (`errors.<text>`), so it holds no addresses and values.
+/// A failure of a user. Its text is a counter's name (`errors.<text>`), so it holds no addresses or values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Failure(Cow<'static, str>);
@@ -35,7 +35,7 @@ impl Failure {
         Self::of_cause(&Cause::of_io(error))
     }
 
-    /// Node's code for a cause where it has one, because those are what people search for.
+    /// Node's code for a cause if it has one, because people search for these.
     fn of_cause(cause: &Cause) -> Self {
         match cause {
             Cause::Refused => Self::new("ECONNREFUSED"),

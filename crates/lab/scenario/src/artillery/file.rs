@@ -38,29 +38,29 @@ mod scenarios;
 
 use self::{config::Settings, reader::Reader};
 
-/// What the command line and the surroundings say about a test.
+/// Settings of a test from the command line and the environment.
 pub struct Surroundings<'a> {
     /// The file, for relative paths.
     pub path: &'a Path,
-    /// Which of `config.environments` is used.
+    /// The selected entry of `config.environments`.
     pub environment: Option<String>,
     /// In place of `config.target`.
     pub target: Option<String>,
     /// Over `config.variables`.
     pub variables: BTreeMap<String, Value>,
-    /// Whether certificates of servers are believed whatever they say.
+    /// Whether TLS certificates are not verified.
     pub is_insecure: bool,
-    /// The one scenario that is run.
+    /// The only scenario to run.
     pub scenario_name: Option<String>,
-    /// Whether one user arrives instead of all phases.
+    /// Whether one user replaces all phases.
     pub is_solo: bool,
-    /// When everything ends at the latest.
+    /// The latest end of everything.
     pub max_duration: Option<Duration>,
     /// Variables of the system.
     pub system: BTreeMap<String, String>,
     /// Reads a text file.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Reads any file, at most so many bytes of it.
+    /// Reads any file, at most this many bytes of it.
     pub read_bytes: &'a dyn Fn(&Path, u64) -> io::Result<Vec<u8>>,
     /// Reads a selector of elements in pages.
     pub read_selector: &'a dyn Fn(&str) -> selectors::Loaded,
@@ -78,7 +78,7 @@ impl fmt::Debug for Surroundings<'_> {
 }
 
 impl Surroundings<'_> {
-    /// A path as the file has it.
+    /// Resolves a path from the file.
     fn resolve(&self, path: &str) -> PathBuf {
         let path = self.path.parent().unwrap_or(Path::new("")).join(path);
         // Without the dots in the middle, for people.

@@ -1,4 +1,4 @@
-//! What a virtual user does: the steps of a scenario, flat, so that a user keeps no more of them than a position.
+//! A virtual user's program: the steps of a scenario, flat, so that a user stores only a position.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use super::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flow {
     pub(crate) steps: Vec<Step>,
-    /// Where the WebSocket leads, when the scenario says it itself.
+    /// The WebSocket's URL, if the scenario sets it.
     pub(crate) connect: Option<Connect>,
-    /// Names of further connections; the first of them has the place after that of the usual one.
+    /// Names of further connections. The first of them has the place after that of the usual one.
     pub(crate) connections: Vec<String>,
-    /// Whether messages that nobody waits for are kept for `receive`.
+    /// Whether messages that no step waits for are kept for `receive`.
     pub(crate) has_inbox: bool,
     /// Functions around each request of the scenario.
     pub(crate) hooks: RequestHooks,
@@ -30,7 +30,7 @@ pub(crate) struct Flow {
     pub(crate) calls_functions: bool,
 }
 
-/// One step. A loop is two: its head, and the way back to it.
+/// One step. A loop is two: its head, and the jump back to it.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Think(Think),
@@ -53,11 +53,11 @@ pub(crate) enum Step {
     Function(FunctionName),
 }
 
-/// Requests at the same time.
+/// Concurrent requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Parallel {
     pub(crate) requests: Vec<Request>,
-    /// How many are under way at once.
+    /// How many run at the same time.
     pub(crate) limit: usize,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum Time {
     Template(JsonTemplate),
 }
 
-/// By how much a pause is longer or shorter at the most.
+/// The most by which a pause is longer or shorter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Jitter {
     By(Duration),
@@ -83,7 +83,7 @@ pub(crate) enum Jitter {
     Share(f64),
 }
 
-/// When a loop ends, and what its steps know of it.
+/// The end condition of a loop, and its variables for the steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     pub(crate) kind: LoopKind,
@@ -96,26 +96,26 @@ pub(crate) struct Loop {
 #[derive(Clone, Debug)]
 pub(crate) enum LoopKind {
     Forever,
-    /// Rounds from one number to before another.
+    /// Iterations from one number to before another.
     Count(Bounds),
-    /// The same, known when the loop begins.
+    /// As `Count`, but known only when the loop begins.
     CountOf(JsonTemplate),
-    /// A round for each element of a list, or of a variable that is one.
+    /// An iteration for each element of a list, or of a variable with a list.
     Over(JsonTemplate),
     /// While a condition holds.
     While(Condition),
-    /// Until a function says that it is enough; it is asked behind each round, as in Artillery.
+    /// Until a function ends it. The function is called after each iteration, as in Artillery.
     WhileFunction(FunctionName),
 }
 
-/// The number of the first round, and of the one before which the loop ends.
+/// The number of the first iteration, and the number before which the loop ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) from: i64,
     pub(crate) to: i64,
 }
 
-/// How the WebSocket of a user is opened; what is absent comes from the configuration.
+/// Settings for opening a user's WebSocket. Absent ones come from the configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Connect {
     pub(crate) target: Option<Template>,
@@ -139,11 +139,11 @@ pub(crate) struct Sending {
     /// Over which of the user's connections.
     pub(crate) place: usize,
     pub(crate) payload: Payload,
-    /// What is done with the answer; `None` does not wait for one.
+    /// The handling of the answer. `None` does not wait for one.
     pub(crate) answer: Option<Answers>,
 }
 
-/// What a message consists of. A text that is the same for all users is made once.
+/// The contents of a message. A constant text is made once for all users.
 #[derive(Clone, Debug)]
 pub(crate) enum Payload {
     Constant(Box<str>),
@@ -157,18 +157,18 @@ pub(crate) struct Answers {
     pub(crate) wanted: Wanted,
     /// How many.
     pub(crate) n: u32,
-    /// How long all of them may take; otherwise what the configuration says.
+    /// The time limit for all of them. `None` uses that of the configuration.
     pub(crate) timeout: Option<Duration>,
 }
 
-/// What a message has to be, and what is taken from it.
+/// The requirements on a message, and the captures from it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) captures: Vec<Capture>,
     pub(crate) matches: Vec<Match>,
 }
 
-/// Waits for the next messages, whatever came before.
+/// Waits for the next messages, and ignores earlier ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Wait {
     /// On which of the user's connections.
@@ -176,7 +176,7 @@ pub(crate) struct Wait {
     pub(crate) answers: Answers,
 }
 
-/// Takes messages that match from the inbox, and waits for those that are missing. Not in Artillery.
+/// Takes matching messages from the inbox, and waits for missing ones. Not in Artillery.
 #[derive(Clone, Debug)]
 pub(crate) struct Receive {
     /// On which of the user's connections.
@@ -185,7 +185,7 @@ pub(crate) struct Receive {
 }
 
 impl Time {
-    /// The duration for one user; `None` when the template gives none.
+    /// The duration for one user. `None` if the template gives none.
     pub(crate) fn for_user(&self, variables: &Variables) -> Option<Duration> {
         match self {
             Self::Fixed(duration) => Some(*duration),
@@ -207,24 +207,22 @@ impl Jitter {
 }
 
 impl Bounds {
-    /// A number of rounds, or `from-to`; `None` for ever. The first round of a range has the first number, and the last
-    /// one that before the second, as in Artillery.
+    /// Parses a number of iterations, or `from-to`; `None` means forever. The first iteration of a range has the first
+    /// number, and the last one that before the second, as in Artillery.
     ///
-    /// # Errors
-    /// When it is neither.
+    /// # Errors The value is neither.
     pub(crate) fn read(value: &Value) -> Result<Option<Self>, ()> {
         match value {
-            // As in Artillery, where 0 is the same as nothing when it is written as a number.
+            // As in Artillery, where the number 0 means no count.
             Value::Null => Ok(None),
             Value::Number(number) if number.as_i64() == Some(0) => Ok(None),
             value => Self::rendered(value),
         }
     }
 
-    /// The same of what a template gives, where 0 is no round at all, and nothing is no number.
+    /// Parses the value of a template, where 0 means no iteration, and an empty one is not a number.
     ///
-    /// # Errors
-    /// When it is neither.
+    /// # Errors The value is neither.
     pub(crate) fn rendered(value: &Value) -> Result<Option<Self>, ()> {
         let to = match value {
             Value::Number(number) => number.as_i64().ok_or(())?,

@@ -50,7 +50,7 @@ impl Visitor {
         }
     }
 
-    /// Sends a request and takes from the answer what is wanted.
+    /// Sends a request and captures values from the answer.
     pub(crate) async fn visit(
         &self,
         request: &Request,
@@ -90,7 +90,7 @@ impl Visitor {
         }
     }
 
-    /// Sends a request and counts what comes of it.
+    /// Sends a request and counts its result.
     async fn exchange(&self, request: &Request, wire: &Wire, defaults: &Defaults) -> Exchange {
         let sending = self
             .client
@@ -106,7 +106,7 @@ impl Visitor {
         exchange
     }
 
-    /// Takes from an answer what is wanted.
+    /// Captures values from an answer.
     fn read(
         &self,
         request: &Request,

@@ -1,4 +1,4 @@
-//! Every key of an Artillery file, with what may stand behind it: for the readers, for error texts and for the schema.
+//! Every key of an Artillery file, and its allowed values: for the readers, for error texts and for the schema.
 
 use super::program::Engine;
 use crate::document::{Key, Kind, Rule, Shape};
@@ -24,7 +24,7 @@ const FIXED_DURATION: Kind = Kind::Either(&[
     Kind::Pattern("^\\s*[0-9][0-9.]*\\s*[A-Za-z]*\\s*$"),
 ]);
 
-/// The same, or a template.
+/// A duration, or a template.
 const DURATION: Kind = Kind::Either(&[
     Kind::Number(0.0, LONGEST_SECS),
     Kind::Pattern("^\\s*[0-9][0-9.]*\\s*[A-Za-z]*\\s*$|\\{\\{"),

@@ -1,7 +1,7 @@
-//! Counters and timings of Artillery's files, under Artillery's names (docs/reference/artillery.md, Figures).
+//! Counters and timings of Artillery's files, with Artillery's names (docs/reference/artillery.md, Figures).
 //!
-//! The registry has names as all front ends have them, so that every output takes them; reports read [`NAMES`].
-//! Counters whose names hold a status, an error or a scenario are tallies, under Artillery's names from the start.
+//! The registry has the common names of all front ends, so that every output can use them; reports read [`NAMES`].
+//! Counters whose names hold a status, an error or a scenario are tallies, with Artillery's names from the start.
 
 use plimsoll_load::metrics::{
     Contains, CounterId, RegisterError, Registry, TrendId,
@@ -54,15 +54,15 @@ pub(crate) struct Metrics {
     pub(crate) session_length: TrendId,
     /// Bytes on sockets.
     pub(crate) data: Data,
-    /// How long after its moment a user arrived: the generator's own doing.
+    /// How late a user arrived, because of the generator.
     pub(crate) lateness: TrendId,
     /// Requests over HTTP.
     pub(crate) http: Http,
     /// WebSockets.
     pub(crate) websocket: WebSocket,
-    /// From sending a message to the answer: the first one that was waited for, or the same message coming back.
+    /// From sending a message to the answer: the first awaited one, or the message itself returning.
     pub(crate) response_time: TrendId,
-    /// Messages that were under way while so many others were that their answers could not be timed.
+    /// Messages that could not be timed, because too many others were in flight.
     pub(crate) untimed: CounterId,
     /// Messages that a full inbox lost.
     pub(crate) inbox_dropped: CounterId,
@@ -71,15 +71,15 @@ pub(crate) struct Metrics {
 /// Handles of the engine `http`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Http {
-    /// Requests that were sent, those that follow redirects included.
+    /// Sent requests, including those that follow redirects.
     pub(crate) requests: CounterId,
-    /// Those that were answered.
+    /// Answered requests.
     pub(crate) responses: CounterId,
     /// Bytes of bodies, without their content codings.
     pub(crate) downloaded_bytes: CounterId,
     /// From the begin of sending to the first byte of the answer.
     pub(crate) response_time: TrendId,
-    /// The same by the first digit of the status, from 2 to 5.
+    /// Response times by the first digit of the status, from 2 to 5.
     by_class: [TrendId; 4],
 }
 
@@ -104,7 +104,7 @@ impl Http {
 }
 
 impl Metrics {
-    /// Registers all of them.
+    /// Registers all metrics.
     pub(crate) fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         let mut counter = |name| registry.counter(name, Contains::Default);
         Ok(Self {

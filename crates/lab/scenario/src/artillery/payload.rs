@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use super::variables::Variables;
 
-/// A table that was read.
+/// A parsed table.
 #[derive(Debug)]
 pub(crate) struct Payload {
     pub(crate) fields: Vec<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Payload {
     next: AtomicU64,
 }
 
-/// Which row a user has.
+/// Which row a user gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Any.
@@ -31,9 +31,9 @@ pub(crate) struct Form {
     pub(crate) delimiter: u8,
     /// Whether the first line is left out.
     pub(crate) skips_header: bool,
-    /// Whether numbers and booleans become such.
+    /// Whether numbers and booleans are converted.
     pub(crate) casts: bool,
-    /// Whether lines without anything are left out.
+    /// Whether empty lines are skipped.
     pub(crate) skips_empty_lines: bool,
 }
 

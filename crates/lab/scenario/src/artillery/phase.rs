@@ -18,21 +18,21 @@ pub struct Phase {
     pub duration: Duration,
     /// Who arrives.
     pub kind: Kind,
-    /// How arrivals at a rate follow each other.
+    /// The spacing of arrivals at a rate.
     pub spacing: Spacing,
-    /// An arrival is skipped while so many users are active, those of earlier phases included.
+    /// The most active users, including those of earlier phases. Further arrivals are skipped.
     pub max_vusers: Option<u32>,
 }
 
-/// How users that arrive at a rate follow each other (Artillery's `mode`).
+/// The spacing of users that arrive at a rate (Artillery's `mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
-    /// At the same distance, or as a ramp has it (`uniform`).
+    /// Evenly, or along a ramp (`uniform`).
     #[default]
     Even,
     /// At random, with exponential gaps (`poisson`).
     Poisson {
-        /// Where chance begins; equal seeds give equal arrivals.
+        /// The seed of the random numbers. Equal seeds give equal arrivals.
         seed: u64,
     },
 }
@@ -40,7 +40,7 @@ pub enum Spacing {
 /// The kinds of phases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// Nobody.
+    /// No users.
     Pause,
     /// Evenly, per second.
     Rate(Rate),
@@ -48,9 +48,9 @@ pub enum Kind {
     Ramp(Rate, Rate),
     /// So many in all, evenly.
     Count(u64),
-    /// A closed model: so many at once, each followed by another one when it is done. Not in Artillery.
+    /// A closed model: this many users at once, each replaced by another one when it is done. Not in Artillery.
     Users(u32),
-    /// The same with a number that changes evenly from the first to the second.
+    /// A closed model whose number of users changes evenly from the first to the second.
     RampingUsers(u32, u32),
 }
 
@@ -72,19 +72,21 @@ pub struct Rate(u64);
 /// Resolution of a rate.
 const PER_UNIT: u64 = 1_000_000;
 
-/// The most users of a closed phase. Reason: all of them are made before the start, at 2 KB each; far more than one machine
-/// has ports for.
+/// The most users of a closed phase. Reason: all of them are created before the start, at 2 KB each; far more than one
+/// machine has ports for.
 pub(super) const MOST_USERS: u32 = 1_000_000;
 
-/// The highest rate. Reason: a thousand times what one machine can open, and within the engine's arithmetic.
+/// The highest rate. Reason: a thousand times the connections that one machine can open, and within the engine's
+/// arithmetic.
 const HIGHEST: f64 = 1e9;
 
-/// Virtual users that are made before the start for each phase. Reason: one machine has about 28,000 ports for one
-/// target, so no phase keeps more of them busy; an idle one costs about 2 KB. Further ones are made when they are needed.
+/// The most virtual users created before the start for each phase. Reason: one machine has about 28,000 ports for one
+/// target, so no phase keeps more of them busy; an idle one costs about 2 KB. Further ones are created when they are
+/// needed.
 const MOST_MADE_BEFORE: u64 = 50_000;
 
 impl Spacing {
-    /// By Artillery's name of it.
+    /// The spacing with this Artillery name.
     pub fn of_mode(name: &str) -> Option<Self> {
         match name {
             "uniform" => Some(Self::Even),
@@ -97,7 +99,7 @@ impl Spacing {
 }
 
 impl Rate {
-    /// A rate of so many per second; `None` when it is negative or beyond all reason.
+    /// A rate per second. `None` if it is negative or far too large.
     pub fn per_second(rate: f64) -> Option<Self> {
         (0.0..=HIGHEST)
             .contains(&rate)
@@ -110,7 +112,7 @@ impl Rate {
 }
 
 impl Phase {
-    /// Whether anybody may come.
+    /// Whether any user may arrive.
     pub fn has_users(&self) -> bool {
         let has_users = match self.kind {
             Kind::Pause => false,
@@ -123,15 +125,14 @@ impl Phase {
         has_users && !self.duration.is_zero()
     }
 
-    /// Whether users follow each other, whenever one is done.
+    /// Whether finished users are replaced.
     pub fn is_closed(&self) -> bool {
         matches!(self.kind, Kind::Users(_) | Kind::RampingUsers(..))
     }
 
-    /// When users arrive, since the start of the phase; `None` when nobody does, and for a closed model.
+    /// The times at which users arrive, since the start of the phase. `None` without arrivals, and for a closed model.
     ///
-    /// # Errors
-    /// When numbers are beyond what can be scheduled.
+    /// # Errors The numbers are too large for a schedule.
     pub fn arrivals(&self) -> Result<Option<Arrivals>, ArrivalsError> {
         // A second for each unit of a rate, so that its millionths are whole numbers.
         let unit = Duration::from_secs(PER_UNIT);
@@ -151,7 +152,7 @@ impl Phase {
             Kind::Count(n) => Arrivals::constant(n, self.duration, self.duration)?,
         };
         let arrivals = match (self.spacing, self.kind) {
-            // Who says how many arrive wants as many.
+            // A given number of arrivals is exact.
             (Spacing::Even, _) | (_, Kind::Count(_)) => arrivals,
             (Spacing::Poisson { seed }, _) => arrivals.at_random(seed)?,
         };
@@ -160,8 +161,7 @@ impl Phase {
 
     /// The phase as a scenario of the engine that begins at `start`, with users that may run until `limit`.
     ///
-    /// # Errors
-    /// When numbers are beyond what can be scheduled.
+    /// # Errors The numbers are too large for a schedule.
     pub fn scenario(
         &self,
         position: usize,
@@ -213,7 +213,7 @@ impl Phase {
         if !self.has_users() || left.is_zero() {
             return Ok(None);
         }
-        // A phase that the limit cuts off ends with as many users as it has come to.
+        // A phase that the limit cuts off ends with the number of users reached by then.
         let duration = self.duration.min(left);
         let share = duration.as_secs_f64() / self.duration.as_secs_f64();
         let reached = f64::from(from) + (f64::from(to) - f64::from(from)) * share;

@@ -1,5 +1,5 @@
-//! The seam to the functions of a `processor`: whoever has an engine for JavaScript implements it, so that this crate
-//! needs none, and users whose scenario calls no function pay nothing.
+//! The seam to the functions of a `processor`. A crate with a JavaScript engine implements it, so that this crate needs
+//! none, and users whose scenario calls no function pay nothing.
 
 use std::{
     cell::RefCell,
@@ -16,23 +16,22 @@ use serde_json::Value;
 
 use super::variables::Globals;
 
-/// A module of functions that was read and evaluated once.
+/// A module of functions, parsed and evaluated once.
 pub trait Processor: fmt::Debug + Send + Sync {
     /// The names of its functions.
     fn functions(&self) -> Vec<&str>;
 
-    /// Whether a word stands anywhere in its source. Functions may set any variable and count under any name, so this
-    /// is all that can be known of a name before the run.
+    /// Whether a word occurs in its source. Functions may set any variable and count under any name, so this is all
+    /// that can be known of a name before the run.
     fn mentions(&self, word: &str) -> bool;
 
-    /// The module, evaluated anew for users of this thread, who share its state as they share a worker of Artillery's.
+    /// The module, evaluated anew for users of this thread, who share its state like users of one worker of Artillery.
     ///
-    /// # Errors
-    /// For people: why it cannot be.
+    /// # Errors The reason, for people.
     fn instance(&self) -> Result<Rc<dyn Instance>, String>;
 }
 
-/// A module, or for people why there is none.
+/// A module, or the reason for people why there is none.
 pub type Loaded = Result<Arc<dyn Processor>, String>;
 
 /// The module on one thread.
@@ -50,20 +49,20 @@ pub struct Introduction {
     pub scenario: Arc<str>,
     /// Variables that all users share.
     pub globals: Arc<Globals>,
-    /// Where functions count.
+    /// The recorder for metrics of functions.
     pub recorder: Recorder,
 }
 
-/// One user as the functions know it. What a function has begun and not ended, such as timers, ends when it is dropped.
+/// One user, as seen by the functions. Its drop ends everything that a function has started, such as timers.
 pub trait Guest {
-    /// Calls a function. Several calls may be under way.
+    /// Calls a function. Several calls may be in progress.
     fn call(&self, call: Call) -> Pending<'_>;
 }
 
-/// A call under way; when it is dropped, nobody waits for the function's end any more.
+/// A call in progress. Its drop ends the wait for the function.
 ///
-/// The error is what the function threw or gave to `next`, or why it was ended, free of places: it becomes the name of a
-/// counter.
+/// The error is the value that the function threw or passed to `next`, or why it was ended, free of positions: it
+/// becomes the name of a counter.
 pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Returned, String>> + 'a>>;
 
 /// A call of a function.
@@ -83,7 +82,7 @@ pub type FunctionName = Arc<str>;
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// What the function may change, and what comes back: the parameters of a request or of a WebSocket.
+    /// The parameters of a request or of a WebSocket, which the function may change.
     Parameters(Value),
     /// An answer.
     Response(Arc<Response>),
@@ -93,12 +92,12 @@ pub enum Argument {
     Context,
     /// The user's variables alone.
     Variables,
-    /// Where metrics are counted.
+    /// The events object for metrics.
     Events,
-    /// A function to call at the end, with an error if there was one. A function without it ends when it returns; and any
-    /// function ends with the promise that it returns.
+    /// A function to call at the end, with an error if there was one. A function without it ends when it returns; and
+    /// any function ends with the promise that it returns.
     Next,
-    /// The same; what it is called with says whether to go on.
+    /// A function to call at the end, whose argument says whether to continue.
     Verdict,
 }
 
@@ -107,11 +106,11 @@ pub enum Argument {
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// What the server says about it.
+    /// The server's reason phrase.
     pub reason: String,
-    /// Where it came from, redirects followed.
+    /// Its URL, after redirects.
     pub url: String,
-    /// Header fields by their names in lower case; those that were there several times have several values.
+    /// Header fields by their names in lower case. Repeated ones have several values.
     pub headers: BTreeMap<String, Vec<String>>,
     /// The body as text.
     pub body: String,
@@ -120,18 +119,17 @@ pub struct Response {
 /// What a function has done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Returned {
-    /// Whether what it returned, or gave to `next` behind the error, counts as true.
+    /// Whether its return value, or the value passed to `next` after the error, counts as true.
     pub is_true: bool,
-    /// [`Argument::Parameters`] as they are now.
+    /// The current [`Argument::Parameters`].
     pub parameters: Option<Value>,
     /// Variables of the user that it has set.
     pub variables: Vec<(String, Value)>,
 }
 
-/// The instance of this thread, which all its users share while one of them is there.
+/// The instance of this thread, shared by its users while any of them exists.
 ///
-/// # Errors
-/// For people: why there is none.
+/// # Errors The reason, for people.
 pub(crate) fn of_thread(processor: &Arc<dyn Processor>) -> Result<Rc<dyn Instance>, String> {
     type Latest = (sync::Weak<dyn Processor>, rc::Weak<dyn Instance>);
     thread_local! {

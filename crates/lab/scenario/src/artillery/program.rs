@@ -1,4 +1,4 @@
-//! A file that was read and checked: what all virtual users of a run share.
+//! A parsed and checked file: the common state of all virtual users of a run.
 
 use std::{
     collections::BTreeMap,
@@ -29,9 +29,9 @@ pub(crate) struct Program {
     /// The sum of all weights.
     pub(crate) total_weight: u64,
     pub(crate) globals: Arc<Globals>,
-    /// The same with what `before` has set.
+    /// The variables, extended by those of `before`.
     pub(crate) extended: OnceLock<Arc<Globals>>,
-    /// Lists of which each user has one element.
+    /// Lists of which each user gets one element.
     pub(crate) choices: BTreeMap<String, Vec<Value>>,
     pub(crate) payloads: Vec<Payload>,
     pub(crate) opening: Opening,
@@ -39,11 +39,11 @@ pub(crate) struct Program {
     /// What all requests have in common.
     pub(crate) defaults: Defaults,
     pub(crate) metrics: Metrics,
-    /// How long an answer may take.
+    /// The time limit of an answer.
     pub(crate) timeout: Duration,
     /// Done once before the first user arrives.
     pub(crate) before: Option<ScenarioFlow>,
-    /// Done once after the last one is gone.
+    /// Runs once after the last user.
     pub(crate) after: Option<ScenarioFlow>,
     /// The module of functions that scenarios call.
     pub(crate) processor: Option<Arc<dyn Processor>>,
@@ -58,20 +58,20 @@ pub(crate) struct ScenarioFlow {
     pub(crate) weight: u64,
     pub(crate) engine: Engine,
     pub(crate) flow: Flow,
-    /// Functions that are called before it and behind its last step.
+    /// Functions that are called before the first and after the last step.
     pub(crate) before: Vec<FunctionName>,
     pub(crate) after: Vec<FunctionName>,
     /// The variables that its steps read: a user has no others.
     pub(crate) reads: Reads,
-    /// All of it as JSON, for the functions that it calls; `None` when it calls none.
+    /// The whole scenario as JSON, for its functions. `None` if it calls none.
     pub(crate) specification: Option<Arc<str>>,
 }
 
-/// Which variables a scenario reads.
+/// The variables that a scenario reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
     These(Vec<String>),
-    /// Nobody knows what functions read.
+    /// Unknown, because functions may read any.
     All,
 }
 
@@ -102,14 +102,14 @@ impl Engine {
 }
 
 impl Program {
-    /// Makes variables that `before` has set those of all users.
+    /// Adds the variables that `before` has set to those of all users.
     pub(crate) fn extend_globals(&self, own: impl IntoIterator<Item = (String, Value)>) {
         let mut globals = Globals::clone(&self.globals);
         globals.values.extend(own);
         self.extended.get_or_init(|| Arc::new(globals));
     }
 
-    /// One scenario by chance, each as often as its weight says.
+    /// A random scenario, with probabilities given by the weights.
     pub(crate) fn choose(&self) -> &ScenarioFlow {
         let mut draw = fastrand::u64(..self.total_weight.max(1));
         for scenario in &self.scenarios {
@@ -122,10 +122,9 @@ impl Program {
         &self.scenarios[0]
     }
 
-    /// The functions of the processor for users of this thread; `None` when no scenario calls any.
+    /// The functions of the processor for users of this thread. `None` if no scenario calls any.
     ///
-    /// # Errors
-    /// For people: why they cannot be had.
+    /// # Errors The reason, for people.
     pub(crate) fn instance(&self) -> Result<Option<Rc<dyn Instance>>, String> {
         let stages = [&self.before, &self.after].into_iter().flatten();
         let mut all = self.scenarios.iter().chain(stages);

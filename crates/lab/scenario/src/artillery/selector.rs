@@ -1,14 +1,14 @@
-//! The seam to pages: whoever can read HTML implements it, so that this crate needs no parser of it.
+//! The seam to pages. A crate with an HTML parser implements it, so that this crate needs none.
 
 use std::{fmt, sync::Arc};
 
 /// What finds elements in pages.
 pub trait Selector: fmt::Debug + Send + Sync {
-    /// An attribute of one of the elements, or without a name its text; `None` when there is no such thing.
+    /// An attribute of one of the elements, or without a name its text. `None` if it does not exist.
     fn find(&self, page: &str, position: Position, attribute: Option<&str>) -> Option<String>;
 }
 
-/// A selector that was read, or for people why it is none.
+/// A parsed selector, or the reason for people why it is invalid.
 pub type Loaded = Result<Arc<dyn Selector>, String>;
 
 /// Which of several elements.
@@ -23,7 +23,7 @@ pub enum Position {
 }
 
 impl Position {
-    /// The index among so many; one behind the end is of no element.
+    /// The index among this many elements. `None` beyond the end.
     pub fn among(self, n: usize) -> Option<usize> {
         match self {
             Self::At(index) => Some(index),

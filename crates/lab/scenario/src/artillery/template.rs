@@ -1,7 +1,7 @@
-//! Templates: texts with `{{ … }}` in them, which are replaced for each virtual user.
+//! Templates: texts with `{{ … }}`, which are replaced for each virtual user.
 //!
-//! A template is taken apart once, before the run; an expression that cannot be is a mistake of the file, and so is a
-//! function that does not exist.
+//! A template is parsed once, before the run. An invalid expression is a mistake in the file, and so is an unknown
+//! function.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ mod json;
 use self::expression::Expression;
 pub(crate) use self::{expression::TemplateError, json::JsonTemplate};
 
-/// A text, and what in it is replaced.
+/// A text with replaceable parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template {
     pieces: Vec<Piece>,
@@ -28,7 +28,7 @@ enum Piece {
 }
 
 impl Template {
-    /// Takes a text apart. `{{{ … }}}` is the same as `{{ … }}`.
+    /// Parses a text. `{{{ … }}}` is equivalent to `{{ … }}`.
     pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
         let (mut pieces, mut rest) = (Vec::new(), text);
         while let Some((before, after)) = rest.split_once("{{") {
@@ -51,14 +51,14 @@ impl Template {
         Ok(Self { pieces })
     }
 
-    /// A text in which nothing is replaced.
+    /// A constant text.
     pub(crate) fn constant_of(text: &str) -> Self {
         Self {
             pieces: vec![Piece::Text(text.into())],
         }
     }
 
-    /// The text when nothing in it is replaced.
+    /// The text, if it is constant.
     pub(crate) fn constant(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -67,7 +67,7 @@ impl Template {
         }
     }
 
-    /// The text for one user. What is not known leaves nothing.
+    /// The text for one user. Unknown names are replaced by nothing.
     pub(crate) fn render(&self, variables: &Variables) -> Cow<'_, str> {
         if let Some(text) = self.constant() {
             return Cow::Borrowed(text);
@@ -82,7 +82,7 @@ impl Template {
         Cow::Owned(text)
     }
 
-    /// The value for one user: a text that is nothing but one expression keeps the kind of what that is.
+    /// The value for one user. A text that consists of one expression keeps the expression's type.
     pub(crate) fn value(&self, variables: &Variables) -> Value {
         match self.pieces.as_slice() {
             [Piece::Expression(expression)] => expression.value(variables),

@@ -1,4 +1,4 @@
-//! A test that was read, on its way to a run.
+//! A parsed test, on its way to a run.
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use super::{
     user::{Activity, Factory, User},
 };
 
-/// The end of what has no end. Reason: longer than any run, and an instant that far away still fits into every clock.
+/// The end of endless tests. Reason: longer than any run, and an instant that far away still fits into every clock.
 const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// A test.
@@ -38,14 +38,14 @@ pub struct Users {
     pub factory: Arc<dyn VuFactory>,
     /// What is done around the run.
     pub stages: Stages,
-    /// How many users there are.
+    /// The numbers of users.
     pub activity: Arc<Activity>,
 }
 
 /// `before` and `after`.
 pub struct Stages {
     program: Arc<Program>,
-    /// The functions of both, once one was called.
+    /// The functions of `before` and `after`, created at their first call.
     instance: Option<Rc<dyn Instance>>,
 }
 
@@ -65,10 +65,9 @@ impl Test {
         &self.ensure
     }
 
-    /// When who arrives.
+    /// The plan of arrivals.
     ///
-    /// # Errors
-    /// When a phase is beyond what can be scheduled.
+    /// # Errors A phase is too large for a schedule.
     pub fn plan(&self) -> Result<Plan, PhaseError> {
         let limit = self.max_duration.unwrap_or(FOR_EVER);
         let (mut scenarios, mut start) = (Vec::new(), Duration::ZERO);
@@ -83,7 +82,7 @@ impl Test {
             start = start.saturating_add(phase.duration);
         }
         Ok(Plan {
-            // Artillery has no limits for these; a day is no limit that a person meets.
+            // Artillery has no limits for these; a day is a limit that users do not reach.
             setup_timeout: STAGE_TIME,
             teardown_timeout: STAGE_TIME,
             has_setup: self.program.before.is_some(),
@@ -92,7 +91,7 @@ impl Test {
         })
     }
 
-    /// How many users are to have arrived until `elapsed` after the start; those of closed phases are never due.
+    /// The number of users that should have arrived until `elapsed` after the start, without those of closed phases.
     pub fn n_due(&self, elapsed: Duration) -> u64 {
         let elapsed = elapsed.min(self.max_duration.unwrap_or(elapsed));
         let (mut start, mut n_due) = (Duration::ZERO, 0);
@@ -123,7 +122,7 @@ impl Test {
     }
 }
 
-/// How long `before` and `after` may take.
+/// The time limit of `before` and `after`.
 const STAGE_TIME: Duration = Duration::from_secs(24 * 3600);
 
 impl Lifecycle for Stages {

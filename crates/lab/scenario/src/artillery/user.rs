@@ -1,4 +1,4 @@
-//! A virtual user: one arrival, which does the steps of one scenario and is gone.
+//! A virtual user: one arrival, which runs the steps of one scenario and leaves.
 
 use std::{
     cell::RefCell,
@@ -31,13 +31,13 @@ use super::{
     websocket::{FIRST, Session, Sessions},
 };
 
-/// Makes users; all of them share the program.
+/// Creates users. All of them share the program.
 pub(crate) struct Factory {
     pub(crate) program: Arc<Program>,
     pub(crate) activity: Arc<Activity>,
 }
 
-/// How many users there are.
+/// The numbers of users.
 #[derive(Debug, Default)]
 pub struct Activity {
     now: AtomicU32,
@@ -46,17 +46,17 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// The most users that were active at the same moment.
+    /// The most users active at the same moment.
     pub fn peak(&self) -> u32 {
         self.peak.load(Relaxed)
     }
 
-    /// Users of closed phases: those who came because there was room, and not because it was their time.
+    /// Users of closed phases that replaced finished ones.
     pub fn n_following(&self) -> u64 {
         self.n_following.load(Relaxed)
     }
 
-    /// Counts one more user until the guard is dropped; `None` when so many are active already.
+    /// Counts one more user until the guard is dropped. `None` if `most` users are active already.
     fn enter(&self, most: Option<u32>) -> Option<Active<'_>> {
         let n_before = self.now.fetch_add(1, Relaxed);
         let entered = Active(self);
@@ -77,7 +77,7 @@ impl Drop for Active<'_> {
     }
 }
 
-/// A place that users take one after another; between them it keeps nothing.
+/// A place that users take one after another. Nothing is kept between them.
 struct Place {
     program: Arc<Program>,
     instance: Option<Rc<dyn Instance>>,
@@ -99,7 +99,7 @@ impl Vu for Place {
         Box::pin(async move {
             let (program, recorder) = (&*self.program, context.metrics.clone());
             let metrics = program.metrics;
-            // The name of the engine's scenario is that of the phase, and says which one it is.
+            // The name of the engine's scenario is that of the phase, and identifies it.
             let phase = context
                 .scenario
                 .exec
@@ -143,7 +143,7 @@ impl Vu for Place {
     }
 }
 
-/// A user on its way through the steps.
+/// A user in the middle of its steps.
 pub(crate) struct User<'a> {
     program: &'a Program,
     scenario: &'a Flow,
@@ -156,17 +156,17 @@ pub(crate) struct User<'a> {
     loops: Vec<Round>,
 }
 
-/// Where a user is in a loop.
+/// A user's progress in a loop.
 #[derive(Debug)]
 struct Round {
     index: i64,
-    /// The loop ends before this one.
+    /// The number before which the loop ends.
     to: Option<i64>,
     elements: Option<Vec<Value>>,
 }
 
 impl<'a> User<'a> {
-    /// One whose functions are those of `instance`.
+    /// A user whose functions are those of `instance`.
     pub(crate) fn new(
         program: &'a Program,
         scenario: &'a ScenarioFlow,
@@ -214,9 +214,9 @@ impl<'a> User<'a> {
         Box::pin(self.sessions.close()).await;
     }
 
-    /// Opens a connection, in place of one that is there.
+    /// Opens a connection, and replaces an existing one.
     async fn connect(&mut self, place: usize, own: Option<&Connect>) -> Result<(), Failure> {
-        // The others are read meanwhile, and are there again whatever becomes of this one.
+        // The others are read meanwhile, and remain whatever the result.
         let mut sessions = std::mem::take(&mut self.sessions);
         let opened = sessions.during(self.open(own)).await;
         self.sessions = sessions;
@@ -287,7 +287,7 @@ impl<'a> User<'a> {
         Ok(())
     }
 
-    /// Sends requests, so many at a time.
+    /// Sends requests, `limit` at a time.
     async fn visit(&self, requests: &[Request], limit: usize) -> Result<(), Failure> {
         let Some(visitor) = &self.visitor else {
             return Ok(());
@@ -370,7 +370,7 @@ impl<'a> User<'a> {
         Ok(self.enter(head))
     }
 
-    /// Goes on to the next round; false when there is none.
+    /// Continues with the next iteration. Returns false if there is none.
     async fn again(&mut self, head: usize) -> Result<bool, Failure> {
         if let Some(round) = self.loops.last_mut() {
             round.index = round.index.saturating_add(1);
@@ -426,7 +426,8 @@ impl<'a> User<'a> {
     }
 }
 
-/// Does all of them, so many at a time. When one fails, the others are still done, so that nothing that was sent is lost.
+/// Runs all futures, `limit` at a time. If one fails, the others still run to their end, so that no sent request is
+/// lost.
 async fn all_of(
     visits: impl Iterator<Item = impl Future<Output = Result<(), Failure>>>,
     limit: usize,

@@ -1,4 +1,4 @@
-//! What a virtual user knows: the variables that templates and conditions read.
+//! The variables of a virtual user, which templates and conditions read.
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
@@ -13,7 +13,7 @@ pub struct Globals {
     pub environment: BTreeMap<String, String>,
 }
 
-/// The variables of one virtual user. It owns few, so they are searched one by one.
+/// The variables of one virtual user. It owns few, so they are searched linearly.
 #[derive(Clone, Debug)]
 pub(crate) struct Variables {
     globals: Arc<Globals>,
@@ -25,12 +25,12 @@ pub(crate) struct Variables {
 struct Own {
     name: Rc<str>,
     value: Value,
-    /// Whether the functions of the processor know this value.
+    /// Whether the functions of the processor have this value.
     is_told: bool,
 }
 
 impl Variables {
-    /// Of a user that has none of its own.
+    /// The variables of a user without its own ones.
     pub(crate) fn new(globals: Arc<Globals>) -> Self {
         Self {
             globals,
@@ -50,7 +50,7 @@ impl Variables {
             .or_else(|| self.globals.values.get(name))
     }
 
-    /// What a name in a condition stands for: a variable, or a part of one behind dots.
+    /// The value of a name in a condition: a variable, or a part of one after dots.
     pub(crate) fn get_path(&self, path: &str) -> Option<Value> {
         if let Some(value) = self.get(path) {
             return Some(value.clone());
@@ -86,7 +86,7 @@ impl Variables {
         &self.globals
     }
 
-    /// What was set since the functions of the processor were last told.
+    /// The variables set since the last call, for the functions of the processor.
     pub(crate) fn tell(&mut self) -> Vec<(String, Value)> {
         let news = self.own.iter_mut().filter(|own| !own.is_told);
         news.map(|own| {
@@ -96,7 +96,7 @@ impl Variables {
         .collect()
     }
 
-    /// Takes over what the functions of the processor have set.
+    /// Applies the changes of the processor's functions.
     pub(crate) fn hear(&mut self, changed: Vec<(String, Value)>) {
         for (name, value) in changed {
             self.put(&name, value, true);
@@ -111,7 +111,7 @@ impl Variables {
     }
 }
 
-/// A value as templates write it: texts as they are, everything else as JSON, nothing for null.
+/// Writes a value as in templates: texts unchanged, everything else as JSON, nothing for null.
 pub(crate) fn write(value: &Value, to: &mut String) {
     match value {
         Value::Null => {}
@@ -120,7 +120,7 @@ pub(crate) fn write(value: &Value, to: &mut String) {
     }
 }
 
-/// The same as a text of its own.
+/// The value as in templates.
 pub(crate) fn text_of(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);

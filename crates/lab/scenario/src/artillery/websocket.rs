@@ -1,7 +1,7 @@
-//! The engine `ws`: WebSockets that are read all the time, one per virtual user or several.
+//! The engine `ws`: WebSockets that are read all the time, one or several per virtual user.
 //!
-//! Artillery looks at messages only while a step waits for one. Here every message is counted when it arrives, answers
-//! are timed, and a server that closes is noticed at once.
+//! Artillery reads messages only while a step waits for one. Here every message is counted when it arrives, answers are
+//! timed, and a close by the server is noticed at once.
 
 mod opening;
 mod reception;

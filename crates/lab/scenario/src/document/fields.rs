@@ -1,12 +1,12 @@
-//! The keys of one map, of which a reader must know all.
+//! The keys of one map. A reader must know all of them.
 
 use plimsoll_load::nearest::nearest;
 
 use super::{Entry, Key, Kind, Part, Shape, Value};
 
-/// The fields of a map; each key that is asked for becomes a known one.
+/// The fields of a map. Each requested key becomes a known one.
 ///
-/// End with [`Self::finish`], which refuses the others. A map whose keys are free is read with [`Self::all`].
+/// End with [`Self::finish`], which refuses the others. A map with arbitrary keys is read with [`Self::all`].
 #[derive(Debug)]
 pub struct Fields<'a> {
     part: Part<'a>,
@@ -30,14 +30,14 @@ impl<'a> Fields<'a> {
         &self.part
     }
 
-    /// A field; `None` when it is absent or nothing is written behind it.
+    /// A field. `None` if it is absent or empty.
     pub fn get(&mut self, key: &'static str) -> Option<Part<'a>> {
         self.find(key)
             .filter(|part| !matches!(part.node().value, Value::Null))
     }
 
-    /// A field; `None` when it is absent or refused. A key that the shape has not is a defect of the reader, which tests
-    /// notice.
+    /// A field. `None` if it is absent or refused. A key that is missing in the shape is a bug in the reader, which
+    /// tests detect.
     pub fn find(&mut self, key: &'static str) -> Option<Part<'a>> {
         if let Some(shape) = self.shape {
             let known = shape.key(key);
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
         Some(self.part.child(key, &entry.node))
     }
 
-    /// A field that must be there; `expected` is a noun with an example.
+    /// A required field; `expected` is a noun with an example.
     pub fn require(&mut self, key: &'static str, expected: &str) -> Option<Part<'a>> {
         let field = self.get(key);
         if field.is_none() {
@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
         field
     }
 
-    /// Makes keys known that are read elsewhere.
+    /// Marks keys as known that are read elsewhere.
     pub fn known(&mut self, keys: &[&'static str]) {
         self.known.extend(keys);
     }
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
             .map(move |entry| (entry.key.as_str(), part.child(&entry.key, &entry.node)))
     }
 
-    /// Refuses all keys that nobody asked for.
+    /// Refuses all unknown keys.
     pub fn finish(self) {
         for entry in self.entries {
             if self.known.contains(&entry.key.as_str()) {
@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What to say of a key that nobody knows.
+/// The error for an unknown key.
 fn unknown(key: &str, known: &[&'static str]) -> String {
     match nearest(key, known.iter().copied()) {
         Some(nearest) => format!("is no key here; did you mean `{nearest}`?"),

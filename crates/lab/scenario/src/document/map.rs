@@ -1,13 +1,13 @@
-//! What the entries of one map mean together: keys that are there twice, and `<<`.
+//! The meaning of the entries of one map: duplicate keys, and `<<`.
 
 use std::collections::BTreeMap;
 
 use super::{Entry, Mistake, Place, Value};
 
-/// The key that brings the entries of other maps along. It is of YAML 1.1, and everybody goes on using it.
+/// The key that merges the entries of other maps. It is YAML 1.1, and still widely used.
 const MERGE: &str = "<<";
 
-/// The entries that a map has. Its own win over those that it brings along, and of these the earlier ones.
+/// The entries of a map. Its own take precedence over merged ones, and earlier merged ones over later.
 pub(super) fn settle(entries: Vec<Entry>, mistakes: &mut Vec<Mistake>) -> Vec<Entry> {
     let mut places: BTreeMap<String, Place> = BTreeMap::new();
     let (mut settled, mut brought) = (Vec::with_capacity(entries.len()), Vec::new());
@@ -34,7 +34,7 @@ pub(super) fn settle(entries: Vec<Entry>, mistakes: &mut Vec<Mistake>) -> Vec<En
     settled
 }
 
-/// The entries behind `<<`: a map, or a list of maps.
+/// The entries after `<<`: a map, or a list of maps.
 fn bring(entry: Entry, brought: &mut Vec<Entry>, mistakes: &mut Vec<Mistake>) {
     let maps = match entry.node.value {
         Value::List(items) => items,

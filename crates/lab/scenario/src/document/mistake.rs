@@ -4,29 +4,29 @@ use std::fmt;
 
 use super::Place;
 
-/// One thing that is wrong.
+/// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Where.
     pub place: Place,
     /// The keys that lead there: `scenarios[0].flow[2].send`; empty for the document itself.
     pub path: String,
-    /// What is wrong, what was expected, and what to do.
+    /// The mistake, the expected value, and what to do.
     pub problem: String,
 }
 
-/// Everything that is wrong with one file; at least one thing. Its text has a line for each mistake.
+/// All mistakes of one file, at least one. The text has a line for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes {
     file: String,
     list: Vec<Mistake>,
 }
 
-/// What is shown of them: nobody mends more at a time.
+/// The most mistakes shown. A person does not fix more at a time.
 const MOST_SHOWN: usize = 100;
 
 impl Mistakes {
-    /// The mistakes of a file, in the order in which they stand there.
+    /// The mistakes of a file, in the order of their positions.
     pub(crate) fn new(file: &str, mut list: Vec<Mistake>) -> Self {
         list.sort_by_key(|mistake| mistake.place);
         Self {

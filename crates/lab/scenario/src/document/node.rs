@@ -8,10 +8,10 @@ use serde_json::Number;
 
 use super::Place;
 
-/// A value and where it stands. Serializes as the JSON that it is, with its keys in the order of the file.
+/// A value and its position. Serializes as JSON, with its keys in the order of the file.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Where it begins; of an alias, where its anchor stands.
+    /// The position of its beginning; for an alias, that of its anchor.
     pub place: Place,
     /// What it is.
     pub value: Value,
@@ -30,16 +30,16 @@ pub enum Value {
     Text(String),
     /// A list.
     List(Vec<Node>),
-    /// A map; no key is there twice.
+    /// A map without duplicate keys.
     Map(Vec<Entry>),
 }
 
 /// One key of a map, with its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The key. Numbers and the like are taken as they are written.
+    /// The key. Numbers and the like are used as written.
     pub key: String,
-    /// Where the key stands.
+    /// The position of the key.
     pub place: Place,
     /// The value.
     pub node: Node,

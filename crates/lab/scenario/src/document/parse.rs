@@ -6,22 +6,22 @@ use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::{Entry, Mistake, Node, Place, Value, map, scalar};
 
-/// What a document may cost at most, so that a small hostile file cannot take all memory.
+/// The limits of a document, so that a small hostile file cannot take all memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Limit {
-    /// Values, with aliases replaced by what they stand for.
+    /// Values, with aliases expanded.
     #[error(
         "there are more than {} values, aliases expanded; split the file",
         Self::MOST_VALUES
     )]
     Values,
-    /// Bytes of texts and keys, with aliases replaced by what they stand for.
+    /// Bytes of texts and keys, with aliases expanded.
     #[error(
         "its texts are longer than {} bytes, aliases expanded; split the file",
         Self::MOST_BYTES
     )]
     Bytes,
-    /// Lists and maps within each other. Whoever walks the tree may recurse.
+    /// The nesting of lists and maps. Code that walks the tree may recurse.
     #[error("there are more than {} lists and maps within each other", Self::MOST_LEVELS)]
     Levels,
 }
@@ -35,8 +35,8 @@ impl Limit {
     pub const MOST_LEVELS: usize = 64;
 }
 
-/// Reads the one document that `text` is; tags that are not YAML's own and what does not stop the reading are added to
-/// `tags` and `mistakes`.
+/// Parses the only document in `text`. Tags that are not YAML's own, and mistakes that do not stop the parser, are
+/// added to `tags` and `mistakes`.
 pub(super) fn parse(
     text: &str,
     tags: &mut BTreeMap<Place, String>,
@@ -105,10 +105,10 @@ const ADVICE: [(&str, &str); 8] = [
     ("mapping values", "a text with a colon and a space needs quotes"),
 ];
 
-/// A list or a map whose end has not come yet.
+/// A list or a map whose end has not been read yet.
 struct Frame {
     place: Place,
-    /// The number of its anchor; 0 is none.
+    /// The number of its anchor; 0 means none.
     anchor: usize,
     content: Content,
 }
@@ -228,7 +228,7 @@ impl Builder<'_> {
         matches!(open, Some(Content::Map { key: None, .. }))
     }
 
-    /// A node is complete, and belongs into the list or map that is open.
+    /// Adds a complete node to the open list or map.
     fn complete(&mut self, node: Node, anchor: usize) -> Result<(), Mistake> {
         if anchor != 0 {
             self.charge_copy(&node, node.place)?;
@@ -255,7 +255,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Whether `n_more` levels have room within those that are open.
+    /// Checks that `n_more` levels fit into the nesting limit.
     fn check_levels(&self, n_more: usize, place: Place) -> Result<(), Mistake> {
         if self.frames.len() + n_more > Limit::MOST_LEVELS {
             Err(mistake(place, Limit::Levels.to_string()))

@@ -1,13 +1,13 @@
-//! A part of a document that is being read: it knows the keys that lead to it.
+//! A part of a document that is being read. It knows the path of keys to it.
 
 use serde_json::Number;
 
 use super::{Document, Entry, Fields, Mistake, Node, Place, Shape, Value};
 
-/// A node, the path to it, and the document that gathers what is wrong with it.
+/// A node, the path to it, and the document that gathers its mistakes.
 ///
-/// The methods that read return `None` when the node is something else; then the mistake is written down already, and
-/// the caller goes on with the next part.
+/// The reading methods return `None` if the node has another type. Then the mistake is recorded already, and the caller
+/// continues with the next part.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
     document: &'a Document,
@@ -34,7 +34,7 @@ impl<'a> Part<'a> {
         &self.path
     }
 
-    /// Writes down that something is wrong here.
+    /// Records a mistake at this position.
     pub fn mistake(&self, problem: impl Into<String>) {
         self.mistake_at(self.node.place, self.path.clone(), problem.into());
     }
@@ -43,13 +43,13 @@ impl<'a> Part<'a> {
         self.document.add(Mistake { place, path, problem });
     }
 
-    /// Writes down that this is not what was expected: a noun with an example.
+    /// Records that this is not the expected value: a noun with an example.
     pub fn unexpected(&self, expected: &str) {
         let found = self.node.value.excerpt();
         self.mistake(format!("expected {expected}, found {found}"));
     }
 
-    /// What `read` makes of it; when that is nothing, `expected` was expected: a noun with an example.
+    /// The result of `read`. If it is `None`, records that `expected` was expected: a noun with an example.
     pub fn read<T>(&self, expected: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> Option<T> {
         let value = read(&self.node.value);
         if value.is_none() {
@@ -58,7 +58,7 @@ impl<'a> Part<'a> {
         value
     }
 
-    /// A text. A number or a boolean is none: it would have to be written again, and not as it was.
+    /// A text. A number or a boolean is not accepted, because converting it would not restore its written form.
     pub fn text(&self) -> Option<&'a str> {
         self.read("a text", |value| match value {
             Value::Text(text) => Some(text.as_str()),
@@ -104,7 +104,7 @@ impl<'a> Part<'a> {
         }))
     }
 
-    /// The fields of a map whose keys are free.
+    /// The fields of a map with arbitrary keys.
     pub fn fields(&self) -> Option<Fields<'a>> {
         Some(Fields::new(self.clone(), self.entries()?, None))
     }
@@ -114,7 +114,7 @@ impl<'a> Part<'a> {
         Some(Fields::new(self.clone(), self.entries()?, Some(shape)))
     }
 
-    /// The same as a map without keys, for what may be left out.
+    /// A map without keys, for an optional map.
     pub fn without_fields(&self, shape: &'static Shape) -> Fields<'a> {
         Fields::new(self.clone(), &[], Some(shape))
     }
@@ -134,7 +134,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The path of one of its keys. A key that would be misread between dots stands in brackets.
+    /// The path of one of its keys. A key that would be ambiguous between dots is in brackets.
     pub(super) fn path_of(&self, key: &str) -> String {
         let is_plain = !key.is_empty() && !key.contains(['.', '[', ']', ' ', '"']);
         match (self.path.is_empty(), is_plain) {
@@ -153,7 +153,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A number that is whole and not negative, however it is written.
+/// A number that is whole and not negative, in any notation.
 fn whole(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         let number = number.as_f64()?;

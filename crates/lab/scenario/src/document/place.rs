@@ -1,4 +1,4 @@
-//! Where something stands in a file.
+//! A position in a file.
 
 use std::fmt;
 

@@ -17,10 +17,10 @@ pub(super) fn plain(text: &str) -> Value {
     }
 }
 
-/// A number; none of JSON's are not-a-number and infinity, so those stay texts.
+/// A number. Not-a-number and infinity are not JSON, so they stay texts.
 fn number(text: &str) -> Option<Number> {
     let radix = |prefix, radix| u64::from_str_radix(text.strip_prefix(prefix)?, radix).ok();
-    // Rust's own reading also takes `inf`, `nan` and `infinity`.
+    // Rust's own parser also accepts `inf`, `nan` and `infinity`.
     if !text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))
         || text.ends_with(|last: char| !last.is_ascii_digit() && last != '.' && !text.starts_with("0x"))
     {

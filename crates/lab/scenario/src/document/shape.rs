@@ -1,6 +1,6 @@
 //! What maps may have in them: tables of keys that readers, error texts and the schemas for editors go by.
 
-/// A kind of map, with every key that it may have.
+/// A kind of map, with every allowed key.
 #[derive(Debug)]
 pub struct Shape {
     /// Its name among the definitions of a schema.
@@ -9,33 +9,33 @@ pub struct Shape {
     pub about: &'static str,
     /// Its keys.
     pub keys: &'static [Key],
-    /// Which of them go together. Readers say so in words of their own; this is for schemas.
+    /// Rules for combinations of keys. Readers have their own error texts; this is for schemas.
     pub rules: &'static [Rule],
 }
 
 /// One key of a map.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// As it is written.
+    /// The key as written.
     pub name: &'static str,
-    /// What may stand behind it.
+    /// The allowed values.
     pub kind: Kind,
     /// What it means, in a sentence for people.
     pub about: &'static str,
     /// Whether it must be there.
     pub is_required: bool,
-    /// A key without which this one means nothing, and is refused.
+    /// A key without which this one is meaningless, and refused.
     pub needs: Option<&'static str>,
 }
 
-/// How keys of one map go together.
+/// A rule for combinations of keys.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
-    /// One of these is there, and no other. None of them may be empty.
+    /// Exactly one of these is present, and not empty.
     ExactlyOne(&'static [&'static str]),
-    /// At least one of these is there.
+    /// At least one of these is present.
     AtLeastOne(&'static [&'static str]),
-    /// At most one of these is there.
+    /// At most one of these is present.
     AtMostOne(&'static [&'static str]),
     /// There may be keys that are not in the table, with these values.
     FreeKeys(&'static Kind),
@@ -46,29 +46,29 @@ pub enum Rule {
 pub enum Kind {
     /// Anything.
     Any,
-    /// Nothing: the key is known and has no place here, for this reason, which says what to do instead.
+    /// No value: the key is known and refused, for this reason, which says what to do instead.
     Refused(&'static str),
-    /// Anything: the key is known and has no effect, for this reason.
+    /// Any value: the key is known and has no effect, for this reason.
     Ignored(&'static str),
     /// A text.
     Text,
-    /// A text, or a number or boolean that is taken as it is written.
+    /// A text, or a number or boolean that is used as written.
     Scalar,
-    /// A text that a regular expression describes, for schemas.
+    /// A text that matches a regular expression, for schemas.
     Pattern(&'static str),
     /// One of these texts.
     Word(&'static [&'static str]),
     /// True or false.
     Boolean,
-    /// A number from the first to the second.
+    /// A number in this range.
     Number(f64, f64),
-    /// A whole number from the first to the second.
+    /// A whole number in this range.
     Whole(u64, u64),
     /// One of these.
     Either(&'static [Kind]),
     /// A list of these.
     List(&'static Kind),
-    /// A map whose keys are free, with these values.
+    /// A map with arbitrary keys and these values.
     Table(&'static Kind),
     /// A map.
     Map(&'static Shape),
@@ -78,11 +78,11 @@ pub enum Kind {
     OneOrMore(&'static Shape),
     /// A list of maps and of such lists.
     Nested(&'static Shape),
-    /// A map of which one key says what kind of map it is; without the key, or with another value, it is the first.
+    /// A map in which one key selects the shape. Without the key, or with another value, it is the first.
     Switch(&'static str, &'static [(&'static str, &'static Shape)]),
-    /// A map of this kind when it has this key; otherwise anything.
+    /// A map of this shape if it has this key; otherwise anything.
     Having(&'static str, &'static Shape),
-    /// A step: a map with one key, which is its name; the name alone where nothing has to be said about the step.
+    /// A step: a map with one key, its name; or the name alone for a step without settings.
     Step(&'static Shape),
 }
 
@@ -99,7 +99,7 @@ impl Shape {
 }
 
 impl Key {
-    /// A key that is known and has no place here, and why.
+    /// A key that is known and refused, and why.
     pub(crate) const fn refused(name: &'static str, reason: &'static str) -> Self {
         Self::new(name, Kind::Refused(reason), reason)
     }
@@ -109,7 +109,7 @@ impl Key {
         Self::new(name, Kind::Ignored(reason), reason)
     }
 
-    /// A key that may be left out.
+    /// An optional key.
     pub(crate) const fn new(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self {
             name,
@@ -120,7 +120,7 @@ impl Key {
         }
     }
 
-    /// The same key where it must be there.
+    /// Makes the key required.
     pub(crate) const fn required(self) -> Self {
         Self {
             is_required: true,
@@ -128,7 +128,7 @@ impl Key {
         }
     }
 
-    /// The same key where it means nothing without `other`.
+    /// Makes the key meaningless without `other`.
     pub(crate) const fn needs(self, other: &'static str) -> Self {
         Self {
             needs: Some(other),

@@ -1,4 +1,4 @@
-//! Documents as people write them, and as nobody should.
+//! Valid and invalid documents.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn yaml_and_json_make_the_same_tree() {
     );
     check("!!str 5", r#""5""#);
     check("---\n[1]\n...\n", "[1]");
-    // JSON's own ways: tabs, no space behind a colon, and characters as pairs of escapes.
+    // JSON's peculiarities: tabs, no space after a colon, and characters as pairs of escapes.
     check(
         "{\n\t\"a\":\"\\ud83d\\ude00 \\/ \\u00e9\",\n\t\"b\":[1,-2.5e3,null]\n}",
         "{\"a\":\"😀 / é\",\"b\":[1,-2500.0,null]}",
@@ -219,7 +219,7 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
         Just(serde_json::Value::Null),
         any::<bool>().prop_map(Into::into),
         any::<i64>().prop_map(Into::into),
-        // YAML has no control characters, where JSON has DEL.
+        // YAML has no control characters, while JSON has DEL.
         "\\PC{0,12}".prop_map(Into::into),
     ];
     leaf.prop_recursive(4, 32, 6, |inner| {

@@ -1,5 +1,5 @@
-//! The committed schemas are those of the tables, and the readers agree with the tables. The first test writes the
-//! schemas anew with `UPDATE_EXPECT=1 cargo test -p plimsoll-scenario schema`.
+//! The committed schemas match the tables, and the readers agree with the tables. The first test writes the schemas
+//! anew with `UPDATE_EXPECT=1 cargo test -p plimsoll-scenario schema`.
 
 use std::{collections::BTreeSet, path::Path, rc::Rc, sync::Arc};
 
@@ -27,7 +27,7 @@ fn the_committed_schemas_are_up_to_date() {
     expect_file!["../../../../../docs/schema/artillery.json"].assert_eq(&text(&artillery()));
 }
 
-/// Reads a file with every key, and the same with one mistake each.
+/// Reads a file with every key, and files with one mistake each.
 fn check(complete: &str, file: &'static Kind, read: impl Fn(&Document) -> Result<(), Mistakes>) {
     let document = Document::read("complete.yml", complete).unwrap();
     read(&document).unwrap_or_else(|mistakes| panic!("{mistakes}"));
@@ -59,7 +59,7 @@ fn with_scenario(whole: &Value, scenario: &Value) -> Value {
     whole
 }
 
-/// What an engine has in common with the others is read by the same readers.
+/// The common parts of all engines are read by the same readers.
 fn without_engine(key: &str) -> &str {
     let mut rest = ["http_", "ws_"]
         .iter()

@@ -1,12 +1,12 @@
-//! `wait_all`: a point that no client passes before all clients of all groups are there.
+//! `wait_all`: a point that no client passes before all clients of all groups have arrived.
 //!
-//! Clients live on several threads. Whoever waits sleeps until the last one comes, until one is known never to come, or
-//! until nobody has come for as long as the timeout: with thousands of clients the last may come long after the first,
-//! and only a standstill is a failure.
+//! Clients live on several threads. A waiting client sleeps until the last one arrives, until one is known never to
+//! arrive, or until none has arrived for the timeout: with thousands of clients the last may arrive long after the
+//! first, and only a standstill is a failure.
 //!
-//! Of the clients of a thread only one, its *scout*, waits for other threads, and then wakes the rest. Reason: a
-//! `LocalSet` looks at tasks that were woken by another thread once in 31 turns. With thousands of them, the first would
-//! be busy with what the others have yet to cause.
+//! Only one client of a thread, its *scout*, waits for other threads, and then wakes the rest. Reason: a `LocalSet`
+//! checks tasks that were woken by another thread only once in 31 turns. With thousands of them, the first would be
+//! busy with messages that the others have yet to cause.
 
 use std::{
     cell::RefCell,
@@ -33,16 +33,16 @@ pub(super) struct Barrier {
 
 #[derive(Debug)]
 struct State {
-    /// How often all were there.
+    /// The number of passages.
     n_passed: u64,
     /// Who waits now, by group.
     waiting: Vec<u32>,
     last_arrival: Instant,
-    /// Why nobody will ever pass again; the first reason stays.
+    /// Why no client will ever pass again. The first reason stays.
     broken: Option<Missing>,
 }
 
-/// How many clients of a group there are, and how many came.
+/// The number of clients of a group, and how many have arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Attendance {
     pub(super) group: String,
@@ -53,7 +53,7 @@ pub(super) struct Attendance {
 /// Why a barrier does not open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// Nobody came for this long.
+    /// No client arrived for this long.
     TimedOut {
         timeout: Duration,
         attendance: Vec<Attendance>,
@@ -130,7 +130,7 @@ impl Barrier {
             camper.volunteer();
             let mut woken = std::pin::pin!(wake.notified());
             let mut changed = std::pin::pin!(self.changed.notified());
-            // From here on nothing is missed that happens after the look at the state.
+            // From here on no event after the check of the state is missed.
             woken.as_mut().enable();
             changed.as_mut().enable();
             let Some(deadline) = self.look(passage)? else {
@@ -144,7 +144,7 @@ impl Barrier {
         }
     }
 
-    /// Says that a client will not come any more, so that nobody waits for it.
+    /// Records that a client will not arrive any more, so that the others do not wait for it.
     pub(super) fn lose(&self, group: usize) {
         let mut state = self.state();
         state.broken.get_or_insert_with(|| Missing::Lost {
@@ -154,7 +154,7 @@ impl Barrier {
         self.changed.notify_waiters();
     }
 
-    /// Counts a client that came; gives which passage it waits for, or nothing when it was the last one.
+    /// Counts an arriving client. Returns the passage that it waits for, or `None` if it was the last one.
     fn arrive(&self, group: usize) -> Result<Option<u64>, Missing> {
         let mut state = self.state();
         if let Some(missing) = &state.broken {
@@ -173,7 +173,7 @@ impl Barrier {
         Ok(None)
     }
 
-    /// Until when to wait for the passage after `passage`; nothing when it is open.
+    /// The deadline of the wait for the passage after `passage`. `None` if it is open.
     fn look(&self, passage: u64) -> Result<Option<Instant>, Missing> {
         let mut state = self.state();
         if state.n_passed > passage {
@@ -210,7 +210,7 @@ thread_local! {
     static GROUND: RefCell<Ground> = RefCell::default();
 }
 
-/// What the clients that wait on one thread share.
+/// The common state of the waiting clients of one thread.
 #[derive(Debug, Default)]
 struct Ground {
     /// The address of their barrier.
@@ -219,7 +219,7 @@ struct Ground {
     has_scout: bool,
 }
 
-/// A client among those that wait on its thread.
+/// A waiting client among those of its thread.
 struct Camper {
     of: usize,
     woken: Rc<Notify>,
@@ -258,7 +258,7 @@ impl Drop for Camper {
     fn drop(&mut self) {
         if self.is_scout {
             GROUND.with_borrow_mut(|ground| ground.has_scout &= ground.of != self.of);
-            // What it has seen, or that somebody else has to look out.
+            // They see its result, or that another one has to become the scout.
             self.woken.notify_waiters();
         }
     }
@@ -277,7 +277,7 @@ mod tests {
         Arc::new(Barrier::new(groups, 5 * SECOND))
     }
 
-    /// When a client of `group` that comes after `delay` passes, and how.
+    /// When a client of `group` that arrives after `delay` passes, and how.
     async fn passes(barrier: Arc<Barrier>, group: usize, delay: Duration) -> (Duration, String) {
         let start = Instant::now();
         tokio::time::sleep(delay).await;
@@ -290,7 +290,7 @@ mod tests {
     async fn nobody_passes_before_the_last_one_comes() {
         let barrier = barrier();
         for _ in 0..3 {
-            // The last one comes later than the timeout after the first, but others came between.
+            // The last one arrives later than the timeout after the first, but others arrived in between.
             let [first, second, last] = [(1, 0), (0, 4), (1, 8)]
                 .map(|(group, delay)| passes(Arc::clone(&barrier), group, delay * SECOND));
             let outcomes: [_; 3] = tokio::join!(first, second, last).into();
@@ -308,7 +308,7 @@ mod tests {
         let told = "2 of 3 clients, and nobody else came for 5s; missing: 1 of 1 of group publisher";
         assert_eq!(first, (8 * SECOND, told.to_owned()));
         assert_eq!(second, (8 * SECOND, told.to_owned()));
-        // Who comes too late fails at once, with the same words.
+        // A late client fails at once, with the same words.
         let late = passes(barrier, 0, Duration::ZERO).await;
         assert_eq!(late, (Duration::ZERO, told.to_owned()));
     }

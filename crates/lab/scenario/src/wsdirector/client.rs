@@ -1,4 +1,4 @@
-//! One client on its connection: what each step does.
+//! One client on its connection: the execution of its steps.
 
 use std::{
     future::Future,
@@ -27,11 +27,12 @@ use super::{
     scenario::{Action, Expectation, Group, Outgoing, Protocol, Receive, ReceiveAll},
 };
 
-/// How long the answer to a subscription or a join may take: as for `receive`.
+/// The time limit of the answer to a subscription or a join: as for `receive`.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Messages that a client takes from its socket before others of its worker have a turn. Reason: a client whose socket
-/// is never empty would otherwise keep thousands from sending what yet others wait for. A read has some 30 messages.
+/// is never empty would otherwise keep thousands from sending messages that others wait for. A read has some 30
+/// messages.
 const TURN: u8 = 16;
 
 /// Messages that the text of a failure shows.
@@ -48,15 +49,15 @@ pub(super) struct Client<'a> {
     connection: Connection,
     mailbox: Mailbox,
     channels: Channels,
-    /// Only Phoenix's clients have one.
+    /// Only Phoenix clients have one.
     heartbeat: Option<Heartbeat>,
-    /// Why nothing comes any more.
+    /// Why nothing more will arrive.
     ending: Option<ReceiveError>,
     /// Messages that it took in its turn.
     n_taken: u8,
 }
 
-/// How it was to connect.
+/// The result of connecting.
 pub(super) struct Connected {
     /// From before the TCP connect until the WebSocket was open.
     pub(super) websocket: Duration,
@@ -72,7 +73,7 @@ impl<'a> Client<'a> {
         options: &Options,
         traffic: &Rc<Traffic>,
     ) -> Result<(Self, Connected), Unmet> {
-        // On the heap, as they are large and a client does them once.
+        // Boxed, because they are large and a client runs them once.
         let (connection, timings, welcome) = match group.protocol {
             Protocol::ActionCable => {
                 let no_welcome =
@@ -80,7 +81,7 @@ impl<'a> Client<'a> {
                 let opened = Box::pin(cable::open(options, traffic))
                     .await
                     .map_err(no_welcome)?;
-                // Steps say what is sent as text.
+                // Steps define messages as text.
                 cable::check_agreed(&opened.0, Dialect::default()).map_err(no_welcome)?;
                 opened
             }
@@ -130,7 +131,7 @@ impl<'a> Client<'a> {
                 if receive.prints {
                     self.say(&message.text);
                 }
-                // What came before the step began was not waited for.
+                // The wait for a message that arrived before the step began is zero.
                 return Ok(message.at.saturating_duration_since(start));
             }
             Action::ReceiveAll(all) => {
@@ -152,7 +153,7 @@ impl<'a> Client<'a> {
         Ok(start.elapsed())
     }
 
-    /// Puts what arrives into the mailbox until `work` is done.
+    /// Receives into the mailbox until `work` is done.
     pub(super) async fn listen_while<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         while self.ending.is_none() {
@@ -219,11 +220,11 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Gives when the last of them came.
+    /// Returns when the last of them arrived.
     async fn receive_all(&mut self, all: &ReceiveAll) -> Result<Instant, Unmet> {
         let mut counts: Vec<u32> = all.expected.iter().map(|(_, times)| *times).collect();
         let mut last = Instant::now();
-        // What came before, and no step has looked at, comes first.
+        // Earlier messages that no step has examined come first.
         while counts.iter().any(|count| *count > 0) {
             let message = match self.mailbox.take_unseen() {
                 Some(message) => message,
@@ -344,7 +345,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The next message that is not ignored; none while the mailbox is full. Dropping the future loses nothing.
+    /// The next message that is not ignored. Waits while the mailbox is full. Dropping the future loses nothing.
     async fn next(&mut self) -> Result<Message, ReceiveError> {
         loop {
             if self.n_taken >= TURN {
@@ -352,7 +353,7 @@ impl<'a> Client<'a> {
                 self.n_taken = 0;
             }
             let received = tokio::select! {
-                // A socket that is never empty must not keep the heartbeat.
+                // A socket that is never empty must not block the heartbeat.
                 biased;
                 () = Heartbeat::due(self.heartbeat.as_mut()) => {
                     self.beat();
@@ -364,7 +365,7 @@ impl<'a> Client<'a> {
             self.n_taken += 1;
             let text = match payload {
                 Payload::Text(text) => text,
-                // It is like no text that somebody waits for, and failures show it.
+                // It matches no awaited text, and failures show it.
                 Payload::Binary(bytes) => format!("(a binary message of {} bytes)", bytes.len()),
             };
             let is_reply = self
@@ -383,9 +384,9 @@ impl<'a> Client<'a> {
             return;
         };
         let text = heartbeat.beat(self.channels.next_ref());
-        // The server that has yet to read what was sent before hears of this client all the same.
+        // A server that has not read earlier messages sees anyway that this client is alive.
         if self.connection.n_unsent_bytes() == 0 {
-            // A connection that is closing needs none.
+            // A closing connection needs none.
             let _ = self.connection.queue(Opcode::Text, text.as_bytes());
             self.connection.try_flush();
         }
@@ -397,7 +398,7 @@ impl<'a> Client<'a> {
         unmet(format!("{} next", expected.shown), got)
     }
 
-    /// What came and was not it.
+    /// The messages that did not match.
     fn unmatched(&self, expected: &Expectation) -> String {
         let n_waiting = self.mailbox.len();
         if n_waiting == 0 {
@@ -413,7 +414,7 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Whether nobody sees a message.
+/// Whether a message is ignored.
 fn is_ignored(group: &Group, text: &str) -> bool {
     let is_ping = || {
         group.protocol == Protocol::ActionCable
@@ -438,7 +439,7 @@ fn unexpected(all: &ReceiveAll, counts: &[u32], message: &Message) -> Unmet {
     unmet(left.join(" or "), cut(&message.text))
 }
 
-/// A message that is not the one, with the first difference if it is about the same thing.
+/// A message that does not match, with the first difference if it has the same subject.
 fn told(expected: &Expectation, message: &Message) -> String {
     match expected.difference(message) {
         Some(difference) => format!("{} ({difference})", cut(&message.text)),

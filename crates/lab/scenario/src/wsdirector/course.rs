@@ -1,4 +1,4 @@
-//! The order in which a group takes its steps: loops and multipliers opened up, once for all clients.
+//! The order in which a group runs its steps: loops and multipliers expanded, once for all clients.
 
 use super::{
     expression::evaluate,
@@ -7,11 +7,11 @@ use super::{
 };
 use crate::document::{Part, Value};
 
-/// Turns of all groups together at most. Reason: 16 bytes each, and one client that takes 1,000 a second is busy for a
+/// The most turns of all groups together. Reason: 16 bytes each, and one client that runs 1,000 a second is busy for a
 /// quarter of an hour.
 pub(super) const MOST_TURNS: usize = 1_000_000;
 
-/// The steps of a group, and the turns in which its clients take them.
+/// The steps of a group, and the turns in which its clients run them.
 #[derive(Debug, Default)]
 pub(super) struct Course {
     pub(super) steps: Vec<Step>,
@@ -19,13 +19,13 @@ pub(super) struct Course {
     pub(super) n_samples: usize,
 }
 
-/// What stands in a list of actions.
+/// An element of a list of actions.
 enum Item {
     Step {
         /// Position in [`Course::steps`].
         step: u32,
         times: u32,
-        /// How many clients take it.
+        /// How many clients run it.
         sample: Option<u32>,
     },
     Loop {
@@ -43,7 +43,7 @@ impl Course {
         course
     }
 
-    /// Reads a loop that stands in place of a list of actions.
+    /// Reads a loop in place of a list of actions.
     pub(super) fn read_loop(repeated: &Part<'_>, steps: Steps) -> Self {
         let mut course = Self::default();
         let items: Vec<_> = course.repeated(repeated, steps).into_iter().collect();
@@ -121,7 +121,7 @@ impl Course {
                     Item::Step { step, sample, .. } => self.push(*step, *sample),
                     Item::Loop { items, .. } => self.add(items),
                 }
-                // A loop around nothing adds nothing, however often.
+                // An empty loop adds nothing, however often.
                 if self.turns.len() == n_before || self.turns.len() > MOST_TURNS {
                     break;
                 }
@@ -139,7 +139,7 @@ impl Course {
     }
 }
 
-/// The name of a step, and what belongs to it: a map with one key. A text alone is both, as in `- wait_all`.
+/// The name of a step, and its settings: a map with one key. A text alone is both, as in `- wait_all`.
 fn named<'a>(action: &Part<'a>) -> Option<(&'a str, Part<'a>)> {
     const EXPECTED: &str = "a step, for example wait_all or send: {data: hi}";
     match &action.node().value {

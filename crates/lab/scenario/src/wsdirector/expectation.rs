@@ -1,4 +1,4 @@
-//! Whether a message is the one that is awaited.
+//! Whether a message matches an expectation.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ impl Expectation {
     pub(super) fn matches(&self, message: &Message) -> bool {
         match (&self.envelope, &self.pattern) {
             (Envelope::Bare, Pattern::Any) => true,
-            // A text is compared as it came, whatever it is.
+            // A text is compared unchanged, whatever it is.
             (Envelope::Bare, Pattern::Text(text)) => *text == message.text,
             _ => self
                 .content(message)
@@ -21,7 +21,7 @@ impl Expectation {
         }
     }
 
-    /// How a message that does not match differs; `None` when it is about something else altogether.
+    /// How a message that does not match differs. `None` if it has another subject.
     pub(super) fn difference(&self, message: &Message) -> Option<Difference> {
         match self.pattern {
             Pattern::Json { .. } => self.pattern.compare(self.content(message)?).err(),

@@ -1,7 +1,7 @@
-//! How many: whole numbers that may depend on the scale of a run.
+//! Counts: whole numbers that may depend on the scale of a run.
 //!
-//! As in wsdirector, `:scale` is replaced by the scale, and what is left is Ruby's integer arithmetic with `+`, `-`,
-//! `*` and `/`, without parentheses; a division rounds down.
+//! As in wsdirector, `:scale` is replaced by the scale, and the rest is Ruby's integer arithmetic with `+`, `-`, `*`
+//! and `/`, without parentheses; a division rounds down.
 
 use serde_json::Number;
 
@@ -26,7 +26,7 @@ pub(super) enum ExpressionError {
     Overflow,
 }
 
-/// The value of the expression in `part`; `None` when it has none, which is written down.
+/// The value of the expression in `part`. `None` if it has none, which is recorded as a mistake.
 pub(super) fn evaluate(part: &Part<'_>, scale: u32) -> Option<u32> {
     let text = part.read(EXPECTED, |value| match value {
         Value::Number(number) => whole(number).map(|number| number.to_string()),
@@ -107,7 +107,7 @@ fn sum(tokens: &[Token]) -> Result<i64, ExpressionError> {
     }
 }
 
-/// Numbers, multiplied and divided from left to right; and what stands behind them.
+/// Numbers, multiplied and divided from left to right, and the rest.
 fn product(tokens: &[Token]) -> Result<(i64, &[Token]), ExpressionError> {
     let (mut total, mut rest) = number(tokens)?;
     while let [Token::Operator(operator @ ('*' | '/')), behind @ ..] = rest {

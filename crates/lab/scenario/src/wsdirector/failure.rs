@@ -1,4 +1,4 @@
-//! Why clients failed, for people: the same failure of many clients is told once.
+//! Why clients failed, for people: equal failures of many clients are reported once.
 
 use std::{
     fmt,
@@ -9,21 +9,22 @@ use serde::Serialize;
 
 use crate::document::Place;
 
-/// Different failures that are told in full. Reason: nobody reads more, and what servers send must not fill memory.
+/// The most different failures that are reported in full. Reason: people do not read more, and servers' messages must
+/// not fill memory.
 const MOST_TOLD: usize = 100;
 
-/// A step that failed, with what was expected and what came instead.
+/// A failed step, with the expected and the actual message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// The group of the clients.
     pub group: String,
     /// The first client that failed so, from 1 within its group.
     pub client: u32,
-    /// How many clients failed so.
+    /// How many clients failed in this way.
     pub n_clients: u32,
     /// The step: `receive`, or `connect`.
     pub step: &'static str,
-    /// Where the step stands, `file:line:column`, and the keys that lead there; empty for `connect`.
+    /// The position of the step, `file:line:column`, and the path of keys. Empty for `connect`.
     pub place: String,
     /// What was expected.
     pub expected: String,
@@ -50,14 +51,14 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What a step says when it fails.
+/// The failure of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unmet {
     pub(super) expected: String,
     pub(super) got: String,
 }
 
-/// Who fails, and where.
+/// The failed client and step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failed<'a> {
     pub(super) group: &'a str,
@@ -108,7 +109,7 @@ impl Failures {
         }
     }
 
-    /// All of them, and how many clients failed in further ways.
+    /// All failures, and how many clients failed in further ways.
     pub(super) fn list(&self) -> (Vec<Failure>, u64) {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (told.failures.clone(), told.n_further)

@@ -1,23 +1,23 @@
-//! Phoenix's heartbeat: a server drops a socket on which it has heard nothing for a minute.
+//! Phoenix's heartbeat: a server drops a socket that was silent for a minute.
 
 use std::{future::pending, pin::Pin, time::Duration};
 
 use serde_json::Value;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How long after the last one, as Phoenix's own client does it. Its server waits 60 seconds.
+/// The interval, as in Phoenix's own client. Its server waits 60 seconds.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// Says when a client has to send the next heartbeat, and which replies are to its own ones.
+/// Decides when a client has to send the next heartbeat, and recognises the replies to its own ones.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
     timer: Pin<Box<Sleep>>,
-    /// The reference of the last one.
+    /// The reference of the last heartbeat.
     reference: Option<String>,
 }
 
 impl Heartbeat {
-    /// One whose first beat is an interval from now.
+    /// A heartbeat whose first beat is an interval from now.
     pub(super) fn new() -> Self {
         Self {
             timer: Box::pin(sleep(INTERVAL)),
@@ -25,7 +25,7 @@ impl Heartbeat {
         }
     }
 
-    /// Waits until one is due; without a heartbeat for ever. Dropping the future loses nothing.
+    /// Waits until a heartbeat is due, or forever without one. Dropping the future loses nothing.
     pub(super) async fn due(heartbeat: Option<&mut Self>) {
         match heartbeat {
             Some(heartbeat) => heartbeat.timer.as_mut().await,
@@ -33,7 +33,7 @@ impl Heartbeat {
         }
     }
 
-    /// The next one as text; `reference` is one that was not used before.
+    /// The next heartbeat as text; `reference` must be unused.
     pub(super) fn beat(&mut self, reference: String) -> String {
         self.timer.as_mut().reset(Instant::now() + INTERVAL);
         let text = format!("[null,\"{reference}\",\"phoenix\",\"heartbeat\",{{}}]");
@@ -41,12 +41,12 @@ impl Heartbeat {
         text
     }
 
-    /// Whether a message is the reply to the last one, which no step asked for.
+    /// Whether a message is the reply to the last heartbeat, which no step expects.
     pub(super) fn is_reply(&self, text: &str) -> bool {
         let Some(reference) = &self.reference else {
             return false;
         };
-        // Few messages have the word in them; only those are read twice.
+        // Few messages contain the word; only those are parsed twice.
         text.contains("\"phoenix\"")
             && serde_json::from_str::<Value>(text).is_ok_and(|message| {
                 message[1] == reference.as_str() && message[2] == "phoenix" && message[3] == "phx_reply"

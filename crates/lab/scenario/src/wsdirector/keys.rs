@@ -1,4 +1,4 @@
-//! Every key of a scenario, with what may stand behind it: for the readers, for error texts and for the schema.
+//! Every key of a scenario, and its allowed values: for the readers, for error texts and for the schema.
 
 use super::{expression::MOST, scenario::Protocol};
 use crate::document::{Key, Kind, Rule, Shape};
@@ -13,21 +13,21 @@ use self::{
     phoenix::{PHOENIX_LOOP, PHOENIX_MESSAGE, PHOENIX_STEPS},
 };
 
-/// A day, in seconds: longer than any test that somebody waits for.
+/// A day, in seconds: longer than any test that a person waits for.
 pub(super) const LONGEST_SECS: f64 = 86_400.0;
 
 const SECONDS: Kind = Kind::Number(0.0, LONGEST_SECS);
 
-/// How many: see [`super::expression`].
+/// A count: see [`super::expression`].
 const EXPRESSION: Kind = Kind::Either(&[
     Kind::Whole(0, MOST as u64),
     Kind::Pattern("^([0-9 +*/-]|:scale(?![0-9A-Za-z_]))+$"),
 ]);
 
-/// The names of protocols; the first is that of clients which name none.
+/// The names of protocols. The first is the default.
 const NAMES: [&str; 3] = ["base", "action_cable", "phoenix"];
 
-/// What a protocol is called in files, and what its clients may say.
+/// The name of a protocol in files, and the steps of its clients.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     pub(super) name: &'static str,
@@ -70,7 +70,7 @@ pub(super) static VOCABULARIES: [Vocabulary; 3] = [
 ];
 
 impl Vocabulary {
-    /// Those of a protocol.
+    /// The vocabulary of a protocol.
     pub(super) fn of(protocol: Protocol) -> &'static Self {
         match protocol {
             Protocol::Base => &VOCABULARIES[0],

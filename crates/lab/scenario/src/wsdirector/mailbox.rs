@@ -5,7 +5,7 @@ use std::{cell::OnceCell, time::Instant};
 use plimsoll_clients::inbox::{Capacity, HeapBytes, Inbox};
 use serde_json::Value;
 
-/// Messages that wait at most. A step that has to look further fails.
+/// The most waiting messages. A step that has to look further fails.
 pub(super) const MOST_MESSAGES: usize = 10_000;
 
 /// Bytes of messages that wait at most.
@@ -29,7 +29,7 @@ impl Message {
         }
     }
 
-    /// The text as JSON, if it is any; read once, as a message may be looked at by many steps.
+    /// The text as JSON, if it is JSON. Parsed once, because many steps may examine a message.
     pub(super) fn json(&self) -> Option<&Value> {
         let json = self.json.get_or_init(|| serde_json::from_str(&self.text).ok());
         json.as_ref()
@@ -46,7 +46,7 @@ impl HeapBytes for Message {
 #[derive(Debug)]
 pub(super) struct Mailbox {
     messages: Inbox<Message>,
-    /// How many at the front a step has looked at and left.
+    /// How many messages at the front a step has examined and left.
     n_seen: usize,
 }
 
@@ -68,12 +68,12 @@ impl Mailbox {
         self.messages.push(message);
     }
 
-    /// Whether nothing more may be added.
+    /// Whether the mailbox is full.
     pub(super) fn is_full(&self) -> bool {
         self.messages.is_full()
     }
 
-    /// Takes the first message of which `matches` is true; those before it count as seen.
+    /// Takes the first message for which `matches` is true. Those before it count as seen.
     pub(super) fn take(&mut self, matches: impl Fn(&Message) -> bool) -> Option<Message> {
         let position = self.messages.iter().position(matches);
         let n_passed = position.unwrap_or(self.messages.len());
@@ -84,12 +84,12 @@ impl Mailbox {
         self.messages.remove(position?)
     }
 
-    /// Takes the first message that no step has looked at.
+    /// Takes the first message that no step has examined.
     pub(super) fn take_unseen(&mut self) -> Option<Message> {
         self.messages.remove(self.n_seen)
     }
 
-    /// Adds the latest message, which a step has looked at, as it has at all before.
+    /// Adds the latest message, which a step has examined, like all before it.
     pub(super) fn leave(&mut self, message: Message) {
         self.push(message);
         self.n_seen = self.messages.len();

@@ -13,26 +13,26 @@ pub struct Outcome {
     pub groups: Vec<GroupOutcome>,
     /// Why clients failed, each way once.
     pub failures: Vec<Failure>,
-    /// Clients that failed in ways beyond those.
+    /// Clients that failed in further ways.
     pub n_further_failures: u64,
 }
 
-/// What became of the clients of one group.
+/// The results of the clients of one group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GroupOutcome {
     /// The group.
     pub name: String,
     /// Its clients.
     pub clients: u32,
-    /// Those of them that failed.
+    /// Failed clients.
     pub failures: u32,
-    /// Those that were still under way when the run was ended from outside.
+    /// Clients that had not finished when the run was ended from outside.
     pub unfinished: u32,
-    /// Its steps with the names of the metrics that say how long they took.
+    /// Its steps with the names of their duration metrics.
     pub steps: Vec<TimedStep>,
 }
 
-/// A step, and where its figures are.
+/// A step, and the name of its metric.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TimedStep {
     /// Its number and its name, `2 receive`; or `connect`.

@@ -1,24 +1,25 @@
-//! What a message has to be.
+//! The required form of a message.
 //!
-//! `data` is exact in both directions: what is expected is there, and nothing else is. `data>` is partial: what is
-//! expected is there, in maps at any depth; other keys do not matter. Lists are as long as expected in both.
+//! `data` is exact in both directions: the message has all expected values and no others. `data>` is partial: the
+//! message has all expected values, in maps at any depth, and may have other keys. Lists must have the expected length
+//! in both.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// What the text of a message, or the part of it that a protocol carries, has to be.
+/// The required form of the text of a message, or of the part that a protocol carries.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Pattern {
     /// Anything.
     Any,
     /// Exactly this text.
     Text(String),
-    /// This JSON value; objects may have more keys when it is partial.
+    /// This JSON value. If it is partial, objects may have more keys.
     Json { value: Value, is_partial: bool },
 }
 
-/// Where two values differ first.
+/// The first difference between two values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Difference {
     /// Keys and positions, the innermost first.
@@ -40,10 +41,9 @@ impl fmt::Display for Difference {
 }
 
 impl Pattern {
-    /// How a JSON value differs from what is expected.
+    /// Compares a JSON value with the expected one.
     ///
-    /// # Errors
-    /// The first difference.
+    /// # Errors The first difference.
     pub(super) fn compare(&self, found: &Value) -> Result<(), Difference> {
         match self {
             Self::Any => Ok(()),
@@ -86,7 +86,7 @@ fn compare(expected: &Value, found: &Value, is_partial: bool) -> Result<(), Diff
     }
 }
 
-/// 1 and 1.0 are the same number; two whole numbers are compared as such, also over 2^53.
+/// Whether two values are equal. 1 and 1.0 are; two whole numbers are compared as such, also over 2^53.
 fn is_same(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Number(expected), Value::Number(found)) if expected.is_f64() || found.is_f64() => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// What a client keeps of its channels.
+/// A client's state of its channels.
 #[derive(Debug, Default)]
 pub(super) struct Channels {
     n_refs: u64,
@@ -14,13 +14,13 @@ pub(super) struct Channels {
 const FIRST_REF: u64 = 3;
 
 impl Channels {
-    /// A reference that was not used before.
+    /// An unused reference.
     pub(super) fn next_ref(&mut self) -> String {
         self.n_refs += 1;
         (FIRST_REF - 1 + self.n_refs).to_string()
     }
 
-    /// A message of an own event, as text, and its reference.
+    /// A message of a custom event, as text, and its reference.
     pub(super) fn message(&mut self, topic: &str, event: &str, payload: &str) -> (String, String) {
         let reference = self.next_ref();
         let join_ref = self.join_ref(topic).map(str::to_owned);
@@ -30,7 +30,7 @@ impl Channels {
         )
     }
 
-    /// The message that asks to join, and its reference.
+    /// The join message, and its reference.
     pub(super) fn join(&mut self, topic: &str, payload: &str) -> (String, String) {
         let reference = self.next_ref();
         self.joined.retain(|(known, _)| known != topic);
@@ -53,7 +53,7 @@ impl Channels {
     }
 }
 
-/// `payload` is JSON, and goes out as it is.
+/// Encodes a message. `payload` is JSON, and is sent unchanged.
 fn encode(join_ref: Option<&str>, reference: &str, topic: &str, event: &str, payload: &str) -> String {
     let head = json!([join_ref, reference, topic, event]).to_string();
     format!("{},{payload}]", head.trim_end_matches(']'))

@@ -1,4 +1,4 @@
-//! From a document to the scenario that it means at one scale.
+//! From a document to its scenario at one scale.
 
 use std::sync::Arc;
 
@@ -18,10 +18,9 @@ use crate::document::{Document, Fields, Mistakes, Node, Part, Value};
 const CLIENT: &str = "client";
 
 impl Scenario {
-    /// Reads a scenario; `scale` is what `:scale` stands for in its expressions.
+    /// Reads a scenario. `scale` is the value of `:scale` in its expressions.
     ///
-    /// # Errors
-    /// Everything that is wrong with it.
+    /// # Errors All its mistakes.
     pub fn read(document: &Document, scale: u32) -> Result<Self, Mistakes> {
         let root = document.root();
         let groups = groups(&root, scale);
@@ -58,7 +57,7 @@ fn groups(root: &Part<'_>, scale: u32) -> Vec<Group> {
         n_turns += n_own;
         groups.extend(group);
         if n_own > MOST_TURNS {
-            // That was told where its steps are.
+            // That was reported at its steps.
             break;
         }
         if n_turns > MOST_TURNS {
@@ -130,7 +129,7 @@ fn course(fields: &mut Fields<'_>, steps: Steps) -> Course {
     }
 }
 
-/// The protocol of a client. Its steps are read whatever is wrong with it.
+/// The protocol of a client. Its steps are read even if it is invalid.
 fn written_protocol(client: &Part<'_>) -> Protocol {
     let name = client.node().value.get("protocol").map(|node| &node.value);
     let mut known = VOCABULARIES.iter();
@@ -153,7 +152,7 @@ fn check_protocol(part: &Part<'_>) {
     }
 }
 
-/// A text, or a number as it is written.
+/// A text, or a number as written.
 fn plain_text(part: &Part<'_>) -> Option<String> {
     part.read("a text", |value| match value {
         Value::Text(text) => Some(text.clone()),

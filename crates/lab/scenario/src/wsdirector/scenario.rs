@@ -1,4 +1,4 @@
-//! What a wsdirector file means for one scale: groups of clients, their steps, and the order in which they take them.
+//! The meaning of a wsdirector file at one scale: groups of clients, their steps, and the order of these.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::document::Place;
 pub struct Scenario {
     /// The file, as people named it.
     pub(super) file: String,
-    /// At least one, each with another name.
+    /// At least one, with distinct names.
     pub(super) groups: Vec<Arc<Group>>,
 }
 
@@ -28,7 +28,7 @@ impl Scenario {
     }
 }
 
-/// Clients that do the same.
+/// Clients with the same steps.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// Its name.
@@ -36,10 +36,10 @@ pub struct Group {
     /// How many clients.
     pub n_clients: u32,
     pub(super) protocol: Protocol,
-    /// Messages that nobody sees.
+    /// Patterns of ignored messages.
     pub(super) ignore: Vec<Regex>,
     pub(super) connecting: Connecting,
-    /// As written, loops opened up.
+    /// The steps as written, with expanded loops.
     pub(super) steps: Vec<Step>,
     /// The steps in their order, with repetitions.
     pub(super) course: Vec<Turn>,
@@ -47,7 +47,7 @@ pub struct Group {
     pub(super) n_samples: usize,
 }
 
-/// What a group's clients say to the server to be let in.
+/// The first messages of a group's clients to the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connecting {
     pub(super) headers: Vec<(String, String)>,
@@ -78,7 +78,7 @@ pub(super) enum Protocol {
 }
 
 impl Protocol {
-    /// The sub-protocols to ask the server for; `wanted` is what the user said.
+    /// The sub-protocols to ask the server for; `wanted` is the user's choice.
     pub(super) fn subprotocols(self, wanted: Option<&String>) -> Vec<String> {
         match (wanted, self) {
             (Some(wanted), _) => vec![wanted.clone()],
@@ -100,7 +100,7 @@ pub(super) struct Step {
     pub(super) action: Action,
 }
 
-/// One time that a step is taken.
+/// One execution of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     /// Position in [`Group::steps`].
@@ -108,12 +108,12 @@ pub(super) struct Turn {
     pub(super) sample: Option<Sample>,
 }
 
-/// Only the first clients that come to a turn take it.
+/// Only the first clients that reach a turn run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     /// How many.
     pub(super) limit: u32,
-    /// Which of the group's counters counts them.
+    /// The group's counter for these clients.
     pub(super) counter: u32,
 }
 
@@ -148,10 +148,10 @@ pub(super) enum Outgoing {
 #[derive(Clone, Debug)]
 pub(super) struct Receive {
     pub(super) expected: Expectation,
-    /// Whether it must be the first one that was not taken.
+    /// Whether it must be the first message that was not taken.
     pub(super) is_ordered: bool,
     pub(super) prints: bool,
-    /// How long nothing may come.
+    /// The time limit without a message.
     pub(super) timeout: Duration,
 }
 
@@ -160,20 +160,20 @@ pub(super) struct Receive {
 pub(super) struct ReceiveAll {
     /// Each with how often it has to come.
     pub(super) expected: Vec<(Expectation, u32)>,
-    /// How long nothing may come.
+    /// The time limit without a message.
     pub(super) timeout: Duration,
 }
 
-/// A message that is awaited.
+/// An awaited message.
 #[derive(Clone, Debug)]
 pub(super) struct Expectation {
     pub(super) envelope: Envelope,
     pub(super) pattern: Pattern,
-    /// It as JSON or text, for people.
+    /// The expectation as JSON or text, for people.
     pub(super) shown: String,
 }
 
-/// What stands around what is expected.
+/// The protocol's frame around the expected data.
 #[derive(Clone, Debug)]
 pub(super) enum Envelope {
     /// Nothing: the message is all.

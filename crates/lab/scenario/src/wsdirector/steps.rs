@@ -1,4 +1,4 @@
-//! The steps of each protocol: what they are called, what belongs to them, and what they do.
+//! The steps of each protocol: their names, settings, and meanings.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::document::{Entry, Fields, Key, Kind, Node, Part, Shape, Value};
 
-/// wsdirector's default for how long nothing may come.
+/// wsdirector's default time limit without a message.
 const RECEIVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Reads the steps of one group.
@@ -34,7 +34,7 @@ impl Steps {
         Vocabulary::of(self.protocol).repeated
     }
 
-    /// The name of a step and what it has, or nothing when there is no such step, which is written down at `step`.
+    /// The name of a step and its settings. `None` if there is no such step, which is recorded at `step`.
     pub(super) fn find(self, name: &str, step: &Part<'_>) -> Option<(&'static str, &'static Shape)> {
         let known = Vocabulary::of(self.protocol).steps.key(name);
         match known {
@@ -50,7 +50,7 @@ impl Steps {
         }
     }
 
-    /// What the step `name` does; `fields` is what belongs to it.
+    /// The meaning of the step `name` with the settings in `fields`.
     pub(super) fn read(self, name: &'static str, mut fields: Fields<'_>) -> Option<Action> {
         let action = match name {
             "send" => self.send(&mut fields),
@@ -134,7 +134,7 @@ impl Steps {
             fields.finish();
             Some((expected?, times?))
         });
-        // All of them are read, whatever is wrong with the first.
+        // All of them are read, even if the first is invalid.
         let messages: Vec<_> = messages.collect();
         Some(Action::ReceiveAll(ReceiveAll {
             expected: messages.into_iter().collect::<Option<_>>()?,
@@ -142,7 +142,7 @@ impl Steps {
         }))
     }
 
-    /// A message that is awaited.
+    /// An awaited message.
     fn expectation(self, fields: &mut Fields<'_>) -> Option<Expectation> {
         let envelope = self.envelope(fields);
         let (exact, partial) = (fields.find("data"), fields.find("data>"));
@@ -288,7 +288,7 @@ fn perform(fields: &mut Fields<'_>) -> Option<Action> {
     Some(Action::Send(Outgoing::Text(encode_message(&identifier?, &data))))
 }
 
-/// The entries of a map as JSON text; `near` is where it stands.
+/// The entries of a map as JSON text; `near` is its node.
 fn map_text(near: &Node, entries: Vec<Entry>) -> String {
     json_text(&Node {
         place: near.place,

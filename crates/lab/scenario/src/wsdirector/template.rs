@@ -7,11 +7,10 @@ use crate::document::{Mistake, Mistakes, Place};
 const EXPECTED: &str = "expected <%= ENV[\"NAME\"] %>, <%= ENV[\"NAME\"] || \"default\" %> or \
                         <%= ENV.fetch(\"NAME\", \"default\") %>; Ruby is not run";
 
-/// The text with values in place of its `<%= … %>`; `variable` knows the environment. Comments (`<%# … %>`) vanish, and
-/// `<%%` stands for `<%`.
+/// The text with values in place of its `<%= … %>`; `variable` looks up the environment. Comments (`<%# … %>`) are
+/// removed, and `<%%` becomes `<%`.
 ///
-/// # Errors
-/// Everything that is no variable, and variables that are not set and have no default.
+/// # Errors Any other tag, and unset variables without a default.
 pub fn fill_in(
     name: &str,
     text: &str,
@@ -52,7 +51,7 @@ pub fn fill_in(
     }
 }
 
-/// What stands for a tag, given without its ends.
+/// The value of a tag, given without its delimiters.
 fn value(tag: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     if tag.starts_with('#') {
         return Ok(String::new());
@@ -68,7 +67,7 @@ fn value(tag: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String,
     })
 }
 
-/// A variable, and what stands for it when it is not set.
+/// A variable, and its default.
 struct Wanted<'a> {
     name: &'a str,
     default: Option<&'a str>,
@@ -96,7 +95,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The text between quotes, and what stands behind them.
+/// The text between quotes, and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let quote = text.chars().next().filter(|first| "\"'".contains(*first))?;

@@ -1,4 +1,4 @@
-//! Files as people write them: what they mean, and what is said of mistakes.
+//! Valid files and their meaning, and the errors for mistakes.
 
 use expect_test::{Expect, expect};
 
@@ -422,7 +422,7 @@ fn what_cannot_work_is_told_before_the_run() {
             "test.yml:1:1: with all repetitions there are more than 1000000 steps for each client; lower the multipliers or the --scale"
         ],
     );
-    // A loop around nothing ends.
+    // An empty loop ends.
     let nothing = "- loop: {multiplier: 1000000, actions: [{loop: {multiplier: 1000000, actions: []}}]}\n";
     assert_eq!(read(nothing, 1).groups().next().unwrap().course.len(), 0);
 }

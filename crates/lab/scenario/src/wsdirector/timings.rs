@@ -1,4 +1,4 @@
-//! How long steps take: one distribution for each step of each group.
+//! The durations of steps: one distribution for each step of each group.
 
 use std::{
     cell::RefCell,
@@ -13,8 +13,8 @@ use super::scenario::Group;
 /// The name of the metric. Its parts have the tags `client`, which is the group, and `step`.
 pub(super) const METRIC: &str = "step_duration";
 
-/// Steps of a scenario that have a distribution of their own. Reason: each takes up to 184 KiB for every worker and a
-/// person reads fewer. Further ones are in the metric as a whole.
+/// The most steps of a scenario with a distribution of their own. Reason: each takes up to 184 KiB for every worker and
+/// a person reads fewer. Further ones are in the metric as a whole.
 const MOST_PARTS: usize = 200;
 
 /// The metric, and which tags a step has.
@@ -27,15 +27,15 @@ pub(super) struct Timings {
 }
 
 thread_local! {
-    /// Recorders with the tags of each step, for the run that this thread works for. Working out what tags select
-    /// costs microseconds, and thousands of clients take the same steps.
+    /// Recorders with the tags of each step, for this thread's run. Selecting sub-metrics by tags costs microseconds,
+    /// and thousands of clients run the same steps.
     static RECORDERS: RefCell<Known> = RefCell::default();
 }
 
 #[derive(Default)]
 struct Known {
     of: Weak<Timings>,
-    /// By group: what the recorders were made of, and one for each step.
+    /// By group: the source of the recorders, and one for each step.
     groups: Vec<Option<(Recorder, Vec<Recorder>)>>,
 }
 

@@ -35,32 +35,33 @@ use super::{
     timings::Timings,
 };
 
-/// Iterations end by themselves, as no step takes for ever; this only is what the engine wants to know.
+/// The time limit of an iteration, which the engine requires. Iterations end before it, because every step has a time
+/// limit.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
-/// Where and how clients connect.
+/// The server, and the settings of connections.
 #[derive(Clone, Debug)]
 pub struct Connect {
     /// The server: `ws://host:port/path`; without a scheme it is `ws://`.
     pub url: String,
-    /// A sub-protocol to ask for, where a group says nothing.
+    /// The default sub-protocol of groups.
     pub subprotocol: Option<String>,
-    /// How TLS is done for `wss://`.
+    /// The TLS settings for `wss://`.
     pub tls: Option<Arc<Tls>>,
-    /// How long a `wait_all` waits while nobody comes.
+    /// How long a `wait_all` waits without an arriving client.
     pub barrier_timeout: Duration,
 }
 
-/// Why clients cannot be made.
+/// Why clients cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum UsersError {
     /// The URL is none.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// There is no such host.
+    /// The host does not exist.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// A metric has the name of another one.
+    /// A metric's name is already in use.
     #[error(transparent)]
     Register(#[from] RegisterError),
 }
@@ -80,7 +81,7 @@ struct Shared {
     /// By group.
     options: Vec<Options>,
     barrier: Barrier,
-    /// How many clients came to each turn that has a sample, by group.
+    /// How many clients reached each turn that has a sample, by group.
     samples: Vec<Vec<AtomicU32>>,
     failures: Failures,
     /// By group.
@@ -90,7 +91,7 @@ struct Shared {
     data: Data,
 }
 
-/// How the clients of a group ended.
+/// The outcomes of a group's clients.
 #[derive(Debug, Default)]
 struct Tally {
     n_done: AtomicU32,
@@ -98,10 +99,9 @@ struct Tally {
 }
 
 impl Users {
-    /// Prepares the clients of a scenario; looks the server's addresses up.
+    /// Prepares the clients of a scenario, and resolves the server's addresses.
     ///
-    /// # Errors
-    /// [`UsersError`].
+    /// # Errors [`UsersError`].
     pub async fn new(scenario: Scenario, connect: &Connect) -> Result<Self, UsersError> {
         let mut options = Vec::new();
         let base = target(&connect.url, "")?;
@@ -143,7 +143,7 @@ impl Users {
         })
     }
 
-    /// The groups as scenarios of a plan: all clients start at once, each does one iteration.
+    /// The groups as scenarios of a plan: all clients start at once, each runs one iteration.
     pub fn plan(&self) -> Vec<Part> {
         let groups = self.shared.scenario.groups().filter(|group| group.n_clients > 0);
         groups
@@ -175,7 +175,7 @@ impl Users {
 pub struct Report(Arc<Shared>);
 
 impl Report {
-    /// What became of them so far.
+    /// Their results so far.
     pub fn outcome(&self) -> Outcome {
         let groups = self.0.scenario.groups.iter().zip(&self.0.tallies);
         let (failures, n_further_failures) = self.0.failures.list();
@@ -316,7 +316,7 @@ impl<'a> ClientRun<'a> {
         Ok(())
     }
 
-    /// Whether this client is among those that take a turn.
+    /// Whether this client is among those that run a turn.
     fn is_chosen(&self, turn: &Turn) -> bool {
         turn.sample.is_none_or(|sample| {
             let n_before = self.shared.samples[self.group][sample.counter as usize].fetch_add(1, Relaxed);

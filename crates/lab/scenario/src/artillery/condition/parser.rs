@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Operator, Term};
 
-/// Why a condition cannot be read.
+/// Why a condition cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at {at}; expected for example http.response_time.p95 < 250 and http.codes.200 > 0")]
 pub(crate) struct ConditionError {
@@ -12,7 +12,7 @@ pub(crate) struct ConditionError {
     at: String,
 }
 
-/// Parentheses within each other. Reason: the parser and whoever evaluates recurse.
+/// The deepest nesting of parentheses. Reason: parsing and evaluation recurse.
 const MOST_LEVELS: usize = 64;
 
 /// Ranks of operators, the weakest first.
@@ -36,10 +36,10 @@ const RANKS: [&[(&str, Operator)]; 5] = [
     ],
 ];
 
-/// The rank at which `in` stands.
+/// The rank of `in`.
 const COMPARISONS: usize = 2;
 
-/// Operators, the longer ones before those that they begin with.
+/// Operators, longer ones before their prefixes.
 const SIGNS: [&str; 18] = [
     "==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", "!", "=",
 ];

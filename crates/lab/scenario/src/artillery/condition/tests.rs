@@ -1,4 +1,4 @@
-//! What conditions mean, and what is said about bad ones.
+//! The meaning of conditions, and the errors for invalid ones.
 
 use serde_json::json;
 

@@ -13,7 +13,7 @@ use crate::{
     document::{Fields, Part, Value},
 };
 
-/// The size to which a regular expression may compile. Reason: a mistake must not take all memory.
+/// The size limit of a compiled regular expression. Reason: a mistake must not take all memory.
 const LARGEST_REGEX_BYTES: usize = 1 << 20;
 
 const EXPECTED: &str = "one of `json`, `regexp`, `header` and `selector`, for example { json: $.id, as: id }";
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
 
     fn source(&self, fields: &mut Fields<'a>) -> Option<Source> {
         if fields.part().node().value.get("xpath").is_some() {
-            // That it is refused is all that there is to say.
+            // The refusal is the only error for it.
             return None;
         }
         if let Some(part) = fields.get("selector") {
@@ -155,7 +155,7 @@ fn regexp_source(part: &Part<'_>, flags: &str, group: Option<Group>) -> Option<S
         .build();
     let regex = regex.inspect_err(|error| {
         let error = error.to_string();
-        // The last line says what is wrong; those before it draw the expression.
+        // The last line is the reason; those before it show the expression.
         let reason = error.lines().last().unwrap_or_default();
         part.mistake(format!(
             "it is no regular expression that is known here (look-around and back-references are not): {reason}"

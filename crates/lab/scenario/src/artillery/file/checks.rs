@@ -1,4 +1,4 @@
-//! `config.ensure`: what must hold at the end of a run, or all the time (`abortOnFail`).
+//! `config.ensure`: conditions at the end of a run, or all the time (`abortOnFail`).
 
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     document::{Fields, Part},
 };
 
-/// How a check may end the run; beside a threshold or a condition. The names are k6's.
+/// Options by which a check ends the run, next to a threshold or a condition. The names are k6's.
 const ABORT: &str = "abortOnFail";
 const DELAY: &str = "delayAbortEval";
 
@@ -124,7 +124,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Functions count under names of their own, which a check may have with one of the figures of a distribution.
+    /// Whether a functions' counter may have this name. Functions count under names of their own, which a check may use
+    /// with one of the figures of a distribution.
     fn is_counted_by_functions(&self, name: &str) -> bool {
         let whole = name.rsplit_once('.').map_or(name, |(whole, _)| whole);
         self.may_be_of_functions(name) || self.may_be_of_functions(whole)

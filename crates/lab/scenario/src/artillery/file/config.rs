@@ -37,7 +37,7 @@ const APDEX_THRESHOLD: Duration = Duration::from_millis(500);
 pub(super) struct Settings {
     target: Option<String>,
     pub(super) phases: Option<Vec<Phase>>,
-    /// How users of phases that do not say it follow each other.
+    /// The default spacing of phases.
     mode: Spacing,
     pub(super) variables: BTreeMap<String, Value>,
     pub(super) payloads: Vec<Payload>,
@@ -50,14 +50,14 @@ pub(super) struct Settings {
     connect: Connect,
     headers: Vec<(String, Template)>,
     cookies: Vec<(String, Template)>,
-    /// The engine of scenarios that name none.
+    /// The default engine of scenarios.
     pub(super) engine: Option<String>,
     pub(super) jitter: Option<Jitter>,
-    /// It is read only for what is wrong with it.
+    /// Whether it is read only for its mistakes.
     is_scrap: bool,
     pub(super) ensure: Ensure,
     pub(super) apdex: Option<Duration>,
-    /// How requests are told apart, when somebody asked for it.
+    /// The grouping of requests, if requested.
     pub(super) endpoints: Option<Grouping>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
                 is_known = true;
                 self.read_layer(fields, &mut settings);
             } else {
-                // Only for what is wrong with it.
+                // Only for its mistakes.
                 let mut scrap = Settings {
                     is_scrap: true,
                     variables: settings.variables.clone(),
@@ -122,8 +122,7 @@ impl<'a> Reader<'a> {
         Some(settings)
     }
 
-    /// How users of all phases follow each other, also where the environment says it and the phases are the
-    /// configuration's.
+    /// The spacing of all phases, also if the environment sets it and the phases are in the configuration.
     fn mode(config: &Node, environment: Option<&str>) -> Spacing {
         let environment = environment.and_then(|name| config.value.get("environments")?.value.get(name));
         let layers = [environment, Some(config)].into_iter().flatten();
@@ -134,7 +133,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The configuration's variables, those of the environment over them, and those of the command line over both.
+    /// The configuration's variables, overridden by those of the environment, and then by those of the command line.
     fn variables(&self, config: &Node, environment: Option<&str>) -> BTreeMap<String, Value> {
         let environment = environment.and_then(|name| config.value.get("environments")?.value.get(name));
         let layers = [Some(config), environment].into_iter().flatten();
@@ -157,7 +156,7 @@ impl<'a> Reader<'a> {
 
     fn read_layer(&self, mut fields: Fields<'a>, settings: &mut Settings) {
         let variables = settings.variables.clone();
-        // First, because checks may be about what its functions count.
+        // First, because checks may use metrics of its functions.
         if let Some(part) = fields.get("processor").filter(|_| !settings.is_scrap) {
             self.read_processor(&part);
         }
@@ -165,14 +164,14 @@ impl<'a> Reader<'a> {
             settings.target = self.config_text(&part, &variables);
         }
         if let Some(part) = fields.get("variables") {
-            // They were read before everything else; here it is about what is wrong with them.
+            // They were read before; here only their mistakes are reported.
             let fields = part.fields();
             fields
                 .iter()
                 .flat_map(Fields::all)
                 .for_each(|(_, part)| drop(self.json(&part)));
         }
-        // Its value was read before everything else; here it is about what is wrong with it.
+        // Its value was read before; here only its mistakes are reported.
         let _known = self.read_mode(fields.get("mode"));
         if let Some(part) = fields.get("phases") {
             settings.phases = self.read_phases(&part, &variables, settings.mode);
@@ -248,7 +247,7 @@ impl<'a> Reader<'a> {
     fn read_plugins(&self, fields: &mut Fields<'a>, settings: &mut Settings) {
         let plugins = fields.get("plugins");
         let mut plugins = plugins.and_then(|part| part.fields_of(&keys::PLUGINS));
-        // Artillery takes both places, and often the one below `plugins` is empty.
+        // Artillery accepts both places, and often the one below `plugins` is empty.
         let mut of_plugin = |name| {
             let below = plugins.as_mut().and_then(|plugins| plugins.get(name));
             [fields.get(name), below].into_iter().flatten()
@@ -309,7 +308,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Settings {
-    /// Variables of which each user has one of several values.
+    /// Variables of which each user gets one of several values.
     pub(super) fn choices(&self) -> BTreeMap<String, Vec<Value>> {
         let lists = self.variables.iter().filter_map(|(name, value)| match value {
             Value::Array(values) => Some((name.clone(), values.clone())),
@@ -318,7 +317,7 @@ impl Settings {
         lists.collect()
     }
 
-    /// Variables that are the same for all users.
+    /// Variables with one value for all users.
     pub(super) fn constants(&self) -> BTreeMap<String, Value> {
         let mut constants = self.variables.clone();
         constants.retain(|_, value| !value.is_array());
@@ -334,7 +333,7 @@ impl Settings {
         self.timeout.or(self.websocket_timeout).unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// How WebSockets are opened. Mistakes are written down at `part`.
+    /// Settings for opening WebSockets. Mistakes are recorded at `part`.
     pub(super) fn opening(&self, part: &Part<'_>) -> Option<Opening> {
         let believe = if self.is_insecure {
             Believe::Anybody
@@ -356,7 +355,7 @@ impl Settings {
         })
     }
 
-    /// Settings of all users' HTTP clients, with the same TLS as their WebSockets.
+    /// Settings of all users' HTTP clients, with the TLS settings of their WebSockets.
     pub(super) fn http(opening: &Opening) -> HttpSettings {
         HttpSettings {
             kept_bodies: KeptBodies::new(Memory::read().half()),
@@ -375,12 +374,12 @@ impl Settings {
         }
     }
 
-    /// The phases; without any, one user arrives.
+    /// The phases. Without any, one user arrives.
     pub(super) fn phases(&self) -> Vec<Phase> {
         self.phases.clone().unwrap_or_else(|| vec![Self::solo()])
     }
 
-    /// Artillery's default, and what `--solo` asks for.
+    /// Artillery's default phase, and that of `--solo`.
     pub(super) fn solo() -> Phase {
         Phase {
             name: None,
@@ -400,7 +399,7 @@ fn read_apdex(part: &Part<'_>) -> Option<Option<Duration>> {
     Some(threshold.map(Duration::from_millis))
 }
 
-/// The names of a list of texts, or of one.
+/// The elements of a list, or a single one.
 pub(super) fn one_or_more<'a>(part: &Part<'a>) -> Vec<Part<'a>> {
     match &part.node().value {
         Written::List(_) => part.list().into_iter().flatten().collect(),

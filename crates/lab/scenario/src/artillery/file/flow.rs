@@ -18,7 +18,7 @@ const LOOP_COUNT: &str = "$loopCount";
 const LOOP_ELEMENT: &str = "$loopElement";
 
 impl<'a> Reader<'a> {
-    /// Reads the steps; lists within the list are part of it, as YAML's anchors make them.
+    /// Reads the steps. Lists within the list are flattened, as YAML's anchors make them.
     pub(super) fn read_flow(&self, part: &Part<'a>, engine: Engine, settings: &Settings, flow: &mut Flow) {
         for part in part.list().into_iter().flatten() {
             match &part.node().value {
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
             index_name,
             element_name,
         };
-        // Its end is known when its steps were read.
+        // Its end is known after its steps were read.
         flow.steps.push(Step::Loop {
             head: rounds,
             end: head,
@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A list, or the name of a variable that is one.
+    /// A list, or the name of a variable with a list.
     fn over(&self, part: &Part<'a>) -> Option<crate::artillery::template::JsonTemplate> {
         match &part.node().value {
             Value::List(_) => self.json(part),

@@ -1,4 +1,4 @@
-//! `config.processor`, and everything that calls its functions (docs/reference/artillery.md, Functions).
+//! `config.processor`, and all places that call its functions (docs/reference/artillery.md, Functions).
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::{
     document::{Fields, Part},
 };
 
-/// What a file says of its functions.
+/// The functions of a file.
 #[derive(Debug, Default)]
 pub(super) enum Functions {
     #[default]
     None,
-    /// There is a module, but it cannot be used; that was said already.
+    /// The module cannot be used, which was reported already.
     Unknown,
     Known(Arc<dyn Processor>),
 }
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether functions may have something to do with a name.
+    /// Whether functions may use a name.
     pub(super) fn may_be_of_functions(&self, name: &str) -> bool {
         match &*self.functions.borrow() {
             Functions::None => false,
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether what is written is the name of a function.
+    /// Whether the text is the name of a function.
     pub(super) fn is_function(&self, part: &Part<'a>) -> bool {
         let processor = self.processor();
         let functions = processor.as_ref().map(|processor| processor.functions());

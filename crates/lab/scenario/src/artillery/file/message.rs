@@ -19,7 +19,7 @@ use crate::{
     document::{Fields, Part, Value},
 };
 
-/// Messages that one step may wait for. Reason: they are kept until the step has read them.
+/// The most messages that one step may wait for. Reason: they are kept until the step has read them.
 const MOST_ANSWERS: u64 = 10_000;
 
 impl<'a> Reader<'a> {
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The connection that a step names beside it, or the usual one.
+    /// The connection that a step names, or the usual one.
     pub(super) fn place(&self, fields: &mut Fields<'a>, flow: &Flow) -> usize {
         let Some(part) = fields.get("connection") else {
             return FIRST;
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         })))
     }
 
-    /// What is sent: a text as it is, everything else as JSON.
+    /// The message to send: a text unchanged, everything else as JSON.
     fn payload(&self, part: &Part<'a>) -> Option<Payload> {
         if let Value::Text(_) = &part.node().value {
             let template = self.template(part)?;
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where a connection is that a step before opens.
+/// The place of a connection that an earlier step opens.
 fn place_of(flow: &Flow, name: &str) -> Option<usize> {
     let position = flow.connections.iter().position(|known| known == name)?;
     Some(FIRST + 1 + position)

@@ -15,7 +15,7 @@ use crate::{
 
 const EXPECTED: &str = "`arrivalRate`, `arrivalCount`, `rampTo`, `users` or `pause`, for example { duration: 60, arrivalRate: 10 }";
 
-/// What a phase says about how many users there are.
+/// The settings of a phase for its number of users.
 struct Numbers<'a> {
     rate: Option<Part<'a>>,
     ramp_to: Option<Part<'a>>,
@@ -24,7 +24,7 @@ struct Numbers<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `mode` is how users of phases that do not say it follow each other.
+    /// `mode` is the default spacing.
     pub(super) fn read_phases(
         &self,
         part: &Part<'a>,
@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
             .iter()
             .filter_map(|part| self.read_phase(part, variables, mode));
         let phases: Vec<_> = phases.collect();
-        // Who would arrive in a phase that is wrong is not known.
+        // The users of an invalid phase are unknown.
         if phases.len() == parts.len() && !phases.iter().any(Phase::has_users) {
             part.mistake(format!(
                 "nobody would ever arrive; expected a phase with {EXPECTED}"
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         Some(phase)
     }
 
-    /// Who arrives; says so when that is nobody, or cannot be.
+    /// The users of a phase. Reports if there are none, or if the settings are impossible.
     fn read_kind(
         &self,
         part: &Part<'a>,
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         users
     }
 
-    /// How users that arrive at a rate follow each other; `None` when nothing is said.
+    /// The spacing of users that arrive at a rate. `None` if it is not set.
     pub(super) fn read_mode(&self, part: Option<Part<'a>>) -> Option<Spacing> {
         let part = part?;
         let spacing = Spacing::of_mode(part.text()?);

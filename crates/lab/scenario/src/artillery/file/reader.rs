@@ -40,9 +40,9 @@ pub(super) struct Reader<'a> {
     pub(super) document: &'a Document,
     pub(super) surroundings: &'a Surroundings<'a>,
     warnings: RefCell<Vec<String>>,
-    /// Names that templates and conditions read, with the place for what is said of unknown ones.
+    /// Names that templates and conditions read, with the positions for errors about unknown ones.
     reads: RefCell<Vec<(String, Part<'a>)>>,
-    /// Names that something sets.
+    /// Names of variables that are set.
     sets: RefCell<BTreeSet<String>>,
     pub(super) functions: RefCell<Functions>,
 }
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says that something has no effect here.
+    /// Warns that a setting has no effect here.
     pub(super) fn warn(&self, part: &Part<'_>, problem: &str) {
         let warning = format!(
             "{}:{}: {}: {problem}",
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         self.warnings.borrow_mut().push(warning);
     }
 
-    /// Says that a proxy of the environment is not used, where Artillery would use it.
+    /// Warns that a proxy of the environment is not used; Artillery would use it.
     pub(super) fn warn_of_proxy(&self) {
         let system = &self.surroundings.system;
         let is_set = |name: &&&str| system.get(**name).is_some_and(|value| !value.is_empty());
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Ends the reading of a map: says what has no effect, and refuses what nobody knows.
+    /// Ends the reading of a map: warns about settings without effect, and refuses unknown keys.
     pub(super) fn finish(&self, mut fields: Fields<'a>) {
         for (part, reason) in fields.ignored() {
             self.warn(&part, reason);
@@ -95,12 +95,12 @@ impl<'a> Reader<'a> {
         self.warnings.take()
     }
 
-    /// A variable that something sets.
+    /// Records a variable that is set.
     pub(super) fn sets(&self, name: &str) {
         self.sets.borrow_mut().insert(name.to_owned());
     }
 
-    /// How many names were read so far; for [`Self::names_since`].
+    /// The number of names read so far; for [`Self::names_since`].
     pub(super) fn n_names(&self) -> usize {
         self.reads.borrow().len()
     }
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
         names.into_iter().collect()
     }
 
-    /// Refuses names that nothing sets.
+    /// Refuses names that are never set.
     pub(super) fn check_names(&self) {
         let sets = self.sets.borrow();
         for (name, part) in self
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text with templates; a number or a boolean is taken as it is written.
+    /// A text with templates. A number or a boolean is used as written.
     pub(super) fn template(&self, part: &Part<'a>) -> Option<Template> {
         let text = scalar_text(part)?;
         match Template::parse(&text) {
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A condition over the user's variables.
+    /// A condition on the user's variables.
     pub(super) fn condition(&self, part: &Part<'a>) -> Option<Condition> {
         let condition = match Condition::from_str(part.text()?) {
             Ok(condition) => condition,
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         self.reads.borrow_mut().extend(names);
     }
 
-    /// A text of the configuration, which is the same for all users.
+    /// A text of the configuration, constant for all users.
     pub(super) fn config_text(&self, part: &Part<'a>, variables: &BTreeMap<String, Value>) -> Option<String> {
         let template = self.template(part)?;
         Some(template.render(&self.config_variables(variables)).into_owned())
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// For a file whose mistakes were all told already.
+    /// For a file whose mistakes were all reported already.
     pub(super) fn incomplete(&self) -> Mistakes {
         self.document.root().mistake("the file cannot be read");
         match self.document.finish() {

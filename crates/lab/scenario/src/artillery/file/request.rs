@@ -17,14 +17,14 @@ use crate::{
     document::{Fields, Part},
 };
 
-/// Artillery's default for requests at the same time.
+/// Artillery's default for concurrent requests.
 const PARALLEL: usize = 100;
 
-/// The most of them. Reason: each takes a connection of its own.
+/// The most concurrent requests. Reason: each takes a connection of its own.
 const MOST_PARALLEL: usize = 1_000;
 
 impl<'a> Reader<'a> {
-    /// A request of a scenario that has the hooks of `flow`.
+    /// A request of a scenario with the hooks of `flow`.
     pub(super) fn read_request(
         &self,
         method: &str,
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         let name = fields.get("name").and_then(|part| part.text());
         let grouping = settings.endpoints.as_ref();
         let endpoint = grouping.and_then(|grouping| grouping.endpoint(written?, name));
-        // The body's length is always said.
+        // The body's length is always sent.
         fields.known(&["setContentLengthHeader"]);
         let wanted = Wanted {
             captures: fields
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         url.map(|_| request)
     }
 
-    /// `parallel`: requests at the same time.
+    /// `parallel`: concurrent requests.
     pub(super) fn read_parallel(
         &self,
         part: &Part<'a>,

@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         }
         let scenarios = parts.iter().enumerate();
         let scenarios = scenarios.map(|(position, part)| self.read_scenario(part, position, settings));
-        // All of them are read before one that is wrong ends it.
+        // All of them are read before an invalid one ends it.
         let scenarios: Vec<_> = scenarios.collect();
         let scenarios: Vec<_> = scenarios.into_iter().collect::<Option<_>>()?;
         self.chosen(part, scenarios)
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
             serde_json::Value::String(text) => text.trim().parse().ok(),
             _ => None,
         };
-        // Hundredths, as in Artillery, so that half a weight is one.
+        // Hundredths, as in Artillery, so that half a weight is valid.
         let weight = weight
             .filter(|weight| (0.0..1e6).contains(weight))
             .map(|weight| (weight * 100.0).round() as u64);

@@ -1,4 +1,4 @@
-//! Files, and what is said about bad ones.
+//! Files, and the errors for invalid ones.
 
 use std::{collections::BTreeMap, io, path::Path, rc::Rc, time::Duration};
 
@@ -43,7 +43,7 @@ fn files(path: &Path) -> io::Result<String> {
     }
 }
 
-/// A module of functions that nobody calls.
+/// A module of functions that is never called.
 #[derive(Debug)]
 struct Module;
 
@@ -156,7 +156,7 @@ fn tables_are_read_beside_the_file() {
     let test = read_text(text).unwrap();
     let variables = test.program.variables_for(&test.program.scenarios[0]);
     assert_eq!(variables.get("name"), Some(&json!("Ada")));
-    // Nobody reads it.
+    // No template reads it.
     assert_eq!(variables.get("age"), None);
     check_error(
         &text
@@ -459,7 +459,7 @@ fn functions_are_called_where_a_file_says() {
         panic!("requests")
     };
     assert_eq!((parallel.requests.len(), parallel.limit), (2, 2));
-    // Nobody knows what functions read.
+    // The variables that functions read are unknown.
     assert_eq!(scenario.reads, Reads::All);
     let without = read_text(&with_processor("{flow: [{get: {url: /}}]}")).unwrap();
     assert_eq!(without.program.scenarios[0].specification, None);
@@ -578,7 +578,8 @@ fn a_user_that_waits_is_small() {
     let scenario = &test.program.scenarios[0];
     let recorder = Recorder::new(MetricSet::new(Arc::new(test.registry.clone())));
     let mut user = User::new(&test.program, scenario, None, recorder);
-    // Without its connection, of which it has no more than it needs. The budget is 8 KB of resident memory for all of it.
+    // Without its connection, whose buffers are only as large as needed. The budget is 8 KB of resident memory for all
+    // of it.
     let n_bytes = size_of_val(&user) + size_of_val(&user.act(scenario));
     assert!(n_bytes <= 1_536, "{n_bytes} bytes");
     assert!(size_of::<Session>() <= 1_024);

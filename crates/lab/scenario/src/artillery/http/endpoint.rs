@@ -12,22 +12,22 @@ const PREFIX: &str = "plugins.metrics-by-endpoint";
 /// The plugin's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Grouping {
-    /// A request that has a name goes by it alone, and not by its URL and its name.
+    /// Whether a named request uses its name alone, without its URL.
     pub(crate) uses_only_names: bool,
-    /// What follows the `?` is no part of a URL.
+    /// Whether queries are removed from URLs.
     pub(crate) strips_query: bool,
-    /// Requests without a name are not told apart.
+    /// Whether unnamed requests are not listed.
     pub(crate) ignores_unnamed: bool,
-    /// URLs count as the file has them, with their templates, and not as they were sent.
+    /// Whether URLs are grouped as in the file, with their templates, and not as sent.
     pub(crate) groups_dynamic_urls: bool,
     /// Requests to it go by their path.
     pub(crate) target: String,
 }
 
-/// How the figures of one request are named.
+/// The name for the figures of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
-    /// The same for all users.
+    /// A constant name.
     Fixed(String),
     /// By the URL that was sent, and perhaps a name.
     OfUrl {
@@ -37,7 +37,7 @@ pub(crate) enum Endpoint {
 }
 
 impl Grouping {
-    /// The endpoint of a request that is written so; `None` when it is not told apart from others.
+    /// The endpoint of a request with this URL. `None` if it is not listed.
     pub(crate) fn endpoint(&self, url: &str, name: Option<&str>) -> Option<Endpoint> {
         if name.is_none() && self.ignores_unnamed {
             return None;
@@ -59,7 +59,7 @@ impl Grouping {
         }
     }
 
-    /// The path, with host and port as far as they are not the target's.
+    /// The path, with host and port if they differ from the target's.
     fn place<'a>(&self, url: &'a str) -> Cow<'a, str> {
         let url = match url.split_once(if self.strips_query { '?' } else { '#' }) {
             Some((url, _)) => url,
@@ -80,7 +80,7 @@ impl Grouping {
     }
 }
 
-/// The authority of a URL that has one, and what follows it.
+/// The authority of a URL, and the rest.
 fn split(url: &str) -> Option<(&str, &str)> {
     let (_, rest) = url.split_once("://")?;
     Some(rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())))
@@ -116,7 +116,7 @@ impl Endpoint {
         recorder.time(&format!("{PREFIX}.response_time.{endpoint}"), time);
         let field = response.headers.get("server-timing");
         if let Some(ms) = field.and_then(|field| server_total(str::from_utf8(field).ok()?)) {
-            // What a duration cannot hold is no time that anybody waited.
+            // A time that does not fit into a duration is not a real one.
             if let Ok(time) = Duration::try_from_secs_f64(ms.max(0.0) / 1e3) {
                 recorder.time(&format!("{PREFIX}.server-timing.{endpoint}"), time);
             }

@@ -1,5 +1,5 @@
-//! What an answer is expected to be: Artillery's plugin `expect`. A user goes on whatever comes of it; the run's exit code
-//! tells.
+//! Expectations on an answer: Artillery's plugin `expect`. They do not affect the user; the run's exit code reports
+//! them.
 
 use plimsoll_clients::http::Response;
 use regex::bytes::Regex;
@@ -82,7 +82,7 @@ impl Expectation {
     }
 }
 
-/// Whether there is something at the end of a path such as `user.ids[0]`.
+/// Whether there is a value at the end of a path such as `user.ids[0]`.
 fn has_property(value: &Value, path: &str) -> bool {
     let keys = path.split(['.', '[', ']']).filter(|key| !key.is_empty());
     let found = keys.into_iter().try_fold(value, |value, key| match value {

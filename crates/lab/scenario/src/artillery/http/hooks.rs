@@ -14,7 +14,7 @@ use crate::artillery::{
     variables::{Variables, is_true, text_of},
 };
 
-/// A request that functions have changed, and what they see of it.
+/// A request that functions have changed, and their view of it.
 pub(super) struct Adapted {
     pub(super) request: Request,
     pub(super) parameters: Value,
@@ -43,7 +43,7 @@ impl Request {
         }
     }
 
-    /// Has functions change it before its templates are replaced, so that these read what the functions have set.
+    /// Lets functions change the request before its templates are replaced, so that these see the changes.
     pub(super) async fn adapt(
         &self,
         defaults: &Defaults,
@@ -68,7 +68,7 @@ impl Request {
         })
     }
 
-    /// `requestParams` as a function gets it first: what the file says, its templates not replaced.
+    /// The initial `requestParams` for a function: the request from the file, with its templates.
     fn parameters(&self, defaults: &Defaults) -> Value {
         let mut parameters = match &self.written {
             Value::Object(fields) => fields.clone(),
@@ -89,7 +89,7 @@ impl Request {
         Value::Object(parameters)
     }
 
-    /// The request with everything in which `after` differs from `before`.
+    /// The request with all differences between `before` and `after`.
     fn changed(&self, before: &Value, after: &Value) -> Self {
         let changed = |key: &str| {
             let value = after.get(key).unwrap_or(&Value::Null);
@@ -135,7 +135,7 @@ impl Request {
         request
     }
 
-    /// Has functions look at the answer.
+    /// Shows the answer to functions.
     pub(super) async fn show_answer(
         &self,
         caller: &Caller,
@@ -157,7 +157,7 @@ impl Request {
         Ok(())
     }
 
-    /// Has functions hear of a failure; that they fail themselves changes nothing.
+    /// Reports a failure to functions. Their own failures are ignored.
     pub(super) async fn show_failure(
         &self,
         caller: &Caller,
@@ -192,7 +192,7 @@ impl Body {
     }
 }
 
-/// `requestParams` behind the functions: with what was sent.
+/// The `requestParams` after the functions, with the sent values.
 pub(super) fn sent(parameters: Value, wire: &Wire) -> Value {
     let Value::Object(mut parameters) = parameters else {
         return parameters;
@@ -229,7 +229,7 @@ pub(super) fn answer(url: &Url, response: &Response) -> processor::Response {
     }
 }
 
-/// What a function set may have templates; what is none by its syntax is taken as it is.
+/// Values set by a function may contain templates. Text without valid template syntax is used unchanged.
 fn template(value: &Value) -> Template {
     let text = text_of(value);
     Template::parse(&text).unwrap_or_else(|_| Template::constant_of(&text))

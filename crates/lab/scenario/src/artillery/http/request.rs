@@ -17,13 +17,13 @@ use crate::artillery::{
 /// What all requests have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Defaults {
-    /// What stands before a URL that begins with `/`.
+    /// The prefix of a URL that begins with `/`.
     pub(crate) target: String,
     pub(crate) headers: Vec<(String, Template)>,
     pub(crate) cookies: Vec<(String, Template)>,
-    /// How long a request may take, redirects included.
+    /// The time limit of a request, including redirects.
     pub(crate) timeout: Duration,
-    /// Up to this an answer satisfies, when somebody asked for an Apdex score.
+    /// The greatest satisfactory response time, if an Apdex score was requested.
     pub(crate) apdex: Option<Duration>,
 }
 
@@ -43,20 +43,20 @@ pub(crate) struct Request {
     pub(crate) accepts_codings: bool,
     pub(crate) wanted: Wanted,
     pub(crate) expectations: Vec<Expectation>,
-    /// Under which its figures are, when somebody asked for them.
+    /// The name for its figures, if requested.
     pub(crate) endpoint: Option<Endpoint>,
-    /// It takes place only while this holds.
+    /// It is sent only if this holds.
     pub(crate) guard: Option<Guard>,
-    /// It takes place this often, 0 to 1.
+    /// The probability with which it is sent, 0 to 1.
     pub(crate) probability: Option<f64>,
-    /// How long it may take, when it says so itself.
+    /// Its own time limit, if any.
     pub(crate) timeout: Option<Duration>,
     pub(crate) hooks: RequestHooks,
-    /// As it was written, for the functions that are called; null when there are none.
+    /// The request as written, for functions. Null if there are none.
     pub(crate) written: Value,
 }
 
-/// Whether a request takes place.
+/// Whether a request is sent.
 #[derive(Clone, Debug)]
 pub(crate) enum Guard {
     Condition(Condition),
@@ -66,11 +66,11 @@ pub(crate) enum Guard {
 /// Functions around a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestHooks {
-    /// They may change it.
+    /// Functions that may change it.
     pub(crate) before: Vec<FunctionName>,
-    /// They see the answer.
+    /// Functions that get the answer.
     pub(crate) after: Vec<FunctionName>,
-    /// They hear that there is none.
+    /// Functions that are told that there is no answer.
     pub(crate) on_error: Vec<FunctionName>,
 }
 
@@ -89,9 +89,9 @@ pub(crate) enum Body {
     Nothing,
     Text(Template),
     Json(JsonTemplate),
-    /// As HTML forms send it.
+    /// As sent by HTML forms.
     Form(Vec<(String, JsonTemplate)>),
-    /// As HTML forms with files send it.
+    /// As sent by HTML forms with files.
     Multipart(Vec<Field>),
 }
 
@@ -100,7 +100,7 @@ pub(crate) enum Body {
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) content: Content,
-    /// Its media type, when the file says it.
+    /// Its media type, if the file sets it.
     pub(crate) content_type: Option<Template>,
 }
 
@@ -124,7 +124,7 @@ impl Request {
 }
 
 impl Body {
-    /// The bytes for one user, and their media type where it follows from the kind.
+    /// The bytes for one user, and their media type if it follows from the kind.
     pub(crate) fn for_user(&self, variables: &Variables) -> (Vec<u8>, Option<Cow<'static, str>>) {
         match self {
             Self::Nothing => (Vec::new(), None),

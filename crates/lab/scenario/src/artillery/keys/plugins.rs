@@ -1,4 +1,4 @@
-//! The keys of `config.plugins`, and of what may stand in `config` itself: checks and the Apdex score.
+//! The keys of `config.plugins`, and of plugins that may be in `config` itself: checks and the Apdex score.
 
 use super::DURATION;
 use crate::document::{Key, Kind, Rule, Shape};

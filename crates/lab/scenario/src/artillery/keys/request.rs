@@ -1,4 +1,4 @@
-//! The keys of requests, and of what is read from answers.
+//! The keys of requests, and of captures from answers.
 
 use super::{AFTER_RESPONSE, BEFORE_REQUEST, HEADERS};
 use crate::document::{Key, Kind, Rule, Shape};
@@ -75,7 +75,7 @@ pub(in super::super) static MATCH: Shape = Shape {
     rules: ONE_SOURCE,
 };
 
-/// The keys of what takes a part of an answer, with what it is for and what `strict` means there.
+/// The keys of a capture or match, with its purpose and the meaning of `strict`.
 const fn part_keys(purpose: Key, strict: &'static str) -> [Key; 12] {
     [
         JSON,

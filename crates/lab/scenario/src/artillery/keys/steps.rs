@@ -1,4 +1,4 @@
-//! The steps of flows: a map of which one key names the step, and others belong to it.
+//! The steps of flows: a map in which one key names the step, and others belong to it.
 
 use super::{
     DURATION, FIXED_DURATION, HEADERS, NO_PROXY, SUBPROTOCOLS,
@@ -10,7 +10,7 @@ use crate::document::{Key, Kind, Rule, Shape};
 /// The steps that are requests, by their methods.
 pub(in super::super) const METHODS: &[&str] = &["get", "post", "put", "patch", "delete", "head", "options"];
 
-/// The engine is the one that is meant where none is named, which a schema does not know.
+/// The engine is the default one, which a schema cannot know.
 pub(super) static STEP: Shape = Shape {
     name: "step",
     about: "One step.",

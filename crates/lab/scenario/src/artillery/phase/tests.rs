@@ -97,7 +97,7 @@ fn closed_phases_hold_a_number_of_users() {
     let stop = check(Kind::Users(7), &[(0, 7), (9, 7), (10, 0)]);
     assert_eq!(stop, SECS(10));
     check(Kind::RampingUsers(0, 10), &[(0, 0), (5, 5), (9, 9)]);
-    // The last user of a ramp down to nobody begins nothing at its end.
+    // The last user of a ramp down to zero begins nothing at its end.
     assert_eq!(check(Kind::RampingUsers(10, 0), &[(0, 10), (5, 5)]), SECS(10));
     assert!(
         phase(10, Kind::Users(0))

@@ -1,4 +1,4 @@
-//! What stands between `{{` and `}}`: a variable with a path into it, or one of a few functions.
+//! The text between `{{` and `}}`: a variable with a path into it, or one of a few functions.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use plimsoll_load::nearest::nearest;
 
 use crate::artillery::variables::Variables;
 
-/// Why a template cannot be read.
+/// Why a template cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TemplateError {
     /// `{{` without its end.
@@ -24,15 +24,15 @@ pub(crate) enum TemplateError {
         /// As it was written.
         text: String,
     },
-    /// A function that does not exist.
+    /// An unknown function.
     #[error("`{name}` is no function; {}", known(nearest))]
     Function {
         /// As it was written.
         name: String,
-        /// The one that was meant, perhaps.
+        /// A similar name, if there is one.
         nearest: Option<String>,
     },
-    /// Arguments that the function does not take.
+    /// Arguments that the function does not accept.
     #[error("`{text}` has wrong arguments; expected for example {example}")]
     Arguments {
         /// The call as it was written.
@@ -52,7 +52,7 @@ fn known(nearest: &Option<String>) -> String {
 /// One expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
-    /// A variable, and the way into it.
+    /// A variable, and the path into it.
     Variable { name: Box<str>, path: Vec<Key> },
     /// `$env.NAME` and `$processEnvironment.NAME`.
     Environment(Box<str>),
@@ -62,7 +62,7 @@ pub(super) enum Expression {
     RandomString { length: usize },
 }
 
-/// A step on the way into a value.
+/// A step of a path into a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Key {
     Name(Box<str>),
@@ -119,7 +119,7 @@ impl Expression {
     pub(super) fn value(&self, variables: &Variables) -> Value {
         match self {
             Self::Variable { name, path } => {
-                // A name may itself have dots, as those that come from a table do.
+                // A name may itself have dots, for example from a table.
                 let found = variables.get(name).and_then(|value| {
                     path.iter().try_fold(value, |value, key| match key {
                         Key::Name(name) => value.get(&**name),
@@ -141,7 +141,7 @@ impl Expression {
     }
 }
 
-/// The name at the front, and what follows it.
+/// The name at the front, and the rest.
 fn word(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|c: char| !(c.is_alphanumeric() || "_$-".contains(c)))
@@ -149,7 +149,7 @@ fn word(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// `.name`, `[0]` or `['name']`, and what follows.
+/// `.name`, `[0]` or `['name']`, and the rest.
 fn step(text: &str) -> Option<(Key, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         let (name, behind) = word(rest)?;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{Template, TemplateError};
 use crate::artillery::variables::Variables;
 
-/// A value that is made anew for each user.
+/// A value that is computed for each user.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum JsonTemplate {
     /// The same for all.
@@ -55,7 +55,7 @@ impl JsonTemplate {
         })
     }
 
-    /// The value when it is the same for all users.
+    /// The value, if it is constant.
     pub(crate) fn constant(&self) -> Option<&Value> {
         match self {
             Self::Constant(value) => Some(value),

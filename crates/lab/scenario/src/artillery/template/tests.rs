@@ -1,4 +1,4 @@
-//! What templates become, and what is said about bad ones.
+//! The results of templates, and the errors for invalid ones.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! From what a file says about a WebSocket to the open connection.
+//! From a file's WebSocket settings to the open connection.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
@@ -20,25 +20,25 @@ use crate::artillery::{
     variables::{Variables, text_of},
 };
 
-/// The largest message that is taken: far beyond what a load test exchanges, and little enough that a mistake of a
-/// server does not take the machine down. A larger one ends the connection with code 1009.
+/// The largest accepted message: far beyond what a load test exchanges, and small enough that a server's mistake does
+/// not take the machine down. A larger one ends the connection with code 1009.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// What holds for the WebSockets of all users.
 #[derive(Clone, Debug)]
 pub(crate) struct Opening {
-    /// Where they lead, when a scenario does not say it.
+    /// The default URL of a scenario.
     pub(crate) target: Template,
     /// The configuration's headers and sub-protocols.
     pub(crate) common: Connect,
     pub(crate) dialer: Arc<Dialer>,
     pub(crate) tls: Arc<Tls>,
-    /// From before the name is looked up until the upgrade is accepted.
+    /// From before the look-up of the name until the upgrade is accepted.
     pub(crate) deadline: Duration,
 }
 
 impl Opening {
-    /// Connects for one user; bytes are added to `traffic`.
+    /// Connects for one user. Bytes are added to `traffic`.
     pub(crate) async fn open(
         &self,
         own: Option<&Connect>,
@@ -49,8 +49,7 @@ impl Opening {
         Ok(connect(&options, traffic).await?)
     }
 
-    /// As a function of the processor wants it: it gets target, sub-protocols and headers of the configuration, and may
-    /// change them.
+    /// Lets a function of the processor change the target, sub-protocols and headers of the configuration.
     pub(crate) async fn adapt(
         &self,
         function: &FunctionName,
@@ -146,7 +145,7 @@ impl Connect {
     }
 }
 
-/// A URL with `http` leads to the same server with `ws`, as in npm's `ws`.
+/// Replaces `http` by `ws` in a URL, like npm's `ws`.
 fn as_websocket(url: &str) -> String {
     match url.split_once("://") {
         Some(("http", rest)) => format!("ws://{rest}"),

@@ -16,20 +16,20 @@ const INBOX: Capacity = Capacity {
     n_bytes: 1 << 20,
 };
 
-/// A message for a step that waits.
+/// A message for a waiting step.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) at: Instant,
     pub(super) body: Box<[u8]>,
 }
 
-/// Counts and times messages, and gives them to whoever wants them.
+/// Counts and times messages, and dispatches them.
 #[derive(Debug)]
 pub(super) struct Reception {
     metrics: Metrics,
     recorder: Recorder,
     trips: RoundTrips,
-    /// For the step that waits, as many as it still wants; further ones belong to the inbox.
+    /// Messages for the waiting step, at most as many as it still needs. Further ones go to the inbox.
     arrivals: VecDeque<Arrival>,
     n_wanted: usize,
     inbox: Option<Inbox<Box<[u8]>>>,
@@ -71,7 +71,7 @@ impl Reception {
         }
     }
 
-    /// A message was sent that nobody waits for an answer to.
+    /// Records a sent message without an expected answer.
     pub(super) fn sent(&mut self, payload: &[u8], at: Instant) {
         if !self.trips.sent(payload, at) {
             self.recorder.count(self.metrics.untimed, 1);
@@ -89,12 +89,12 @@ impl Reception {
         self.want(0);
     }
 
-    /// The next of those that are for the step.
+    /// The next message for the step.
     pub(super) fn next(&mut self) -> Option<Arrival> {
         self.arrivals.pop_front()
     }
 
-    /// Where messages wait that nobody has asked for.
+    /// The inbox of messages that no step has taken.
     pub(super) fn inbox(&mut self) -> Option<&mut Inbox<Box<[u8]>>> {
         self.inbox.as_mut()
     }

@@ -1,7 +1,7 @@
-//! Round trips of messages that come back as they were sent: what an echo server does, and a room that the sender is in.
+//! Round trips of messages that return unchanged: from an echo server, or in a room that the sender is in.
 //!
-//! A step that only sends waits for nothing, so nothing says which message would be its answer. The same message coming
-//! back does, whatever else arrives between.
+//! A step that only sends has no answer to wait for. The return of the message itself ends its round trip, whatever
+//! else arrives in between.
 
 use std::{
     collections::VecDeque,
@@ -11,7 +11,8 @@ use std::{
 
 use rustc_hash::FxHasher;
 
-/// Messages under way that can be timed. Reason: 24 KiB; ten seconds of a user that sends a hundred per second.
+/// The most messages in flight that can be timed. Reason: 24 KiB; ten seconds of a user that sends a hundred per
+/// second.
 const MOST_UNDER_WAY: usize = 1_024;
 
 /// Messages that may still come back, the oldest first.
@@ -21,7 +22,7 @@ pub(super) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// A message goes out. False when too many are under way; then this one is not timed.
+    /// Records a sent message. Returns false if too many are in flight; then it is not timed.
     pub(super) fn sent(&mut self, payload: &[u8], at: Instant) -> bool {
         let has_room = self.under_way.len() < MOST_UNDER_WAY;
         if has_room {
@@ -30,7 +31,7 @@ impl RoundTrips {
         has_room
     }
 
-    /// A message came in: how long it took, when it is one of those.
+    /// Records a received message. Returns its round-trip time if it is one of those sent.
     pub(super) fn received(&mut self, payload: &[u8], at: Instant) -> Option<Duration> {
         if self.under_way.is_empty() {
             return None;
@@ -45,7 +46,7 @@ impl RoundTrips {
     }
 }
 
-/// Different messages have the same one in 2^64 at best, which no run comes near to.
+/// The fingerprint of a message. Different messages have equal ones with a probability of 2^-64, which is negligible.
 fn fingerprint(payload: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(payload);

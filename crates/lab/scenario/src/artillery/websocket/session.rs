@@ -25,21 +25,21 @@ use crate::artillery::{
     variables::Variables,
 };
 
-/// How long the server may take to say Close when a user is done. Reason: an answer to the last message comes before
-/// it, and an overloaded server is slow; one that never says Close holds up nobody but this user.
+/// How long the server may take to send its Close when a user is done. Reason: an answer to the last message comes
+/// before it, and an overloaded server is slow; one that never sends it holds up only this user.
 const CLOSING_TIME: Duration = Duration::from_secs(10);
 
 /// One user's WebSocket.
 #[derive(Debug)]
 pub(crate) struct Session {
     connection: Connection,
-    /// Nothing more will be received: a step that had what it waited for leaves that to the next one.
+    /// Set when nothing more will be received. A step that already has its messages leaves the error to the next one.
     ending: Option<ReceiveError>,
     reception: Reception,
     metrics: Metrics,
     recorder: Recorder,
     traffic: Rc<Traffic>,
-    /// How long answers may take when a step does not say it.
+    /// The default time limit of answers.
     timeout: Duration,
 }
 
@@ -75,7 +75,7 @@ impl Session {
         })
     }
 
-    /// Sends a message and waits until the socket has taken it. What comes back is timed by itself.
+    /// Sends a message and waits until the socket has taken it. Its return is timed separately.
     pub(crate) async fn send(&mut self, payload: &str) -> Result<(), Failure> {
         self.connection.queue(Opcode::Text, payload.as_bytes())?;
         self.reception.sent(payload.as_bytes(), Instant::now());
@@ -89,7 +89,7 @@ impl Session {
         answers: &Answers,
         variables: &mut Variables,
     ) -> Result<(), Failure> {
-        // What is here already answers something else.
+        // Messages that have already arrived answer something else.
         self.read_what_is_there().await?;
         self.connection.queue(Opcode::Text, payload.as_bytes())?;
         let sent = Instant::now();
@@ -105,7 +105,7 @@ impl Session {
         self.next_messages(answers, None, variables).await
     }
 
-    /// Takes messages that match from the inbox as they are there or arrive.
+    /// Takes matching messages from the inbox as they arrive.
     pub(crate) async fn receive(
         &mut self,
         answers: &Answers,
@@ -128,7 +128,7 @@ impl Session {
         Ok(())
     }
 
-    /// Reads for so long; fails when the server ends the connection meanwhile.
+    /// Reads for this long. Fails if the server ends the connection meanwhile.
     pub(crate) async fn idle(&mut self, time: Duration) -> Result<(), Failure> {
         let deadline = tokio::time::Instant::now() + time;
         match self.read_until(deadline, |_| None::<()>).await {
@@ -182,7 +182,7 @@ impl Session {
         tokio::time::Instant::now() + answers.timeout.unwrap_or(self.timeout)
     }
 
-    /// Writes what is queued, and reads meanwhile: a server that waits for us to read may not read itself.
+    /// Writes queued bytes, and reads at the same time, because a server may not read until its own messages are read.
     async fn flush(&mut self) -> Result<(), Failure> {
         let flushed = poll_fn(|cx| {
             if let Poll::Ready(flushed) = self.connection.poll_flush(cx) {
@@ -216,7 +216,7 @@ impl Session {
         .await
     }
 
-    /// Reads until `done` gives something.
+    /// Reads until `done` returns a value.
     async fn read_until<T>(
         &mut self,
         deadline: tokio::time::Instant,
@@ -231,7 +231,7 @@ impl Session {
                 match self.poll_read(cx) {
                     Poll::Ready(Ok(())) => {}
                     Poll::Ready(Err(error)) => {
-                        // What came together with the end is there all the same.
+                        // Messages that arrived together with the end still count.
                         let last = done(&mut self.reception);
                         return Poll::Ready(last.ok_or(Ended::Over(error)));
                     }
@@ -271,7 +271,7 @@ fn count(traffic: &Traffic, metrics: Metrics, recorder: &Recorder) {
 }
 
 impl Wanted {
-    /// Checks a message and takes from it what is wanted.
+    /// Checks a message and captures values from it.
     fn apply(&self, body: &[u8], variables: &mut Variables) -> Result<(), MismatchError> {
         let answer = Answer::new(body, None);
         if !has_all(&self.matches, &answer, variables) {

@@ -1,7 +1,7 @@
-//! All WebSockets of one user: the first one, and those that a scenario opens besides under names (not in Artillery).
+//! All WebSockets of one user: the first one, and further ones that a scenario opens under names (not in Artillery).
 //!
-//! Whatever a step does on one of them, the others are read meanwhile, so that each message is counted and timed when it
-//! arrives, and a server that closes is noticed.
+//! While a step uses one of them, the others are read, so that each message is counted and timed when it arrives, and a
+//! close by the server is noticed.
 
 use std::{
     future::{Future, poll_fn},
@@ -25,20 +25,19 @@ pub(crate) struct Sessions {
 pub(crate) const FIRST: usize = 0;
 
 impl Sessions {
-    /// Puts a connection into its place, and gives the one that was there.
+    /// Puts a connection into its place, and returns the previous one.
     pub(crate) fn put(&mut self, place: usize, session: Session) -> Option<Session> {
         if place >= self.places.len() {
-            // Exactly: a vector that grows by itself has room for four, and most users have one.
+            // Exactly, because a vector that grows by itself has room for four, and most users have one.
             self.places.reserve_exact(place + 1 - self.places.len());
             self.places.resize_with(place + 1, || None);
         }
         self.places[place].replace(session)
     }
 
-    /// Does a step on one connection.
+    /// Runs a step on one connection.
     ///
-    /// # Errors
-    /// What the step fails with, or the end of any connection.
+    /// # Errors The error of the step, or the end of any connection.
     pub(crate) async fn perform(
         &mut self,
         place: usize,
@@ -59,10 +58,9 @@ impl Sessions {
         .await
     }
 
-    /// Waits for so long.
+    /// Waits for this long.
     ///
-    /// # Errors
-    /// The end of any connection.
+    /// # Errors The end of any connection.
     pub(crate) async fn idle(&mut self, time: Duration) -> Result<(), Failure> {
         match self.places.iter().position(Option::is_some) {
             Some(place) => {
@@ -76,10 +74,9 @@ impl Sessions {
         }
     }
 
-    /// Reads all of them while something else goes on.
+    /// Reads all connections while `work` runs.
     ///
-    /// # Errors
-    /// The end of any connection.
+    /// # Errors The end of any connection.
     pub(crate) async fn during<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Failure> {
         let mut all: Vec<_> = self.places.iter_mut().flatten().collect();
         let mut work = pin!(work);
@@ -106,7 +103,7 @@ impl Sessions {
     }
 }
 
-/// Reads what is there.
+/// Reads the messages that have arrived.
 fn read_all(sessions: &mut [&mut Session], cx: &mut Context<'_>) -> Result<(), Failure> {
     for session in sessions {
         while let Poll::Ready(read) = session.poll_read(cx) {

@@ -1,5 +1,5 @@
-//! Files with one mistake each, made of a file without any: values of a wrong type, keys that are unknown, refused,
-//! missing or too many.
+//! Files with one mistake each, made from a valid file: values of a wrong type, keys that are unknown, refused, missing
+//! or too many.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::document::{Kind, Rule, Shape};
 
-/// Values of each type, of which a kind that takes not everything refuses some.
+/// Values of each type. Every kind that does not accept everything refuses some.
 const STRANGERS: [&str; 6] = [
     "{\"nonsense\": []}",
     "[{}]",
@@ -17,7 +17,7 @@ const STRANGERS: [&str; 6] = [
     "0.37",
 ];
 
-/// What was made of files.
+/// The mutated files.
 #[derive(Debug, Default)]
 pub(super) struct Mutants {
     /// What the mistake is, and the file with it.
@@ -28,7 +28,7 @@ pub(super) struct Mutants {
 }
 
 impl Mutants {
-    /// Adds the mutants of a file, but for those of keys that were seen before.
+    /// Adds the mutants of a file, except for keys that were seen before.
     pub(super) fn add(&mut self, kind: &Kind, whole: Value) {
         self.whole = whole;
         self.walk(kind, "");
@@ -152,7 +152,7 @@ impl Mutants {
     }
 }
 
-/// Whether the value is of a type that the kind takes.
+/// Whether the kind accepts the value's type.
 fn takes(kind: &Kind, value: &Value) -> bool {
     match kind {
         Kind::Any | Kind::Ignored(_) => true,

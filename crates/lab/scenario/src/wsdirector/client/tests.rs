@@ -1,4 +1,4 @@
-//! What a client does by itself while its steps wait, in virtual time.
+//! Automatic messages of a client while its steps wait, in virtual time.
 
 use std::net::SocketAddr;
 
@@ -16,8 +16,8 @@ use tokio::{
 use super::*;
 use crate::{document::Document, wsdirector::Scenario};
 
-/// A server that answers heartbeats, and drops a client of which it hears nothing for as long as Phoenix waits. Gives
-/// when it heard what.
+/// A server that answers heartbeats, and drops a client that was silent for as long as Phoenix waits. Returns when it
+/// received what.
 async fn serve(listener: TcpListener) -> Vec<(Duration, String)> {
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut head = Vec::new();
@@ -59,7 +59,7 @@ async fn serve(listener: TcpListener) -> Vec<(Duration, String)> {
     }
 }
 
-/// The steps of one client, and what a server hears of it.
+/// Runs the steps of one client. Returns the messages that a server received.
 async fn heard(protocol: &str, actions: &str) -> Vec<(Duration, String)> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
@@ -98,7 +98,7 @@ async fn phoenix_hears_of_its_clients_twice_a_minute() {
 
 #[tokio::test(start_paused = true)]
 async fn replies_to_heartbeats_are_for_no_step() {
-    // The server sends everything back: what the step waits for comes behind the reply to a heartbeat.
+    // The server sends everything back: the awaited message comes after the reply to a heartbeat.
     let heard = heard(
         "phoenix",
         "[sleep: {time: 45}, send: {data: hi}, receive: {data: hi, ordered: true}]",

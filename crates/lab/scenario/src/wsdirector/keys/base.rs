@@ -1,4 +1,4 @@
-//! What all clients may do, and what those do that speak no protocol.
+//! The steps of all clients, and those of clients without a protocol.
 
 use super::{EXPRESSION, SECONDS};
 use crate::document::{Key, Kind, Rule, Shape};
