@@ -41,7 +41,8 @@ pub struct Dialer {
 impl Dialer {
     /// The address of `host` (without brackets).
     ///
-    /// # Errors The host has no address, or is forbidden.
+    /// # Errors
+    /// The host has no address, or is forbidden.
     pub async fn locate(&self, host: &str, port: u16) -> Result<SocketAddr, DialError> {
         let literal: Option<IpAddr> = host.parse().ok();
         if literal.is_none() && self.blocked_hosts.iter().any(|pattern| pattern.matches(host)) {
@@ -64,7 +65,8 @@ impl Dialer {
 
     /// Connects. Adds the connection's bytes to `traffic`.
     ///
-    /// # Errors [`DialError::Connect`]; there is one attempt.
+    /// # Errors
+    /// [`DialError::Connect`]; there is one attempt.
     pub async fn connect(
         &self,
         address: SocketAddr,

@@ -79,7 +79,8 @@ struct Pair {
 impl Tls {
     /// Checks the options. The system's authorities are not read yet.
     ///
-    /// # Errors No connection could be made with these options.
+    /// # Errors
+    /// No connection could be made with these options.
     pub fn new(options: TlsOptions) -> Result<Self, TlsError> {
         let offer = Offer {
             versions: options.versions.offered()?,
@@ -106,7 +107,8 @@ impl Tls {
 
     /// Performs the handshake with `host`, a name or an IP address without brackets.
     ///
-    /// # Errors [`HandshakeError`]; the connection cannot be used any more.
+    /// # Errors
+    /// [`HandshakeError`]; the connection cannot be used any more.
     pub async fn connect<S>(
         &self,
         host: &str,

@@ -14,7 +14,8 @@ pub(crate) fn deflate(text: &str) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// # Errors The bytes are not compressed text, or the text is longer than 64 MiB.
+/// # Errors
+/// The bytes are not compressed text, or the text is longer than 64 MiB.
 pub(crate) fn inflate(deflated: &[u8]) -> io::Result<String> {
     let mut text = String::new();
     let n_bytes = ZlibDecoder::new(deflated)

@@ -38,8 +38,8 @@ pub struct History {
 impl History {
     /// Opens the history in `folder`, and creates the folder and the database if necessary.
     ///
-    /// # Errors They cannot be created, or the file is damaged, belongs to another program, or was written by a newer
-    /// version.
+    /// # Errors
+    /// They cannot be created, or the file is damaged, belongs to another program, or was written by a newer version.
     pub fn open(folder: &Path) -> Result<Self, HistoryError> {
         fs::create_dir_all(folder).map_err(|error| HistoryError::Folder {
             folder: folder.to_owned(),
@@ -58,7 +58,8 @@ impl History {
 
     /// Opens an existing history. Returns `None` if there is none.
     ///
-    /// # Errors As for [`open`](Self::open).
+    /// # Errors
+    /// As for [`open`](Self::open).
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, HistoryError> {
         let path = folder.join(DATABASE);
         match path.try_exists() {
@@ -70,7 +71,8 @@ impl History {
 
     /// Saves a run with its tags and the text of its summary.
     ///
-    /// # Errors A run with this id exists, or the database cannot be written.
+    /// # Errors
+    /// A run with this id exists, or the database cannot be written.
     pub fn save(&mut self, run: &Run, document: &str) -> Result<(), HistoryError> {
         let deflated = document::deflate(document).map_err(|error| self.damaged(&error))?;
         self.change(|transaction| {
@@ -98,7 +100,8 @@ impl History {
 
     /// The runs that match a filter, newest first.
     ///
-    /// # Errors The database cannot be read.
+    /// # Errors
+    /// The database cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Run>, HistoryError> {
         let query = format!(
             "SELECT {COLUMNS} FROM runs
@@ -127,7 +130,8 @@ impl History {
 
     /// The values to filter by.
     ///
-    /// # Errors The database cannot be read.
+    /// # Errors
+    /// The database cannot be read.
     pub fn choices(&self) -> Result<Choices, HistoryError> {
         self.read(|connection| {
             let all = |query| -> rusqlite::Result<Vec<String>> {
@@ -148,7 +152,8 @@ impl History {
     /// The runs that a reference names: a single run for `latest`, `latest~N`, an id or its beginning; for a tag all
     /// runs with it, newest first. A tag takes precedence over the beginning of an id.
     ///
-    /// # Errors There is no such run, or several ids have this beginning.
+    /// # Errors
+    /// There is no such run, or several ids have this beginning.
     pub fn find(&self, reference: &str) -> Result<Vec<Run>, HistoryError> {
         let unknown = || HistoryError::Unknown {
             reference: reference.to_owned(),
@@ -198,7 +203,8 @@ impl History {
 
     /// The text of a run's summary, by its full id.
     ///
-    /// # Errors There is no such run, or the text is damaged.
+    /// # Errors
+    /// There is no such run, or the text is damaged.
     pub fn document(&self, id: &str) -> Result<String, HistoryError> {
         let deflated: Option<Vec<u8>> = self.read(|connection| {
             connection
@@ -216,7 +222,8 @@ impl History {
     /// Adds tags to a run and removes others, by its full id. Adding a tag that it has, or removing one that it lacks,
     /// changes nothing.
     ///
-    /// # Errors The database cannot be written.
+    /// # Errors
+    /// The database cannot be written.
     pub fn tag(&mut self, id: &str, added: &[String], removed: &[String]) -> Result<(), HistoryError> {
         self.change(|transaction| {
             for tag in added {
@@ -231,7 +238,8 @@ impl History {
 
     /// Sets the note of a run, by its full id. An empty text removes the note.
     ///
-    /// # Errors The database cannot be written.
+    /// # Errors
+    /// The database cannot be written.
     pub fn note(&mut self, id: &str, text: &str) -> Result<(), HistoryError> {
         let note = (!text.is_empty()).then_some(text);
         self.change(|transaction| {
@@ -242,7 +250,8 @@ impl History {
 
     /// Removes runs, by their full ids: all or none.
     ///
-    /// # Errors The database cannot be written.
+    /// # Errors
+    /// The database cannot be written.
     pub fn remove(&mut self, ids: &[String]) -> Result<(), HistoryError> {
         self.change(|transaction| {
             for id in ids {

@@ -21,7 +21,8 @@ pub struct NoTag(String);
 
 /// Checks a tag. It must not look like another kind of reference.
 ///
-/// # Errors The text is not a valid tag.
+/// # Errors
+/// The text is not a valid tag.
 pub fn check_tag(text: &str) -> Result<(), NoTag> {
     let n_characters = text.chars().count();
     let is_allowed = |character: char| character.is_alphanumeric() || MARKS.contains(character);

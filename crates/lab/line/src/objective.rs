@@ -115,7 +115,8 @@ pub struct Samples<'a> {
 impl Objective {
     /// Parses an objective on one of these metrics.
     ///
-    /// # Errors The text is invalid, or the metric or aggregation does not exist.
+    /// # Errors
+    /// The text is invalid, or the metric or aggregation does not exist.
     pub fn parse(text: &str, registry: &Registry) -> Result<Self, ObjectiveError> {
         let (metric, expression) = split(text)?;
         let name = metric.split('{').next().unwrap_or(metric).trim();
@@ -151,7 +152,8 @@ impl Objective {
 
     /// Turns a threshold into an objective.
     ///
-    /// # Errors As for [`Self::parse`].
+    /// # Errors
+    /// As for [`Self::parse`].
     pub fn of_threshold(metric: &str, rule: &Rule, registry: &Registry) -> Result<Self, ObjectiveError> {
         Self::parse(&format!("{metric} {}", rule.expression), registry)
     }

@@ -270,8 +270,8 @@ impl Search {
     }
 }
 
-/// Ends that are further apart than this factor are halved on a logarithmic scale: after a start far too high, the order of
-/// magnitude is found first.
+/// Ends that are further apart than this factor are halved on a logarithmic scale: after a start far too high, the
+/// order of magnitude is found first.
 const FAR: u64 = 4;
 
 /// The load to try between two that are at least 2 apart.

@@ -81,7 +81,8 @@ struct Shared {
 impl Page {
     /// Listens on `address`, `host:port` of this machine, and serves the page from now on.
     ///
-    /// # Errors The address is not a loopback address, or is in use.
+    /// # Errors
+    /// The address is not a loopback address, or is in use.
     pub fn serve(
         address: &str,
         subject: Subject,

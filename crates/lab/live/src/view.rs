@@ -26,7 +26,8 @@ pub trait Orders: Send {
     fn end(&self);
     /// Pauses the run, or resumes a paused one.
     ///
-    /// # Errors Why the run cannot be paused, for people.
+    /// # Errors
+    /// Why the run cannot be paused, for people.
     fn pause_or_resume(&self) -> Result<(), String>;
     /// What was ordered, by whomever.
     fn mood(&self) -> Mood;
@@ -51,7 +52,8 @@ pub struct View {
 impl View {
     /// Shows the board from now on.
     ///
-    /// # Errors The system provides no thread.
+    /// # Errors
+    /// The system provides no thread.
     pub fn start(
         board: Arc<Mutex<Board>>,
         keys: Keys,

@@ -109,7 +109,8 @@ impl Histogram {
     /// The samples after `earlier`, an older state of this histogram. Their number, sum and percentiles have full
     /// precision; minimum and maximum are known within 0.1 % only.
     ///
-    /// # Panics `earlier` is not such a state.
+    /// # Panics
+    /// `earlier` is not such a state.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut later = self.clone();

@@ -193,8 +193,9 @@ fn register_expected_responses(plan: &Plan, registry: &mut Registry) {
 /// `observe` is called about once per second and should return quickly. All planned virtual users are created before
 /// the first one starts, and setup runs between the two. Pass `&mut ()` for a run without setup and teardown.
 ///
-/// # Errors Workers or virtual users cannot be created, or a threshold names an unknown metric. Failing iterations are
-/// results, not errors.
+/// # Errors
+/// Workers or virtual users cannot be created, or a threshold names an unknown metric. Failing iterations are results,
+/// not errors.
 pub async fn run(
     config: RunConfig,
     registry: Registry,

@@ -74,7 +74,8 @@ struct Watched {
 impl Thresholds {
     /// Checks the rules against the existing metrics, and registers their sub-metrics.
     ///
-    /// # Errors A metric does not exist, or has no such aggregation.
+    /// # Errors
+    /// A metric does not exist, or has no such aggregation.
     pub fn new(rules: &Rules, registry: &mut Registry) -> Result<Self, ThresholdError> {
         let mut watched = Vec::new();
         for (name, rules) in rules {

@@ -130,7 +130,8 @@ pub trait VuFactory: Send + Sync {
     /// Creates the user `vu` on the worker where it will stay: before the run starts, or during it when an executor
     /// needs more.
     ///
-    /// # Errors The reason, for people. The run then does not start, or continues without the user.
+    /// # Errors
+    /// The reason, for people. The run then does not start, or continues without the user.
     fn create(&self, vu: VuId) -> Result<Box<dyn Vu>, String>;
 }
 

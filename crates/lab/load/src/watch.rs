@@ -54,7 +54,8 @@ enum Local {
 impl Watch {
     /// Finds the target at `place`. `None` for a page of metrics, which cannot be sampled at a given moment.
     ///
-    /// # Errors There is no such target.
+    /// # Errors
+    /// There is no such target.
     pub fn attach(place: &Place) -> Result<Option<Self>, WatchError> {
         let local = match place {
             Place::Process(pid) => Local::Tree(ProcessTree::attach(Root::Process(*pid))?),
@@ -67,7 +68,8 @@ impl Watch {
 
     /// Takes a sample, in a few milliseconds.
     ///
-    /// # Errors [`WatchError::Ended`] if the target of the watch is gone.
+    /// # Errors
+    /// [`WatchError::Ended`] if the target of the watch is gone.
     pub fn sample(&mut self) -> Result<Sample, WatchError> {
         match &mut self.0 {
             Local::Tree(tree) => tree.sample(),

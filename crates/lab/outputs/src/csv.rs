@@ -1,5 +1,5 @@
-//! Every sample as a line of comma-separated values (RFC 4180; docs/reference/outputs.md, `csv`): a column for each system
-//! tag, one for all other tags, and one for metadata.
+//! Every sample as a line of comma-separated values (RFC 4180; docs/reference/outputs.md, `csv`): a column for each
+//! system tag, one for all other tags, and one for metadata.
 
 use std::{
     collections::BTreeSet,

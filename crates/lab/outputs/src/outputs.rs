@@ -52,7 +52,8 @@ enum Output {
 impl Outputs {
     /// Parses the values of `--out`, each `name` or `name=argument`, and the outputs' environment variables.
     ///
-    /// # Errors An output does not exist, or its argument is invalid.
+    /// # Errors
+    /// An output does not exist, or its argument is invalid.
     pub fn parse(args: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Self, OutputError> {
         let chosen = args.iter().map(|arg| Output::parse(arg, Settings(env)));
         let outputs = Self {
@@ -74,7 +75,8 @@ impl Outputs {
 
     /// Opens files and starts a thread for each output. `stdout` is for an output that writes to `-`.
     ///
-    /// # Errors A file cannot be created, or the system provides no thread.
+    /// # Errors
+    /// A file cannot be created, or the system provides no thread.
     pub fn start(self, plan: &Plan, stdout: Box<dyn Write + Send>) -> Result<Running, OutputError> {
         let mut stdout = Some(stdout);
         let mut running = Running::default();

@@ -97,8 +97,8 @@ impl Settings<'_> {
         Ok(self.read(names, &expected, read)?.unwrap_or_default())
     }
 
-    /// Pairs as headers of a request, with values that `decode` is applied to. An error does not show the values, of which
-    /// some are secrets as a rule.
+    /// Pairs as headers of a request, with values that `decode` is applied to. An error does not show the values, of
+    /// which some are secrets as a rule.
     pub(crate) fn headers(
         &self,
         names: &[&str],

@@ -1,5 +1,5 @@
-//! Artillery's reports: figures under its names for each ten seconds and for the whole run, in the layouts of its second
-//! and first versions, and as the JSON of its second one (docs/reference/artillery.md, Figures).
+//! Artillery's reports: figures under its names for each ten seconds and for the whole run, in the layouts of its
+//! second and first versions, and as the JSON of its second one (docs/reference/artillery.md, Figures).
 
 use std::{
     collections::BTreeMap,

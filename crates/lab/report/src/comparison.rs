@@ -70,7 +70,8 @@ pub struct NoRuns;
 impl Comparison {
     /// Compares the runs of two sides. `tolerance` is the least change that matters, usually [`TOLERANCE`].
     ///
-    /// # Errors A side has no runs.
+    /// # Errors
+    /// A side has no runs.
     pub fn new(baseline: &[&Summary], candidate: &[&Summary], tolerance: f64) -> Result<Self, NoRuns> {
         let side = |runs: &[&Summary]| Side::new(runs).ok_or(NoRuns);
         let (of_baseline, of_candidate) = (side(baseline)?, side(candidate)?);

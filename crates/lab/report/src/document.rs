@@ -7,7 +7,8 @@ use serde_json::{Serializer, ser::Formatter};
 
 /// `value` as JSON.
 ///
-/// # Errors A part of it has no form in JSON, such as a map whose keys are not texts.
+/// # Errors
+/// A part of it has no form in JSON, such as a map whose keys are not texts.
 pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Lines::default()))?;

@@ -88,7 +88,8 @@ impl Course<'_> {
 
 /// The line through these pairs of load and value.
 ///
-/// # Errors The reason why there is none.
+/// # Errors
+/// The reason why there is none.
 pub fn fit(of: &str, against: &str, points: &[(f64, f64)]) -> Result<Fit, NoFit> {
     let no_fit = |reason: String| NoFit {
         of: of.to_owned(),

@@ -33,8 +33,8 @@ pub const MAX_INTERVALS: usize = 512;
 /// Bins of [`Series::Trend`]'s `heat` per doubling: each is 9 % wide.
 pub const HEAT_BINS_PER_OCTAVE: u32 = 8;
 
-/// What happened when. The i-th entry of every list is the interval from i·`interval_seconds` on, since the start of the
-/// first virtual user. The last interval ends with the run.
+/// What happened when. The i-th entry of every list is the interval from i·`interval_seconds` on, since the start of
+/// the first virtual user. The last interval ends with the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeline {
     /// Length of an interval: 1, 2, 4, 8 …

@@ -42,7 +42,8 @@ impl Document {
     ///
     /// A duplicate key or an unknown tag is not an error yet: such mistakes are reported by [`Self::finish`].
     ///
-    /// # Errors The text is not YAML, or exceeds a [`Limit`].
+    /// # Errors
+    /// The text is not YAML, or exceeds a [`Limit`].
     pub fn read(name: &str, text: &str) -> Result<Self, Mistakes> {
         let (mut tags, mut mistakes) = (BTreeMap::new(), Vec::new());
         match parse::parse(text, &mut tags, &mut mistakes) {
@@ -69,7 +70,8 @@ impl Document {
         &self.name
     }
 
-    /// # Errors All mistakes of the document, in the order of their positions.
+    /// # Errors
+    /// All mistakes of the document, in the order of their positions.
     pub fn finish(&self) -> Result<(), Mistakes> {
         let mut mistakes = self.mistakes.take();
         let tags = self.tags.take().into_iter();

@@ -28,7 +28,8 @@ pub enum ListenError {
 
 /// Listens on `address`, `host:port` of this machine. Accepting does not block.
 ///
-/// # Errors The address is not a loopback address, or is in use.
+/// # Errors
+/// The address is not a loopback address, or is in use.
 pub fn listen(address: &str) -> Result<TcpListener, ListenError> {
     let listener = TcpListener::bind(loopback(address)?.as_slice()).map_err(ListenError::Listen)?;
     listener.set_nonblocking(true).map_err(ListenError::Listen)?;
@@ -46,7 +47,8 @@ fn loopback(address: &str) -> Result<Vec<SocketAddr>, ListenError> {
 
 /// A secret that cannot be guessed: 32 hexadecimal digits.
 ///
-/// # Errors The system has no random numbers.
+/// # Errors
+/// The system has no random numbers.
 pub fn secret() -> io::Result<String> {
     let mut random = [0; SECRET_BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;

@@ -33,7 +33,8 @@ pub struct NoCertificate {
 
 /// The authorities of a text in PEM: all of its certificates. Other blocks, such as a key, are skipped.
 ///
-/// # Errors There is no certificate, or one cannot be read.
+/// # Errors
+/// There is no certificate, or one cannot be read.
 pub fn authorities_in(pem: &[u8]) -> Result<RootCertStore, NoCertificate> {
     let wrong = |reason: String| NoCertificate { reason };
     let mut authorities = RootCertStore::empty();
@@ -52,7 +53,8 @@ pub fn authorities_in(pem: &[u8]) -> Result<RootCertStore, NoCertificate> {
 
 /// The system's certificate authorities.
 ///
-/// # Errors The system has none.
+/// # Errors
+/// The system has none.
 pub fn system_authorities() -> Result<RootCertStore, NoAuthorities> {
     let found = rustls_native_certs::load_native_certs();
     let mut authorities = RootCertStore::empty();

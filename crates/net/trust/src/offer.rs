@@ -32,7 +32,8 @@ impl Default for Offer {
 impl Offer {
     /// Settings for servers whose certificate one of these authorities has signed.
     ///
-    /// # Errors A version has no cipher suite, or there is no version.
+    /// # Errors
+    /// A version has no cipher suite, or there is no version.
     pub fn believing(
         &self,
         authorities: RootCertStore,
@@ -42,7 +43,8 @@ impl Offer {
 
     /// Settings for servers whose certificates are not verified.
     ///
-    /// # Errors As for [`Self::believing`].
+    /// # Errors
+    /// As for [`Self::believing`].
     pub fn believing_anybody(&self) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, rustls::Error> {
         let builder = self.builder()?;
         let verifier = Arc::new(AnyCertificate(Arc::clone(builder.crypto_provider())));

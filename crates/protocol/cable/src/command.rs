@@ -170,7 +170,8 @@ impl<'a> Command<'a> {
     /// Unknown fields are ignored, because extensions of the protocol add some. Only the command that needs a field
     /// checks its type, so that an unknown extension cannot end the connection.
     ///
-    /// # Errors See [`CommandError`]; [`CommandError::is_fatal`] says whether the connection can go on.
+    /// # Errors
+    /// See [`CommandError`]; [`CommandError::is_fatal`] says whether the connection can go on.
     pub fn parse(frame: &'a [u8]) -> Result<Self, CommandError> {
         let envelope = Envelope::parse(frame)?;
         match envelope.command.as_deref().unwrap_or_default() {

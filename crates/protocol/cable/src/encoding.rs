@@ -90,7 +90,8 @@ impl Encoding {
 
     /// Encodes `command`, a JSON text from one of the functions `encode_…` of [`command`](crate::command).
     ///
-    /// # Errors [`EncodeError`]. JSON never fails, and neither do `subscribe`, `unsubscribe` and `message`.
+    /// # Errors
+    /// [`EncodeError`]. JSON never fails, and neither do `subscribe`, `unsubscribe` and `message`.
     pub fn encode_command(self, command: &str) -> Result<Cow<'_, [u8]>, EncodeError> {
         Ok(match self {
             Self::Json => Cow::Borrowed(command.as_bytes()),
@@ -102,7 +103,8 @@ impl Encoding {
     /// The JSON text of a server's message, for [`Reply::parse`](crate::reply::Reply::parse). Its memory is bounded by
     /// the message: the text has at most ten times as many bytes.
     ///
-    /// # Errors [`DecodeError`]. JSON text is not checked here.
+    /// # Errors
+    /// [`DecodeError`]. JSON text is not checked here.
     pub fn reply_json(self, content: Content<'_>) -> Result<Cow<'_, str>, DecodeError> {
         match (self, content) {
             (Self::Json, Content::Text(text)) => Ok(Cow::Borrowed(text)),

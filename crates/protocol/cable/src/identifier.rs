@@ -26,7 +26,8 @@ pub enum EncodeError {
 /// The identifier of a subscription to `channel`. `params` is the text of a JSON object; its parameter `channel` is
 /// replaced.
 ///
-/// # Errors `params` is not an object, or is nested too deeply.
+/// # Errors
+/// `params` is not an object, or is nested too deeply.
 pub fn encode_identifier(channel: &str, params: &str) -> Result<String, EncodeError> {
     encode_with("channel", channel, params)
 }
@@ -34,7 +35,8 @@ pub fn encode_identifier(channel: &str, params: &str) -> Result<String, EncodeEr
 /// The data of `perform`: the fields of `data` and the action's name. `data` is the text of a JSON object; its field
 /// `action` is replaced.
 ///
-/// # Errors As for [`encode_identifier`].
+/// # Errors
+/// As for [`encode_identifier`].
 pub fn encode_action(action: &str, data: &str) -> Result<String, EncodeError> {
     encode_with("action", action, data)
 }

@@ -42,7 +42,8 @@ impl Verifier {
 
     /// Returns the signed name. The signature is compared in constant time.
     ///
-    /// # Errors See [`SignedNameError`].
+    /// # Errors
+    /// See [`SignedNameError`].
     pub fn verify(&self, signed: &str) -> Result<String, SignedNameError> {
         // URL-safe base64 may contain `--`; hex digits may not.
         let (name, signature) = signed.rsplit_once("--").ok_or(SignedNameError::Malformed)?;

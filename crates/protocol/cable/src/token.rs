@@ -65,7 +65,8 @@ struct Claims {
 impl Keys<'_> {
     /// The identifiers in a token that is valid at `now`.
     ///
-    /// # Errors See [`TokenError`].
+    /// # Errors
+    /// See [`TokenError`].
     pub fn verify(&self, token: &str, now: SystemTime) -> Result<String, TokenError> {
         let header = jsonwebtoken::decode_header(token).map_err(invalid)?;
         // A token with a critical extension that is not understood must be refused (RFC 7515 §4.1.11). None is

@@ -52,7 +52,8 @@ impl Decoder {
     /// After an event, call again with `&mut input[consumed..]`, even if that is empty, until there is no event: the
     /// last call also frees the memory of a message that came in pieces. Do not pass consumed bytes again.
     ///
-    /// # Errors The peer broke the protocol; see [`DecodeError`].
+    /// # Errors
+    /// The peer broke the protocol; see [`DecodeError`].
     pub fn decode<'a>(
         &'a mut self,
         config: &Config,

@@ -29,7 +29,8 @@ pub(crate) struct Encryption {
 impl Server {
     /// The server of a URL. Payloads longer than `max_payload_bytes` are dropped, with a line in the log.
     ///
-    /// # Errors The URL asks for encryption, and `tls` names files that cannot be used.
+    /// # Errors
+    /// The URL asks for encryption, and `tls` names files that cannot be used.
     pub fn new(target: Target, tls: &TlsSettings, max_payload_bytes: usize) -> Result<Self, TlsError> {
         let encryption = match &target.tls_name {
             Some(name) => Some(Encryption {

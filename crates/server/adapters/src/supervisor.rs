@@ -20,7 +20,8 @@ pub(crate) type Stop = watch::Receiver<bool>;
 pub(crate) trait Session: Send {
     /// Connects, reports that to `link`, and works until it is told to stop.
     ///
-    /// # Errors The connection could not be made or was lost.
+    /// # Errors
+    /// The connection could not be made or was lost.
     fn run(
         &mut self,
         link: &mut Link,

@@ -266,7 +266,8 @@ impl<C, T> Hub<C, T> {
 
     /// Puts a frame into one session's outbox; the caller flushes it.
     ///
-    /// # Errors See [`Outbox::push`]. A session that no longer exists counts as sealed.
+    /// # Errors
+    /// See [`Outbox::push`]. A session that no longer exists counts as sealed.
     pub fn push(&mut self, id: SessionId, frame: Frame) -> Result<(), PushError> {
         match self.sessions.get_mut(id.index()) {
             Some(session) if session.serial() == id.serial() => session.push(frame, self.max_held_bytes),

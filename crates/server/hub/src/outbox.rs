@@ -70,9 +70,10 @@ impl Outbox {
 
     /// Appends a frame.
     ///
-    /// # Errors [`PushError::Sealed`] after [`Outbox::seal`]. [`PushError::Full`] if the connection is known to be full
-    /// and the session would occupy more than `max_held_bytes` (an empty outbox always takes a single frame), or if
-    /// more than a gigabyte would be pending.
+    /// # Errors
+    /// [`PushError::Sealed`] after [`Outbox::seal`]. [`PushError::Full`] if the connection is known to be full and the
+    /// session would occupy more than `max_held_bytes` (an empty outbox always takes a single frame), or if more than a
+    /// gigabyte would be pending.
     pub fn push(&mut self, frame: Frame, max_held_bytes: usize) -> Result<(), PushError> {
         if self.is_sealed {
             return Err(PushError::Sealed);
@@ -220,7 +221,8 @@ impl Outbox {
     /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if the connection is full. At the end it is called without
     /// slices: a connection that buffers bytes itself (TLS) flushes them then, or returns `WouldBlock`.
     ///
-    /// # Errors Any other error of `write`. The connection is then lost.
+    /// # Errors
+    /// Any other error of `write`. The connection is then lost.
     pub fn flush(
         &mut self,
         mut write: impl FnMut(&[IoSlice<'_>]) -> std::io::Result<usize>,

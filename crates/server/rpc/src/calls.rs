@@ -22,7 +22,8 @@ pub(crate) struct Calls {
 impl Calls {
     /// Makes one call for a session, with an encoded request, and translates the reply.
     ///
-    /// # Errors The reason for people. It is in the journal already.
+    /// # Errors
+    /// The reason for people. It is in the journal already.
     pub(crate) async fn call<R: Reply, T>(
         &self,
         origin: Origin<'_>,

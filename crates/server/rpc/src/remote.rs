@@ -83,7 +83,8 @@ pub struct Remote {
 impl Remote {
     /// Starts the thread. It connects at the first call, because the application may start later.
     ///
-    /// # Errors The thread or its runtime cannot be started, or the options cannot be used.
+    /// # Errors
+    /// The thread or its runtime cannot be started, or the options cannot be used.
     pub fn start(options: &Options, registry: &Registry) -> Result<Self, StartError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -123,7 +124,8 @@ impl Remote {
 
     /// Makes a call for a session of the shard with this number.
     ///
-    /// # Errors The reason. It is logged already.
+    /// # Errors
+    /// The reason. It is logged already.
     async fn call<R: Reply, T: Send + 'static>(
         &self,
         shard: usize,

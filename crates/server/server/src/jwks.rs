@@ -109,8 +109,9 @@ impl Jwks {
     /// Opens the keys at `location`. They are read again every `interval`, and when a token names an unknown key.
     /// `dependency` is up as soon as there are keys, and stays up during an outage of the provider.
     ///
-    /// # Errors The file cannot be read or is not a set of keys, which is a mistake in the settings. Keys from the
-    /// network are first read by [`Renewal::run`], which retries until it succeeds.
+    /// # Errors
+    /// The file cannot be read or is not a set of keys, which is a mistake in the settings. Keys from the network are
+    /// first read by [`Renewal::run`], which retries until it succeeds.
     pub async fn open(
         location: Location,
         interval: Duration,

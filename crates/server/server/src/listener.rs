@@ -58,7 +58,8 @@ impl Listeners {
     /// Binds `n_shards` sockets on every address of `host` (`localhost` may have two: browsers try both). Port 0 picks
     /// a free port, the same one for all sockets.
     ///
-    /// # Errors See [`BindError`]. An address family that the system lacks is skipped if another one works.
+    /// # Errors
+    /// See [`BindError`]. An address family that the system lacks is skipped if another one works.
     pub fn bind(host: &str, port: u16, n_shards: usize) -> Result<Self, BindError> {
         let resolved = (host, port)
             .to_socket_addrs()

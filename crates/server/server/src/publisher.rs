@@ -98,7 +98,8 @@ impl Publisher {
     /// Publishes a backend's payload of up to [`MAX_BROADCAST_BYTES`]. When this returns, all shards have it, and every
     /// listening session gets it before its connection ends.
     ///
-    /// # Errors See [`AcceptError`].
+    /// # Errors
+    /// See [`AcceptError`].
     pub async fn accept(&self, payload: &[u8]) -> Result<(), AcceptError> {
         let _pass = self.intake.enter().ok_or(AcceptError::Stopping)?;
         let broadcast = broadcast::parse(payload).inspect_err(|_| self.metrics.failed.increment())?;

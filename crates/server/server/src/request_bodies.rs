@@ -69,7 +69,8 @@ impl RequestBody {
     /// Appends received bytes. Memory is allocated in steps as bytes arrive, whatever length was announced, and never
     /// for more than `max_bytes` bytes.
     ///
-    /// # Errors [`NoRoom`]; the body cannot be used after that.
+    /// # Errors
+    /// [`NoRoom`]; the body cannot be used after that.
     pub(crate) fn extend(&mut self, data: &[u8], max_bytes: usize) -> Result<(), NoRoom> {
         let needed = self.bytes.len() + data.len();
         if needed > self.bytes.capacity() {

@@ -45,7 +45,8 @@ type Sockets = Vec<(Purpose, TcpListener)>;
 ///
 /// `application` is called with the publisher for the application's broadcasts.
 ///
-/// # Errors A shard's thread or runtime cannot be started.
+/// # Errors
+/// A shard's thread or runtime cannot be started.
 pub async fn run(
     config: Config,
     ports: Ports,

@@ -29,7 +29,8 @@ pub(crate) struct Stream {
 impl Stream {
     /// A stream on an accepted socket. With `tls`, returns after the handshake.
     ///
-    /// # Errors The peer left, or does not speak TLS. It has got its alert then.
+    /// # Errors
+    /// The peer left, or does not speak TLS. It has got its alert then.
     pub(crate) async fn accept(socket: TcpStream, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
         let tls = tls.map(TlsSession::new).transpose()?;
         let stream = Self {

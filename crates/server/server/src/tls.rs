@@ -44,14 +44,16 @@ impl Tls {
     /// seconds: a change counts once two checks in a row see the same contents, so that files which are replaced one
     /// after the other are not paired with each other's predecessor.
     ///
-    /// # Errors See [`CertificateError`]. Each change is reported once, and the old certificate stays in use.
+    /// # Errors
+    /// See [`CertificateError`]. Each change is reported once, and the old certificate stays in use.
     pub fn look_for_change(&self) -> Result<bool, CertificateError> {
         self.certificate.look_for_change()
     }
 
     /// Reads both files now, changed or not.
     ///
-    /// # Errors See [`CertificateError`]; the old certificate stays in use.
+    /// # Errors
+    /// See [`CertificateError`]; the old certificate stays in use.
     pub fn reload(&self) -> Result<(), CertificateError> {
         self.certificate.reload()
     }

@@ -48,8 +48,9 @@ impl Registry {
     /// Creates a cell of a counter. A second call with the same name creates another cell; the metric is the sum of all
     /// cells.
     ///
-    /// # Panics This and the other methods panic if the name is in use for another kind of metric. That is a bug of the
-    /// program, which shows at its start.
+    /// # Panics
+    /// This and the other methods panic if the name is in use for another kind of metric. That is a bug of the program,
+    /// which shows at its start.
     pub fn counter(&self, name: &'static str, help: &'static str) -> Counter {
         self.labelled_counter(name, help, &[])
     }

@@ -32,8 +32,8 @@ const MAX_INBOX_BYTES: usize = 16 << 20;
 pub struct Options {
     /// The options of the WebSocket. Its deadline covers the welcome, too.
     pub websocket: websocket::Options,
-    /// How many messages wait in the inbox; when one more arrives, or they have more than 16 MiB, the oldest is dropped and
-    /// counted in [`Counters::n_dropped`]. Default 1,000.
+    /// How many messages wait in the inbox; when one more arrives, or they have more than 16 MiB, the oldest is dropped
+    /// and counted in [`Counters::n_dropped`]. Default 1,000.
     pub inbox_capacity: usize,
 }
 
@@ -188,7 +188,8 @@ impl Client {
     /// The oldest message that has arrived, or will within `limit`, and that `matches`. Older messages that do not
     /// match are consumed. A message in the inbox is found even if `limit` is zero or the connection is over.
     ///
-    /// # Errors None matched in time, or the connection is over.
+    /// # Errors
+    /// None matched in time, or the connection is over.
     pub async fn receive(
         &mut self,
         mut matches: impl FnMut(&str) -> bool,

@@ -44,7 +44,8 @@ pub struct MatcherError {
 impl Matcher {
     /// The condition for a JSON value: `null` matches any message, a string an equal string, an object its fields.
     ///
-    /// # Errors The text is another JSON value, or not JSON.
+    /// # Errors
+    /// The text is another JSON value, or not JSON.
     pub fn from_json(json: &str) -> Result<Self, MatcherError> {
         match serde_json::from_str(json) {
             Ok(Value::Null) => Ok(Self::Any),

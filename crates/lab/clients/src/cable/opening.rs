@@ -24,7 +24,8 @@ use crate::{
 /// Opens a WebSocket and waits for the welcome, all within the options' deadline. Returns the WebSocket's timings and
 /// how long the welcome took after them. Adds the connection's bytes to `traffic`.
 ///
-/// # Errors [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
+/// # Errors
+/// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
 pub async fn open(
     options: &Options,
     traffic: &Rc<Traffic>,
@@ -60,7 +61,8 @@ pub(super) async fn welcome(connection: &mut Connection, limit: Duration) -> Res
 /// Checks that the server writes its messages in the offered dialect. Servers that choose no sub-protocol use JSON, and
 /// only AnyCable Pro uses anything else.
 ///
-/// # Errors [`ConnectError::NotAgreed`].
+/// # Errors
+/// [`ConnectError::NotAgreed`].
 pub fn check_agreed(connection: &Connection, offered: Dialect) -> Result<(), ConnectError> {
     if Dialect::of(connection.protocol()).encoding == offered.encoding {
         return Ok(());

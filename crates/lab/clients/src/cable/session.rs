@@ -73,7 +73,8 @@ impl Session {
     /// Waits on an open WebSocket for the welcome, at most `limit`. `resumption` is the [`Self::resumption`] of an
     /// earlier session whose id was in the upgrade request; the positions of its subscriptions are taken over.
     ///
-    /// # Errors [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
+    /// # Errors
+    /// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
     pub async fn open(
         mut connection: Connection,
         limit: Duration,
@@ -119,7 +120,8 @@ impl Session {
     /// An existing or requested subscription is returned unchanged. It is requested again only after a wait for its
     /// answer timed out.
     ///
-    /// # Errors The connection is over.
+    /// # Errors
+    /// The connection is over.
     pub async fn subscribe(&self, identifier: &str) -> Result<Channel, Ending> {
         if let Some(channel) = self.channel(identifier)
             && !channel.state().is_overdue()

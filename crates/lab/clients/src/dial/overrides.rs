@@ -21,7 +21,8 @@ struct Entry {
 impl Overrides {
     /// Parses entries such as `("*.example.com", "127.0.0.1:8080")` and `("example.com:443", "127.0.0.1")`.
     ///
-    /// # Errors The first invalid entry.
+    /// # Errors
+    /// The first invalid entry.
     pub fn parse<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, RuleError> {
         let entries = entries.into_iter().map(|(from, to)| Entry::parse(from, to));
         let mut entries: Vec<_> = entries.collect::<Result<_, _>>()?;

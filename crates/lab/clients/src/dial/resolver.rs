@@ -85,7 +85,8 @@ impl Resolver {
 
     /// The address of a name.
     ///
-    /// # Errors The name has no address that the policy allows.
+    /// # Errors
+    /// The name has no address that the policy allows.
     pub(super) async fn resolve(&self, host: &str) -> Result<IpAddr, DialError> {
         if let Some(ip) = self.remembered(host) {
             return Ok(ip);

@@ -41,7 +41,8 @@ impl Counted {
 
     /// Reads bytes that have already arrived, without waiting. Makes a system call only if there may be some.
     ///
-    /// # Errors `WouldBlock` if there are none, and errors of the connection.
+    /// # Errors
+    /// `WouldBlock` if there are none, and errors of the connection.
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.stream.try_read(buffer)?;
         self.traffic.received.set(self.traffic.received.get() + n as u64);

@@ -33,8 +33,8 @@ pub struct Exchange {
     pub outcome: Result<Response, HttpError>,
 }
 
-/// The durations of the phases of an exchange (docs/protocols/k6.md, Request phases). A phase that failed lasted until the
-/// failure.
+/// The durations of the phases of an exchange (docs/protocols/k6.md, Request phases). A phase that failed lasted until
+/// the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timings {
     /// When the request asked for a connection.

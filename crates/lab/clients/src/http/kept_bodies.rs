@@ -57,7 +57,8 @@ impl KeptBodies {
 impl Share {
     /// Grows or shrinks the share to `n_bytes`.
     ///
-    /// # Errors [`HttpError::NoRoom`]; the share is unchanged.
+    /// # Errors
+    /// [`HttpError::NoRoom`]; the share is unchanged.
     pub(super) fn resize(&mut self, n_bytes: usize) -> Result<(), HttpError> {
         let Total { used, limit } = &*self.total.0;
         if n_bytes > self.n_bytes {

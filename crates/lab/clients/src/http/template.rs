@@ -40,7 +40,8 @@ impl Template {
     /// Resolves the host and encodes the head: the request, and the user and password of its URL. Redirects and digest
     /// authentication do not apply.
     ///
-    /// # Errors The URL cannot be requested, its host has no address, or a field cannot be sent.
+    /// # Errors
+    /// The URL cannot be requested, its host has no address, or a field cannot be sent.
     pub async fn prepare(
         request: &Request,
         version: Version,

@@ -48,7 +48,8 @@ impl Timings {
 
 /// Opens a WebSocket. Adds the connection's bytes to `traffic`.
 ///
-/// # Errors [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
+/// # Errors
+/// [`ConnectError`]; its [`cause`](ConnectError::cause) is what to count.
 pub async fn connect(
     options: &Options,
     traffic: &Rc<Traffic>,

@@ -1,9 +1,9 @@
 //! An open WebSocket.
 //!
-//! Two ways to read, one at a time: [`Connection::poll_receive`] into the buffer of the thread, so that
-//! ten thousand idle connections of one worker own no buffer; and [`Connection::next_message`] for users who
-//! do one thing after the other. Both answer pings and the server's Close by themselves; a caller who first has to hand on
-//! what came before that Close reads with [`Connection::poll_receive_unanswered`].
+//! Two ways to read, one at a time: [`Connection::poll_receive`] into the buffer of the thread, so that ten thousand
+//! idle connections of one worker own no buffer; and [`Connection::next_message`] for users who do one thing after the
+//! other. Both answer pings and the server's Close by themselves; a caller who first has to hand on what came before
+//! that Close reads with [`Connection::poll_receive_unanswered`].
 
 use std::{
     future::poll_fn,
@@ -101,7 +101,8 @@ impl Connection {
     }
 
     /// Reads once and hands each complete event to `on_event`, with the instant of the read. Pings have been answered
-    /// already. Ready after one read, whether or not it completed an event. `on_event` must read from no other connection.
+    /// already. Ready after one read, whether or not it completed an event. `on_event` must read from no other
+    /// connection.
     ///
     /// # Errors
     /// The connection is over; events that came before have been handed out, and the server has been told.
@@ -120,7 +121,8 @@ impl Connection {
     /// Like [`poll_receive`](Self::poll_receive), but does not tell the server about the ending: the caller may still
     /// send, and then calls [`answer_ending`](Self::answer_ending). It must not read again.
     ///
-    /// # Errors Nothing more will be received; earlier events have been passed on.
+    /// # Errors
+    /// Nothing more will be received; earlier events have been passed on.
     pub fn poll_receive_unanswered(
         &mut self,
         cx: &mut Context<'_>,
@@ -182,7 +184,8 @@ impl Connection {
 
     /// Sends one message and waits until the socket has taken all of it.
     ///
-    /// # Errors The connection is closing or broken.
+    /// # Errors
+    /// The connection is closing or broken.
     pub async fn send(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
         self.flush().await?;
         self.queue(opcode, payload)?;
@@ -200,7 +203,8 @@ impl Connection {
     /// Encodes one message without writing it; [`flush`](Self::flush) writes. For callers that must take the time
     /// between the two. Call it only when everything before has been flushed, because the queue is otherwise unbounded.
     ///
-    /// # Errors [`SendError::Closing`] after a Close frame was sent or received.
+    /// # Errors
+    /// [`SendError::Closing`] after a Close frame was sent or received.
     pub fn queue(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), SendError> {
         self.outgoing.queue_message(opcode, payload)
     }
@@ -242,14 +246,16 @@ impl Connection {
     /// Waits until the socket has taken all queued bytes. Dropping the future loses nothing: the next call of any
     /// method sends the rest.
     ///
-    /// # Errors The connection is broken.
+    /// # Errors
+    /// The connection is broken.
     pub async fn flush(&mut self) -> Result<(), SendError> {
         poll_fn(|cx| self.poll_flush(cx)).await
     }
 
     /// Writes as many queued bytes as the socket takes.
     ///
-    /// # Errors The connection is broken.
+    /// # Errors
+    /// The connection is broken.
     pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         self.poll_write_unsent(cx).map_err(SendError::from)
     }

@@ -50,7 +50,8 @@ pub(super) enum Event {
 impl Keys {
     /// Reads keys from now on.
     ///
-    /// # Errors There is no terminal, or this process may not change it, because the kernel would stop it.
+    /// # Errors
+    /// There is no terminal, or this process may not change it, because the kernel would stop it.
     pub fn open() -> Result<Self, NoTerminal> {
         let terminal = File::open("/dev/tty")?;
         if !is_ours(&terminal) {

@@ -54,7 +54,8 @@ const MAX_PRODUCT: i128 = i128::MAX / 8;
 impl Arrivals {
     /// `rate` iterations per `time_unit`; iteration `k` (from 0) starts at `k·time_unit/rate`, all before `duration`.
     ///
-    /// # Errors No iteration would start, or a number is far too large.
+    /// # Errors
+    /// No iteration would start, or a number is far too large.
     pub fn constant(rate: u64, time_unit: Duration, duration: Duration) -> Result<Self, ArrivalsError> {
         let stage = RateStage {
             duration,
@@ -65,7 +66,8 @@ impl Arrivals {
 
     /// From `start_rate` through `stages`; iteration `k` (from 0) starts when the area is `k + 1`.
     ///
-    /// # Errors As for [`Self::constant`].
+    /// # Errors
+    /// As for [`Self::constant`].
     pub fn ramping(
         start_rate: u64,
         time_unit: Duration,
@@ -77,7 +79,8 @@ impl Arrivals {
     /// This curve of rates with random arrivals: a Poisson process, whose gaps are exponential. The number of arrivals
     /// is random, too, and may be zero; its mean is the area under the curve. Equal seeds give equal arrivals.
     ///
-    /// # Errors [`ArrivalsError::TooLarge`] if more than 50 million are expected.
+    /// # Errors
+    /// [`ArrivalsError::TooLarge`] if more than 50 million are expected.
     pub fn at_random(self, seed: u64) -> Result<Self, ArrivalsError> {
         let end = self.ramps.last().map_or(0, Ramp::end_area);
         let poisson = Poisson::new(seed, self.iteration_area, end)?;

@@ -60,7 +60,8 @@ struct Ramp {
 impl RampingVus {
     /// A schedule that begins with `start_vus` and goes through `stages`; both graceful periods are 30 s.
     ///
-    /// # Errors No user would run, or a number is far too large.
+    /// # Errors
+    /// No user would run, or a number is far too large.
     pub fn new(start_vus: u32, stages: Vec<Stage>) -> Result<Self, ScheduleError> {
         let total = stages
             .iter()

@@ -11,7 +11,8 @@ pub struct Evidence {
     pub elapsed: Duration,
     /// CPU time of this whole process, all threads.
     pub cpu: Duration,
-    /// Share (0 to 1) of the period that the busiest worker spent in windows with at least [`BUSY_SHARE`](super::BUSY_SHARE).
+    /// Share (0 to 1) of the period that the busiest worker spent in windows with at least
+    /// [`BUSY_SHARE`](super::BUSY_SHARE).
     pub busy_time_share: f64,
     /// The busiest window of any worker, as a share (0 to 1) of one core.
     pub busiest_share: f64,

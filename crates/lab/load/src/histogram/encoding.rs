@@ -60,8 +60,9 @@ impl Histogram {
 
     /// Decodes the result of [`Self::encode`]. The histogram grows with further samples.
     ///
-    /// # Errors The text is invalid, or a histogram with other digits. Decoding takes at most a megabyte, whatever the
-    /// text says.
+    /// # Errors
+    /// The text is invalid, or a histogram with other digits. Decoding takes at most a megabyte, whatever the text
+    /// says.
     pub fn decode(text: &str) -> Result<Self, DecodeError> {
         let bytes = STANDARD.decode(text).map_err(|_| DecodeError::NotBase64)?;
         let (cookie, rest) = bytes.split_first_chunk().ok_or(DecodeError::NotAHistogram)?;

@@ -1,4 +1,5 @@
-//! k6's built-in metrics under their names (docs/protocols/k6.md, Metrics). Each protocol's client registers its own set.
+//! k6's built-in metrics under their names (docs/protocols/k6.md, Metrics). Each protocol's client registers its own
+//! set.
 
 use super::{Contains, CounterId, GaugeId, RateId, RegisterError, Registry, TrendId};
 
@@ -26,7 +27,8 @@ pub struct Execution {
 impl Execution {
     /// Registers the metrics.
     ///
-    /// # Errors A name is in use for another kind of metric. This applies to the other sets below, too.
+    /// # Errors
+    /// A name is in use for another kind of metric. This applies to the other sets below, too.
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         registry.rate("checks")?;
         Ok(Self {
@@ -54,7 +56,8 @@ pub struct Data {
 impl Data {
     /// Registers the metrics.
     ///
-    /// # Errors As for [`Execution::register`].
+    /// # Errors
+    /// As for [`Execution::register`].
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         Ok(Self {
             sent: registry.counter("data_sent", Contains::Data)?,
@@ -89,7 +92,8 @@ pub struct Http {
 impl Http {
     /// Registers the metrics.
     ///
-    /// # Errors As for [`Execution::register`].
+    /// # Errors
+    /// As for [`Execution::register`].
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         Ok(Self {
             reqs: registry.counter("http_reqs", Contains::Default)?,
@@ -125,7 +129,8 @@ pub struct WebSocket {
 impl WebSocket {
     /// Registers the metrics.
     ///
-    /// # Errors As for [`Execution::register`].
+    /// # Errors
+    /// As for [`Execution::register`].
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         Ok(Self {
             sessions: registry.counter("ws_sessions", Contains::Default)?,
@@ -152,7 +157,8 @@ pub struct Cable {
 impl Cable {
     /// Registers the metrics.
     ///
-    /// # Errors As for [`Execution::register`].
+    /// # Errors
+    /// As for [`Execution::register`].
     pub fn register(registry: &mut Registry) -> Result<Self, RegisterError> {
         Ok(Self {
             subscribe_duration: registry.trend("cable_subscribe_duration")?,

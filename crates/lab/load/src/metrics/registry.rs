@@ -137,7 +137,8 @@ impl Registry {
 
     /// A counter of plain numbers or bytes. A second call with the name returns the existing counter.
     ///
-    /// # Errors The name is invalid or in use for another kind of metric. This applies to the other kinds below, too.
+    /// # Errors
+    /// The name is invalid or in use for another kind of metric. This applies to the other kinds below, too.
     pub fn counter(&mut self, name: &str, contains: Contains) -> Result<CounterId, RegisterError> {
         self.register(name, Kind::Counter, contains).map(CounterId)
     }

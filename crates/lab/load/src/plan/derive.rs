@@ -9,7 +9,8 @@ use crate::executor::{Executor, GRACE, MAX_VUS, RampingVus, Stage};
 impl Plan {
     /// The plan of these options, which have all layers applied.
     ///
-    /// # Errors They contradict each other, or refer to something that does not exist.
+    /// # Errors
+    /// They contradict each other, or refer to something that does not exist.
     pub fn from_options(options: &Options) -> Result<Self, OptionsError> {
         refuse_segments(options)?;
         let defaults = Self::new(scenarios(options)?);

@@ -13,7 +13,8 @@ pub struct DurationError {
 
 /// Parses a duration.
 ///
-/// # Errors The text is not a duration, or exceeds the range of a clock (292 years).
+/// # Errors
+/// The text is not a duration, or exceeds the range of a clock (292 years).
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let ns = text
         .parse()

@@ -124,7 +124,8 @@ const OPTIONS: &[(&str, Form, &str)] = &[
 impl Options {
     /// Reads a layer that is an object: the script's `options`, or a configuration file.
     ///
-    /// # Errors An option is invalid. Unknown ones are not errors.
+    /// # Errors
+    /// An option is invalid. Unknown ones are not errors.
     pub fn from_json(value: &Value) -> Result<Read, OptionsError> {
         let values = value.as_object().ok_or_else(|| {
             OptionsError::new("options", format!("expected an object, found {}", found(value)))
@@ -141,7 +142,8 @@ impl Options {
 
     /// Reads the layer of `K6_*` variables.
     ///
-    /// # Errors A variable is invalid for its option.
+    /// # Errors
+    /// A variable is invalid for its option.
     pub fn from_env(variable: impl Fn(&str) -> Option<String>) -> Result<Self, OptionsError> {
         let mut options = Self::default();
         for &(key, _, name) in OPTIONS.iter().filter(|(_, _, name)| !name.is_empty()) {
@@ -156,7 +158,8 @@ impl Options {
 
     /// Sets an option; null removes it.
     ///
-    /// # Errors The option is invalid or does not exist.
+    /// # Errors
+    /// The option is invalid or does not exist.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), OptionsError> {
         let form = form_of(key).ok_or_else(|| OptionsError::new(key, "is not an option"))?;
         if value.is_null() {
@@ -170,7 +173,8 @@ impl Options {
 
     /// Sets an option from the text of a flag or a variable: lists with commas, `stages` as `10s:5,1m:20`.
     ///
-    /// # Errors As for [`Self::set`].
+    /// # Errors
+    /// As for [`Self::set`].
     pub fn set_text(&mut self, key: &str, text: &str) -> Result<(), OptionsError> {
         let form = form_of(key).ok_or_else(|| OptionsError::new(key, "is not an option"))?;
         let value = form

@@ -81,7 +81,8 @@ impl Control {
 
     /// Begins no more iterations until [`Self::resume`].
     ///
-    /// # Errors The plan cannot be paused.
+    /// # Errors
+    /// The plan cannot be paused.
     pub fn pause(&self) -> Result<(), ControlError> {
         if !self.is_controlled {
             return Err(ControlError::NotControlled);
@@ -97,7 +98,8 @@ impl Control {
 
     /// Sets the number of running and of existing virtual users. `None` leaves it unchanged.
     ///
-    /// # Errors The plan cannot be scaled, or the numbers contradict each other.
+    /// # Errors
+    /// The plan cannot be scaled, or the numbers contradict each other.
     pub fn scale(&self, vus: Option<u32>, max_vus: Option<u32>) -> Result<(), ControlError> {
         if !self.is_controlled {
             return Err(ControlError::NotControlled);

@@ -79,7 +79,8 @@ impl Steward {
         }
     }
 
-    /// Orders a user for a slot that still waits at `elapsed`, when there may be more users; then gives them all a moment.
+    /// Orders a user for a slot that still waits at `elapsed`, when there may be more users; then gives them all a
+    /// moment.
     async fn relieve(&self, slots: &Slots, elapsed: Duration) {
         let scene = self.scene();
         let is_overdue = slots

@@ -28,7 +28,8 @@ pub(super) struct Cgroup {
 impl Cgroup {
     /// The group with this path: as in `/proc/PID/cgroup`, or with the mount point of cgroup v2 before it.
     ///
-    /// # Errors There is no such group, or a required file is missing.
+    /// # Errors
+    /// There is no such group, or a required file is missing.
     pub(super) fn attach(path: &Path) -> Result<Self, WatchError> {
         let folder = if path.is_absolute() && path.is_dir() {
             path.to_owned()
@@ -91,7 +92,8 @@ impl Cgroup {
 
     /// A sample and the figures that only groups have.
     ///
-    /// # Errors As for [`Self::sample`].
+    /// # Errors
+    /// As for [`Self::sample`].
     pub(super) fn read(&self) -> Result<Reading, WatchError> {
         let mut reading = Reading::from(&self.sample()?);
         if let Some(bytes) = number(&self.text("memory.current")?) {

@@ -8,7 +8,8 @@ use super::{WatchError, choice::Choice, exposition::Exposition, figure::Reading,
 pub trait Fetch {
     /// The body of the page. Must end within seconds, and bound its size.
     ///
-    /// # Errors The reason, in words: `connection refused`, `it answered 404 Not Found`.
+    /// # Errors
+    /// The reason, in words: `connection refused`, `it answered 404 Not Found`.
     fn fetch(&mut self) -> Result<Vec<u8>, String>;
 }
 
@@ -26,7 +27,8 @@ pub(super) struct Endpoint {
 impl Endpoint {
     /// Prepares to fetch.
     ///
-    /// # Errors The URL can never be fetched.
+    /// # Errors
+    /// The URL can never be fetched.
     pub(super) fn attach(page: &Page, open: &OpenPage) -> Result<Self, WatchError> {
         let url = page.shown();
         match open(&page.url) {
@@ -41,7 +43,8 @@ impl Endpoint {
 
     /// Fetches the page.
     ///
-    /// # Errors The page is unavailable, or has no wanted series. It may have some later.
+    /// # Errors
+    /// The page is unavailable, or has no wanted series. It may have some later.
     pub(super) fn read(&mut self) -> Result<Reading, WatchError> {
         let fetched = self.page.fetch();
         let taken_at = Instant::now();

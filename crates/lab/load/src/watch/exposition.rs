@@ -59,8 +59,9 @@ const SHOWN_CHARS: usize = 60;
 impl<'a> Exposition<'a> {
     /// Parses a page.
     ///
-    /// # Errors A line is invalid. As in Prometheus, the whole page is refused, because missing lines would look like
-    /// removed metrics.
+    /// # Errors
+    /// A line is invalid. As in Prometheus, the whole page is refused, because missing lines would look like removed
+    /// metrics.
     pub(super) fn parse(page: &'a str) -> Result<Self, ParseError> {
         let mut exposition = Self::default();
         for (idx, line) in page.lines().enumerate() {

@@ -76,7 +76,8 @@ pub enum SamplingError {
 impl Sampling {
     /// Finds all targets and takes one sample of each. `open` is for their pages of metrics.
     ///
-    /// # Errors A target does not exist, or there are too many.
+    /// # Errors
+    /// A target does not exist, or there are too many.
     pub fn attach(targets: &[Target], open: &OpenPage) -> Result<Self, SamplingError> {
         if targets.len() > MAX_TARGETS {
             return Err(SamplingError::TooMany { n: targets.len() });

@@ -47,7 +47,8 @@ impl ProcessTree {
     /// Finds the current processes of `root`. A port stands for every process that holds its listening socket (several
     /// with a pre-forking server or `SO_REUSEPORT`).
     ///
-    /// # Errors There is no such process or listener.
+    /// # Errors
+    /// There is no such process or listener.
     pub(super) fn attach(root: Root) -> Result<Self, WatchError> {
         let pids = match root {
             Root::Process(pid) => vec![pid],
@@ -90,7 +91,8 @@ impl ProcessTree {
     /// Samples the tree. Reads one small file per process of the machine and two per process of the tree, a few
     /// milliseconds in all: call it at most a few times per second.
     ///
-    /// # Errors [`WatchError::Ended`] if no process of the initial tree is left.
+    /// # Errors
+    /// [`WatchError::Ended`] if no process of the initial tree is left.
     pub(super) fn sample(&mut self) -> Result<Sample, WatchError> {
         let all = process::all()?;
         let tree = process::tree(&self.roots, &all);
@@ -126,7 +128,8 @@ impl ProcessTree {
 
     /// A sample and the slower figures, which are not in every reading.
     ///
-    /// # Errors As for [`Self::sample`].
+    /// # Errors
+    /// As for [`Self::sample`].
     pub(super) fn read(&mut self) -> Result<Reading, WatchError> {
         let mut reading = Reading::from(&self.sample()?);
         let live = &self.live;

@@ -136,7 +136,8 @@ impl Metric {
     /// All samples of a trend, with the sum, minimum and maximum of its distribution. `None` for other metrics, and
     /// without a histogram.
     ///
-    /// # Errors The histogram is invalid.
+    /// # Errors
+    /// The histogram is invalid.
     pub fn samples(&self) -> Result<Option<Histogram>, DecodeError> {
         let (Values::Trend(distribution), Some(text)) = (&self.values, &self.histogram) else {
             return Ok(None);

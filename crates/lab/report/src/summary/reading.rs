@@ -81,8 +81,9 @@ struct Versioned {
 impl Summary {
     /// Reads the output of `--format json` and `--report FILE.json`. Its [`Breakdown`](super::Breakdown) is empty.
     ///
-    /// # Errors The text is empty, truncated, of another version, or not a summary. The error's text begins with a
-    /// verb, so that the file's name can precede it.
+    /// # Errors
+    /// The text is empty, truncated, of another version, or not a summary. The error's text begins with a verb, so that
+    /// the file's name can precede it.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         if text.trim_ascii().is_empty() {
             return Err(ReadError::Empty);

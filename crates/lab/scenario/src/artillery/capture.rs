@@ -149,7 +149,8 @@ fn are_alike(found: &Value, wanted: &Value) -> bool {
 
 /// Sets variables from an answer, all of them or none.
 ///
-/// # Errors A required part is missing.
+/// # Errors
+/// A required part is missing.
 pub(crate) fn take(
     captures: &[Capture],
     answer: &Answer<'_>,

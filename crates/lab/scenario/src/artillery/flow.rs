@@ -210,7 +210,8 @@ impl Bounds {
     /// Parses a number of iterations, or `from-to`; `None` means forever. The first iteration of a range has the first
     /// number, and the last one that before the second, as in Artillery.
     ///
-    /// # Errors The value is neither.
+    /// # Errors
+    /// The value is neither.
     pub(crate) fn read(value: &Value) -> Result<Option<Self>, ()> {
         match value {
             // As in Artillery, where the number 0 means no count.
@@ -222,7 +223,8 @@ impl Bounds {
 
     /// Parses the value of a template, where 0 means no iteration, and an empty one is not a number.
     ///
-    /// # Errors The value is neither.
+    /// # Errors
+    /// The value is neither.
     pub(crate) fn rendered(value: &Value) -> Result<Option<Self>, ()> {
         let to = match value {
             Value::Number(number) => number.as_i64().ok_or(())?,

@@ -132,7 +132,8 @@ impl Phase {
 
     /// The times at which users arrive, since the start of the phase. `None` without arrivals, and for a closed model.
     ///
-    /// # Errors The numbers are too large for a schedule.
+    /// # Errors
+    /// The numbers are too large for a schedule.
     pub fn arrivals(&self) -> Result<Option<Arrivals>, ArrivalsError> {
         // A second for each unit of a rate, so that its millionths are whole numbers.
         let unit = Duration::from_secs(PER_UNIT);
@@ -161,7 +162,8 @@ impl Phase {
 
     /// The phase as a scenario of the engine that begins at `start`, with users that may run until `limit`.
     ///
-    /// # Errors The numbers are too large for a schedule.
+    /// # Errors
+    /// The numbers are too large for a schedule.
     pub fn scenario(
         &self,
         position: usize,

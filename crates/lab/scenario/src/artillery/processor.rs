@@ -27,7 +27,8 @@ pub trait Processor: fmt::Debug + Send + Sync {
 
     /// The module, evaluated anew for users of this thread, who share its state like users of one worker of Artillery.
     ///
-    /// # Errors The reason, for people.
+    /// # Errors
+    /// The reason, for people.
     fn instance(&self) -> Result<Rc<dyn Instance>, String>;
 }
 
@@ -129,7 +130,8 @@ pub struct Returned {
 
 /// The instance of this thread, shared by its users while any of them exists.
 ///
-/// # Errors The reason, for people.
+/// # Errors
+/// The reason, for people.
 pub(crate) fn of_thread(processor: &Arc<dyn Processor>) -> Result<Rc<dyn Instance>, String> {
     type Latest = (sync::Weak<dyn Processor>, rc::Weak<dyn Instance>);
     thread_local! {

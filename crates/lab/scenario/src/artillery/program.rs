@@ -124,7 +124,8 @@ impl Program {
 
     /// The functions of the processor for users of this thread. `None` if no scenario calls any.
     ///
-    /// # Errors The reason, for people.
+    /// # Errors
+    /// The reason, for people.
     pub(crate) fn instance(&self) -> Result<Option<Rc<dyn Instance>>, String> {
         let stages = [&self.before, &self.after].into_iter().flatten();
         let mut all = self.scenarios.iter().chain(stages);

@@ -67,7 +67,8 @@ impl Test {
 
     /// The plan of arrivals.
     ///
-    /// # Errors A phase is too large for a schedule.
+    /// # Errors
+    /// A phase is too large for a schedule.
     pub fn plan(&self) -> Result<Plan, PhaseError> {
         let limit = self.max_duration.unwrap_or(FOR_EVER);
         let (mut scenarios, mut start) = (Vec::new(), Duration::ZERO);

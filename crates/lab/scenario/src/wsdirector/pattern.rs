@@ -43,7 +43,8 @@ impl fmt::Display for Difference {
 impl Pattern {
     /// Compares a JSON value with the expected one.
     ///
-    /// # Errors The first difference.
+    /// # Errors
+    /// The first difference.
     pub(super) fn compare(&self, found: &Value) -> Result<(), Difference> {
         match self {
             Self::Any => Ok(()),

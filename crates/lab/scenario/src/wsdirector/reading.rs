@@ -20,7 +20,8 @@ const CLIENT: &str = "client";
 impl Scenario {
     /// Reads a scenario. `scale` is the value of `:scale` in its expressions.
     ///
-    /// # Errors All its mistakes.
+    /// # Errors
+    /// All its mistakes.
     pub fn read(document: &Document, scale: u32) -> Result<Self, Mistakes> {
         let root = document.root();
         let groups = groups(&root, scale);

@@ -10,7 +10,8 @@ const EXPECTED: &str = "expected <%= ENV[\"NAME\"] %>, <%= ENV[\"NAME\"] || \"de
 /// The text with values in place of its `<%= … %>`; `variable` looks up the environment. Comments (`<%# … %>`) are
 /// removed, and `<%%` becomes `<%`.
 ///
-/// # Errors Any other tag, and unset variables without a default.
+/// # Errors
+/// Any other tag, and unset variables without a default.
 pub fn fill_in(
     name: &str,
     text: &str,

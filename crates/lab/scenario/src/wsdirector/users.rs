@@ -101,7 +101,8 @@ struct Tally {
 impl Users {
     /// Prepares the clients of a scenario, and resolves the server's addresses.
     ///
-    /// # Errors [`UsersError`].
+    /// # Errors
+    /// [`UsersError`].
     pub async fn new(scenario: Scenario, connect: &Connect) -> Result<Self, UsersError> {
         let mut options = Vec::new();
         let base = target(&connect.url, "")?;

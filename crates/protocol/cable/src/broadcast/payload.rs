@@ -68,7 +68,8 @@ const MAX_SHOWN: usize = 40;
 /// A batch is all or nothing: with one bad element nothing is published, so that a backend can repeat the request.
 /// (AnyCable publishes up to the first bad element.)
 ///
-/// # Errors See [`BroadcastError`].
+/// # Errors
+/// See [`BroadcastError`].
 pub fn parse(body: &[u8]) -> Result<Broadcast, BroadcastError> {
     let is_list = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     if !is_list {

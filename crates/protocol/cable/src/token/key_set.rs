@@ -47,7 +47,8 @@ impl KeySet {
     /// Parses a set. Keys that cannot verify tokens are skipped (RFC 7517 §5): those for encryption, of other types,
     /// and secrets, which do not belong in a public set.
     ///
-    /// # Errors See [`KeySetError`].
+    /// # Errors
+    /// See [`KeySetError`].
     pub fn parse(json: &[u8]) -> Result<Self, KeySetError> {
         signature::install();
         let Document { keys } = serde_json::from_slice(json)?;

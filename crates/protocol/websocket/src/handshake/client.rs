@@ -112,7 +112,8 @@ impl Handshake {
     /// Reads the answer at the front of `bytes`. Returns the accepted parameters and the length of the head, after
     /// which the first frames may follow; `None` while the head is incomplete.
     ///
-    /// # Errors The server refused, or its answer breaks the protocol (RFC 6455 §4.1, last part).
+    /// # Errors
+    /// The server refused, or its answer breaks the protocol (RFC 6455 §4.1, last part).
     pub fn parse_response(&self, bytes: &[u8]) -> Result<Option<(Accepted, usize)>, HandshakeError> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);

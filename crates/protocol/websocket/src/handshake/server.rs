@@ -102,7 +102,8 @@ impl<'a> Request<'a> {
     /// Checks that there is one `Host` whose value is only a host, with or without a port (RFC 9112 §3.2). HTTP/1.0 may
     /// omit it.
     ///
-    /// # Errors [`HandshakeError::Host`].
+    /// # Errors
+    /// [`HandshakeError::Host`].
     pub fn check_host(&self) -> Result<(), HandshakeError> {
         let mut hosts = self
             .headers

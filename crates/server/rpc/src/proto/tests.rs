@@ -1,8 +1,8 @@
-//! The generated messages, made of `proto/rpc.proto` again: `UPDATE_EXPECT=1 cargo test -p plimsoll-rpc generated` writes
-//! the file anew.
+//! The generated messages, made of `proto/rpc.proto` again: `UPDATE_EXPECT=1 cargo test -p plimsoll-rpc generated`
+//! writes the file anew.
 //!
-//! They are made here and not by the build, because the compilers of protocol buffers are a large part of a first build.
-//! Over HTTP the same messages travel as JSON, so they get serde's traits, too.
+//! They are made here and not by the build, because the compilers of protocol buffers are a large part of a first
+//! build. Over HTTP the same messages travel as JSON, so they get serde's traits, too.
 
 use expect_test::expect_file;
 

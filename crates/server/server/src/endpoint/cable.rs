@@ -148,7 +148,8 @@ impl CableSession {
 
     /// Decodes a frame. `None`: there is nothing to do.
     ///
-    /// # Errors Only faults that end the connection. Other faults of a client are logged and ignored.
+    /// # Errors
+    /// Only faults that end the connection. Other faults of a client are logged and ignored.
     pub(crate) fn receive(&self, frame: &[u8]) -> Result<Option<Request>, CommandError> {
         match Command::parse(frame) {
             Ok(Command::Subscribe {

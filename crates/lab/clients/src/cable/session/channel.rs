@@ -56,7 +56,8 @@ impl Channel {
     /// Waits for the server's answer to the subscription. Returns the time from the question to the answer, even if the
     /// answer came earlier.
     ///
-    /// # Errors [`SubscribeError`]; its [`cause`](SubscribeError::cause) is what to count. After a timeout,
+    /// # Errors
+    /// [`SubscribeError`]; its [`cause`](SubscribeError::cause) is what to count. After a timeout,
     /// [`Session::subscribe`] asks again.
     pub async fn confirmed(&self, limit: Duration) -> Result<Duration, SubscribeError> {
         let answer = self.shared.until(|| self.answer());
@@ -96,14 +97,16 @@ impl Channel {
 
     /// Sends `data` to the other listeners, if the application allows it.
     ///
-    /// # Errors The connection is over.
+    /// # Errors
+    /// The connection is over.
     pub async fn whisper(&self, data: &RawValue) -> Result<Instant, Ending> {
         self.shared.send(&encode_whisper(&self.identifier(), data)).await
     }
 
     /// Ends the subscription. There is no answer. Its waiting and later messages are dropped.
     ///
-    /// # Errors The connection is over.
+    /// # Errors
+    /// The connection is over.
     pub async fn unsubscribe(&self) -> Result<(), Ending> {
         self.shared.channels.borrow_mut().remove(&*self.identifier());
         self.state.unsubscribe();
@@ -177,7 +180,8 @@ impl Channel {
     /// returns how long that took. Without `since`, asks for the messages after the last one of each stream, which
     /// needs a server that numbers its messages.
     ///
-    /// # Errors [`InquiryError`].
+    /// # Errors
+    /// [`InquiryError`].
     pub async fn history(
         &self,
         since: Option<i64>,
@@ -223,7 +227,8 @@ impl Channel {
     /// Asks who is present. Returns the server's answer, as JSON: `{"type":"info","total":1,"records":[…]}`, or
     /// `{"type":"error"}` if it has no presence.
     ///
-    /// # Errors [`InquiryError`].
+    /// # Errors
+    /// [`InquiryError`].
     pub async fn presence(&self, limit: Duration) -> Result<Box<str>, InquiryError> {
         self.state.edit().presence = Inquiry::Asked(Instant::now());
         let answer = async {

@@ -36,7 +36,8 @@ impl Reader {
     /// Reads once, and dispatches the messages. Call it again and again, and look at
     /// [`Session::totals`](super::Session::totals) between two calls.
     ///
-    /// # Errors The session is over.
+    /// # Errors
+    /// The session is over.
     pub async fn read(&mut self) -> Result<(), Ending> {
         let read = poll_fn(|cx| self.shared.poll_read(cx));
         let outcome = match self.farewell_until {

@@ -32,7 +32,8 @@ pub(super) struct Poisson {
 impl Poisson {
     /// All arrivals before the area `end`, which may be none.
     ///
-    /// # Errors [`ArrivalsError::TooLarge`] if there are too many.
+    /// # Errors
+    /// [`ArrivalsError::TooLarge`] if there are too many.
     pub(super) fn new(seed: u64, mean_gap: i128, end: i128) -> Result<Self, ArrivalsError> {
         if end / mean_gap > MOST {
             return Err(ArrivalsError::TooLarge);

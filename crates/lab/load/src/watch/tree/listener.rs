@@ -9,7 +9,8 @@ const LISTEN: &str = "0A";
 
 /// The ids of all processes that hold a listening socket of `port`, in ascending order.
 ///
-/// # Errors [`WatchError::NoListener`] if no process listens, or no holder is visible to this user.
+/// # Errors
+/// [`WatchError::NoListener`] if no process listens, or no holder is visible to this user.
 pub(super) fn holders(port: u16) -> Result<Vec<u32>, WatchError> {
     let inodes = inodes(port)?;
     let mut pids: Vec<u32> = process::pids()?

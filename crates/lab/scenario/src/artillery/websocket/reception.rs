@@ -9,8 +9,8 @@ use plimsoll_websocket::Event;
 use super::round_trips::RoundTrips;
 use crate::artillery::metrics::Metrics;
 
-/// Messages that are kept for steps to come. Reason: far more than a scenario reads; a server that sends without end must
-/// not fill the memory. The oldest gives way.
+/// Messages that are kept for steps to come. Reason: far more than a scenario reads; a server that sends without end
+/// must not fill the memory. The oldest gives way.
 const INBOX: Capacity = Capacity {
     n_messages: 1_000,
     n_bytes: 1 << 20,

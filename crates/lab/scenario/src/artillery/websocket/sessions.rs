@@ -37,7 +37,8 @@ impl Sessions {
 
     /// Runs a step on one connection.
     ///
-    /// # Errors The error of the step, or the end of any connection.
+    /// # Errors
+    /// The error of the step, or the end of any connection.
     pub(crate) async fn perform(
         &mut self,
         place: usize,
@@ -60,7 +61,8 @@ impl Sessions {
 
     /// Waits for this long.
     ///
-    /// # Errors The end of any connection.
+    /// # Errors
+    /// The end of any connection.
     pub(crate) async fn idle(&mut self, time: Duration) -> Result<(), Failure> {
         match self.places.iter().position(Option::is_some) {
             Some(place) => {
@@ -76,7 +78,8 @@ impl Sessions {
 
     /// Reads all connections while `work` runs.
     ///
-    /// # Errors The end of any connection.
+    /// # Errors
+    /// The end of any connection.
     pub(crate) async fn during<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Failure> {
         let mut all: Vec<_> = self.places.iter_mut().flatten().collect();
         let mut work = pin!(work);

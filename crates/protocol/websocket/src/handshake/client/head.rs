@@ -15,8 +15,9 @@ pub struct ResponseHead {
 impl ResponseHead {
     /// Parses the head at the front of `bytes`. Returns it with its length; `None` while it is incomplete.
     ///
-    /// # Errors The head is malformed or too large: the errors that
-    /// [`parse_response`](super::Handshake::parse_response) has for these bytes.
+    /// # Errors
+    /// The head is malformed or too large: the errors that [`parse_response`](super::Handshake::parse_response) has for
+    /// these bytes.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, HandshakeError> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);

@@ -58,7 +58,8 @@ const STREAM_PARAMETERS: [(&str, &str, &str); 3] = [
 impl Wanted {
     /// Parses the query of a `GET`.
     ///
-    /// # Errors The query names no channel, or is invalid.
+    /// # Errors
+    /// The query names no channel, or is invalid.
     pub(crate) fn from_query(request: &Request<'_>) -> Result<Self, WantedError> {
         let query = Query::of(request);
         let identifier = query.identifier().ok_or(WantedError::NoChannel)?;
@@ -85,7 +86,8 @@ impl Wanted {
     /// Parses the body of a `POST`: commands as on a WebSocket, one a line. An empty body opens a session without
     /// subscriptions.
     ///
-    /// # Errors A line is not a `subscribe`.
+    /// # Errors
+    /// A line is not a `subscribe`.
     pub(crate) fn from_body(request: &Request<'_>, body: &[u8]) -> Result<Self, WantedError> {
         let lines = body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         let subscriptions = (1..)
