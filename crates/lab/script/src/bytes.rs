@@ -23,7 +23,7 @@ pub(crate) fn copy(value: &Value<'_>) -> Option<Vec<u8>> {
 
 /// A copy of some bytes of a buffer; `None` when it has fewer.
 pub(crate) fn part(buffer: &ArrayBuffer<'_>, range: Range<usize>) -> Option<Vec<u8>> {
-    // SAFETY: no script runs between here and the end of the copy, so that nobody changes or detaches the buffer.
+    // SAFETY: no script runs until the copy is complete, so the buffer is neither changed nor detached meanwhile.
     #[expect(unsafe_code, reason = "the library has no copy of its own")]
     let bytes = unsafe { buffer.as_bytes() }?;
     bytes.get(range).map(<[u8]>::to_vec)
@@ -32,7 +32,7 @@ pub(crate) fn part(buffer: &ArrayBuffer<'_>, range: Range<usize>) -> Option<Vec<
 /// A new ArrayBuffer.
 ///
 /// # Errors
-/// A TypeError in a runtime that has none, because nothing in the script's text says that it gets bytes.
+/// A TypeError in a runtime without ArrayBuffers: the loader found no use of bytes in the script's text.
 pub(crate) fn buffer<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
     if ctx.globals().contains_key("ArrayBuffer")? {
         return ArrayBuffer::new_copy(ctx.clone(), bytes).map(ArrayBuffer::into_value);
@@ -42,10 +42,10 @@ pub(crate) fn buffer<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
     Err(Exception::throw_type(ctx, text))
 }
 
-/// The bytes of a text (UTF-8) or of what [`copy`] reads.
+/// The bytes of a text (UTF-8) or of a value that [`copy`] reads.
 ///
 /// # Errors
-/// A TypeError that names `what` was called, for anything else.
+/// A TypeError that names the called function `what`, for any other value.
 pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>, what: &str) -> Result<Vec<u8>> {
     if let Some(text) = value.as_string() {
         return Ok(utf8(text)?.into_bytes());

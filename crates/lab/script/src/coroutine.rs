@@ -1,11 +1,11 @@
 //! A call stack of its own for each virtual user.
 //!
 //! k6's API blocks: `sleep` and `http.get` return when they are done. QuickJS cannot be suspended inside such a call
-//! other than by switching away from its whole stack. A [`Coroutine`] is such a stack; code on it blocks with
-//! [`Switch::park`], and whoever drives it sees an ordinary poll that is pending.
+//! except by switching away from its whole stack. A [`Coroutine`] is such a stack. Its code blocks with
+//! [`Switch::park`], and its driver sees an ordinary pending poll.
 //!
-//! Futures are polled on the *caller's* stack, which is large: the coroutine's own stack carries the interpreter
-//! only, so that thousands of them stay small.
+//! Futures are polled on the *caller's* stack, which is large. The coroutine's own stack carries only the interpreter,
+//! so that thousands of coroutines stay small.
 
 use std::{
     cell::{Cell, RefCell},
@@ -58,8 +58,8 @@ pub(crate) struct Switch {
 }
 
 impl Coroutine {
-    /// A stack of `stack_bytes` (plus a guard page) on which `body` begins at the first [`Self::resume`]. Memory is taken page by
-    /// page when it is first used.
+    /// A stack of `stack_bytes` (plus a guard page) on which `body` begins at the first [`Self::resume`]. Memory is
+    /// taken page by page when it is first used.
     ///
     /// # Errors
     /// When the system has no room for the stack.

@@ -10,7 +10,7 @@ use crate::{
     source::{Excerpt, Location},
 };
 
-/// How much of what was thrown is kept, and of the calls that led there. A script may throw a response's body.
+/// The most bytes that an error keeps of a thrown value, and of its stack trace. A script may throw a response's body.
 const MAX_BYTES: usize = 16 << 10;
 
 /// An exception, or a refusal of the host, with its place in the script.
@@ -46,7 +46,7 @@ impl ScriptError {
         }
     }
 
-    /// Of a value that was thrown, whatever it is.
+    /// The error for a thrown value of any type.
     pub(crate) fn of_value(thrown: &Value<'_>, program: &Program) -> Self {
         let Some(exception) = thrown.as_exception() else {
             return Self::new(describe(thrown));

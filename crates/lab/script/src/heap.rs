@@ -34,9 +34,9 @@ impl Heap {
     }
 }
 
-// SAFETY: blocks of both kinds are as large as asked for and aligned to 8 bytes (`spans::STEP`, `large::ALIGN`), which
-// is usize's alignment or more; they are nobody else's until they are given back. What `usable_size` says is the size
-// that was set aside.
+// SAFETY: blocks of both kinds have at least the requested size and are aligned to 8 bytes (`spans::STEP`,
+// `large::ALIGN`), which is at least usize's alignment. A block has one owner until it is freed. `usable_size` returns
+// the size that was reserved.
 unsafe impl Allocator for Heap {
     fn alloc(&mut self, size: usize) -> *mut u8 {
         match SizeClass::of(size) {

@@ -207,10 +207,10 @@ impl Host {
             .map_err(|error| Exception::throw_range(ctx, &error.to_string()))
     }
 
-    /// As [`Self::event`], under an id of [`Events::new_id`].
+    /// Like [`Self::event`], but under an id from [`Events::new_id`].
     ///
     /// # Errors
-    /// Likewise.
+    /// An exception when too much is pending.
     pub(crate) fn event_as(
         &self,
         ctx: &Ctx<'_>,

@@ -4,7 +4,7 @@ use rquickjs::{ArrayBuffer, Object, Value};
 
 use crate::{arguments::utf8, bytes};
 
-/// Objects within objects that are shown: enough for data, and an end for what has none.
+/// The depth to which nested objects are shown: enough for data, and a limit for objects that contain themselves.
 const MAX_DEPTH: usize = 16;
 
 /// What is shown of one value in all.
@@ -35,8 +35,8 @@ fn cut(text: &mut String) {
 }
 
 impl<'js> Inspector<'js> {
-    /// Whether nothing more is to be shown, however much there is: an array can have four billion items that take no
-    /// memory, and an object can say anything of its length.
+    /// Whether the output has reached its limit. The limit matters because an array can have four billion items that
+    /// take no memory, and an object can report any length.
     fn is_full(&self) -> bool {
         self.text.len() > MAX_CHARS
     }

@@ -1,7 +1,8 @@
 //! Callbacks into a script while one of its blocking calls waits.
 //!
 //! k6's cable extension calls a script's observers from another thread, beside the script. Here they are called on the
-//! script's own stack, in the pauses that it makes: nothing of the script runs at the same time as something else of it.
+//! script's own stack, in the pauses that it makes: nothing of the script runs at the same time as something else of
+//! it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -12,7 +13,7 @@ use rquickjs::Ctx;
 
 /// A client with callbacks.
 pub(crate) trait Interlude {
-    /// Whether there is something to call back for. Whatever changes the answer must wake the task that waits.
+    /// Whether there is something to call back for. Every change of the answer must wake the waiting task.
     fn is_due(&self) -> bool;
 
     /// Calls back for all that is due.

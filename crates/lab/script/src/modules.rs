@@ -96,7 +96,7 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|module| module.id)
 }
 
-/// Why k6's module of this id is not here; `None` when it is, or when k6 has none of this name.
+/// Why k6's module with this id is unsupported; `None` for supported and for unknown modules.
 pub fn absence(id: &str) -> Option<&'static str> {
     ABSENT
         .iter()

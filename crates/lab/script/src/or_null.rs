@@ -1,8 +1,8 @@
-//! What a script gets as `null` when there is nothing.
+//! Values that a script receives as `null` when they are missing.
 
 use rquickjs::{Ctx, IntoJs, Result, Value};
 
-/// A value or `null`; an `Option` by itself becomes `undefined`.
+/// A value or `null`. A plain `Option` becomes `undefined` instead.
 pub(crate) struct OrNull<T>(pub(crate) Option<T>);
 
 impl<'js, T: IntoJs<'js>> IntoJs<'js> for OrNull<T> {

@@ -44,7 +44,7 @@ impl Processor {
                  login(context, events, next) { … }",
             ));
         }
-        // Functions make metrics as they go; there are none to register.
+        // Functions create metrics while they run, so there are no metrics to register here.
         drop(program.finish_reading());
         Ok(Self { program, functions })
     }

@@ -113,7 +113,7 @@ impl Program {
         Self { secrets, ..self }
     }
 
-    /// Bytecode of a module, once somebody has compiled it.
+    /// The bytecode of a module, if a virtual user has already compiled it.
     pub(crate) fn compiled(&self, name: &str) -> Option<Arc<[u8]>> {
         self.compiled.lock().ok()?.get(name).cloned()
     }
@@ -124,7 +124,7 @@ impl Program {
         }
     }
 
-    /// The items of a shared array, once somebody has made them.
+    /// The items of a shared array, if a virtual user has already created them.
     pub(crate) fn shared_items(&self, name: &str) -> Option<SharedItems> {
         self.shared.lock().ok()?.get(name).cloned()
     }
@@ -172,7 +172,7 @@ impl Program {
         Some(registry)
     }
 
-    /// Whether nobody has read it yet.
+    /// Whether the first reading of the script has not ended yet.
     pub(crate) fn is_new(&self) -> bool {
         self.reading.lock().is_ok_and(|reading| reading.is_some())
     }

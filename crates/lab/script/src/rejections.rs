@@ -1,4 +1,4 @@
-//! Promises that were rejected and that nobody handles: an iteration with one has failed.
+//! Rejected promises without a handler: an iteration with such a promise has failed.
 
 use std::cell::RefCell;
 
@@ -41,7 +41,7 @@ pub(crate) fn install(ctx: &Ctx<'_>) -> Result<()> {
         .map_err(|error| rquickjs::Exception::throw_internal(ctx, &error.to_string()))
 }
 
-/// Throws the reason of the first rejection that nobody handles. `returned` is not one of them: its owner looks at it.
+/// Throws the reason of the first unhandled rejection. `returned` does not count: the caller handles it.
 ///
 /// # Errors
 /// That reason.

@@ -29,7 +29,7 @@ pub enum SecretsError {
         "two secret sources have the name `{0}`; give one of them another with name=, for example name=staging"
     )]
     SameName(String),
-    /// Nobody could say which one `secrets.get` reads.
+    /// Two secret sources claim to be the default of `secrets.get`.
     #[error("`{0}` and `{1}` are both the default; leave `default` out of one of them")]
     TwoDefaults(String, String),
 }

@@ -35,7 +35,7 @@ pub struct Sources {
     pub entry: Specifier,
     /// Each module once, the entry first, then in the order in which imports name them. Cycles are in order.
     pub modules: Vec<Source>,
-    /// What somebody who looks for the reason of a surprise should know.
+    /// Notices for a user who looks for the reason of a surprise.
     pub notices: Vec<String>,
 }
 
@@ -44,9 +44,9 @@ pub struct Sources {
 pub struct Source {
     /// Its name, by which `imports` of others and [`resolve`] call it.
     pub specifier: Specifier,
-    /// How it is to be run.
+    /// How to run the source.
     pub kind: SourceKind,
-    /// JavaScript. Lines and columns are those of `original`, except inside of what TypeScript has to generate.
+    /// The JavaScript text. Its lines and columns are those of `original`, except inside code generated for TypeScript.
     pub text: Arc<str>,
     /// What was read, for excerpts in errors.
     pub original: Arc<str>,
@@ -55,7 +55,7 @@ pub struct Source {
     pub imports: Vec<Import>,
 }
 
-/// How a module is to be run.
+/// How to run a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
     /// As an ECMAScript module: it has `import`, `export` or an `await` outside of functions.
@@ -73,8 +73,8 @@ pub struct Import {
     pub resolved: Resolved,
     /// Where the specifier stands.
     pub location: Location,
-    /// What of the module the source names: imported names, and properties of what was imported as a default or as a
-    /// namespace. Not complete: a name may also be computed.
+    /// The names of the imported module that the source uses: imported names, and properties of default and namespace
+    /// imports. The list is incomplete, because a name may also be computed.
     pub names: Vec<ImportedName>,
 }
 

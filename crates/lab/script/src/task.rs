@@ -144,7 +144,7 @@ fn ended(ctx: &Ctx<'_>, host: &Host, error: &Error) -> ScriptError {
     ended
 }
 
-/// Calls a function that the script exports and waits for everything that it begins.
+/// Calls an exported function of the script and waits for everything that the function starts.
 fn call<'js>(
     ctx: &Ctx<'js>,
     host: &Host,
@@ -160,7 +160,7 @@ fn call<'js>(
     }
 }
 
-/// An exception at the place of the function, as nobody knows where its promise was made.
+/// An exception at the position of the function, because the position where its promise was created is unknown.
 fn never_settles<'js>(ctx: &Ctx<'js>, name: &str, function: &Function<'js>) -> Result<Error> {
     let place = |property| function.get::<_, Coerced<String>>(property).map(|text| text.0);
     let (file, line, column) = (place("fileName")?, place("lineNumber")?, place("columnNumber")?);
@@ -173,7 +173,8 @@ fn never_settles<'js>(ctx: &Ctx<'js>, name: &str, function: &Function<'js>) -> R
     Ok(ctx.throw(exception.into_value()))
 }
 
-/// Waits for everything that the script has begun, then gives what its promise came to; `None` when it came to nothing.
+/// Waits for everything that the script has started, then returns the result of its promise; `None` when the promise
+/// stays pending.
 fn settle<'js>(ctx: &Ctx<'js>, host: &Host, returned: Value<'js>) -> Result<Option<Value<'js>>> {
     loop {
         host.run_jobs(ctx)?;

@@ -1,8 +1,8 @@
-//! WebSockets of scripts, natively: what `k6/ws` and `k6/websockets` have in common.
+//! The native half of scripts' WebSockets: the code that `k6/ws` and `k6/websockets` share.
 //!
-//! A [`Session`] connects and reads in the background, so also while the script sleeps or waits for a request: pings
-//! are answered, and the instants of what arrives are those of the socket. What arrives waits in an [`inbox`] until the
-//! script takes it.
+//! A [`Session`] connects and reads in the background, even while the script sleeps or waits for a request: it answers
+//! pings, and the time of a message is the time at which the socket received it. Received messages wait in an [`inbox`]
+//! until the script takes them.
 
 mod debug;
 mod dial;

@@ -1,9 +1,8 @@
-//! `__ENV`: the environment, as an object that is empty until a script does more with it than read.
+//! `__ENV`: the environment, as an object that stays empty while a script only reads it.
 //!
-//! An environment has dozens of variables, of which a script reads two or three: as properties they would take some 200
-//! bytes each, in every virtual user. So a script gets a proxy whose `get` looks into the environment itself. Whatever
-//! else a script does with it first makes all properties and takes the traps away: what is left is an object like any
-//! other.
+//! An environment has dozens of variables, of which a script reads two or three. As properties, each would take about
+//! 200 bytes in every virtual user. So a script gets a proxy whose `get` reads the environment itself. Any other
+//! operation first creates all properties and removes the traps, which leaves an ordinary object.
 
 use rquickjs::{
     Ctx, Function, Object, Result, Value,

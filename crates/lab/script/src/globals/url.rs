@@ -83,7 +83,7 @@ impl<'js> Address<'js> {
             .map_err(|error| Exception::throw_internal(text.ctx(), &error.to_string()))
     }
 
-    /// Changes it; a part that is set to what it cannot be stays as it is (WHATWG URL, API).
+    /// Changes the URL. A part that is set to an invalid value keeps its old value (WHATWG URL, API).
     fn change<R>(&self, change: impl FnOnce(&mut url::Url) -> R) -> Result<()> {
         let mut url = self.parse()?;
         change(&mut url);
@@ -95,7 +95,7 @@ impl<'js> Address<'js> {
 
 impl<'js> Trace<'js> for Address<'js> {
     fn trace<'a>(&self, tracer: Tracer<'a, 'js>) {
-        // One that is being changed is held by whoever changes it, too.
+        // While the address is being replaced, the code that replaces it also keeps the text alive.
         if let Ok(text) = self.0.try_borrow() {
             text.trace(tracer);
         }
@@ -270,7 +270,7 @@ impl UrlSearchParams<'_> {
 impl<'js> UrlSearchParams<'js> {
     #[qjs(constructor)]
     fn new(ctx: Ctx<'js>, init: Opt<Value<'js>>) -> Result<Self> {
-        // Parameters on their own are those of an address that nobody sees.
+        // Parameters without a URL get a placeholder address that scripts cannot see.
         let address = Address::new(&ctx, &parse(&ctx, "x:/", None)?)?;
         let params = Self {
             url: Class::instance(ctx, Url { address })?,

@@ -103,8 +103,9 @@ impl Spans {
                 span
             }
         };
-        // SAFETY: spans in the lists are live, and nothing else looks at their headers meanwhile. A free block lies in
-        // its span, is nobody's, and holds an address; what is fresh lies in the span, as it is not full.
+        // SAFETY: spans in the lists are live, and no other code accesses their headers meanwhile. A free block lies in
+        // its span, has no owner, and holds an address. A fresh block lies inside the span, because the span is not
+        // full.
         unsafe {
             let header = &mut *span.as_ptr();
             let mut block = header.free;

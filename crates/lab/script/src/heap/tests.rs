@@ -184,7 +184,7 @@ fn what_one_heap_gives_back_another_one_of_the_thread_takes() {
     unsafe { one.dealloc(block) };
     let again = other.alloc(97);
     assert_eq!(again, block);
-    // SAFETY: likewise.
+    // SAFETY: the block belongs to `other` and is in use.
     unsafe { other.dealloc(again) };
 }
 

@@ -115,7 +115,7 @@ fn build<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(exports)
 }
 
-/// A client that has got its welcome; null, with a line in the log, when there is none.
+/// A client that has received its welcome; null, with a line in the log, when the connection failed.
 fn connect<'js>(
     ctx: Ctx<'js>,
     Text(url): Text,

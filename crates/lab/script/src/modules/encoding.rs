@@ -43,10 +43,10 @@ const fn engine(is_url: bool, has_padding: bool) -> GeneralPurpose {
     GeneralPurpose::new(alphabet, config)
 }
 
-/// The base64 variant of k6 with this name; without a name `std`.
+/// k6's base64 variant with this name; `std` without a name.
 ///
 /// # Errors
-/// A TypeError for a name that is none.
+/// A TypeError for an unknown name.
 fn engine_of(ctx: &Ctx<'_>, name: &Opt<Text>) -> Result<GeneralPurpose> {
     match name.0.as_ref().map_or("", |name| &name.0) {
         "" | "std" => Ok(engine(false, true)),

@@ -46,10 +46,10 @@ fn parse_html<'js>(ctx: Ctx<'js>, Text(text): Text) -> Result<Class<'js, Selecti
     parse(&ctx, &text)
 }
 
-/// The page that `text` is, whatever it is. Other virtual users have their turns meanwhile.
+/// Parses `text` as a page; malformed HTML is accepted. Other virtual users run meanwhile.
 ///
 /// # Errors
-/// An exception when the page is out of [bounds](page::PageError), or when the script has to end.
+/// An exception when the page exceeds its [bounds](page::PageError), or when the script must end.
 pub(super) fn parse<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Class<'js, Selection>> {
     let host = Host::of(ctx);
     let mut reader = PageReader::new();

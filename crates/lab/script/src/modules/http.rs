@@ -143,10 +143,10 @@ pub(crate) fn jar_of_user(ctx: &Ctx<'_>, host: &Host) -> Result<Option<SharedJar
     Ok(Some(Rc::clone(&session.jar)))
 }
 
-/// The jar that a script made with `new http.CookieJar()`, or that of its user.
+/// The jar that a script created with `new http.CookieJar()`, or the jar of its virtual user.
 ///
 /// # Errors
-/// A TypeError when the value is none.
+/// A TypeError when the value is not a jar.
 pub(crate) fn jar_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<SharedJar> {
     let jar = Class::<cookie_jar::Jar>::from_value(value);
     let jar = jar.map_err(|_| {

@@ -107,7 +107,7 @@ fn group<'js>(ctx: Ctx<'js>, Text(name): Text, function: Function<'js>) -> Resul
 fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {
     let host = Host::of(&ctx);
     let seconds = seconds.0.map_or(0.0, |seconds| seconds.0);
-    // What is no number is 0; more than a duration can hold is for ever.
+    // A value that is not a number counts as 0. A number too large for a duration means an endless sleep.
     let duration = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
     if duration.is_zero() {
         return Ok(());

@@ -50,7 +50,7 @@ struct Metric {
 
 #[rquickjs::methods]
 impl Metric {
-    /// Adds a sample; false when the value is none.
+    /// Adds a sample; returns false when the value is not a number.
     fn add<'js>(&self, ctx: Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>) -> Result<bool> {
         let host = Host::of(&ctx);
         let mut recorder = host.recorder(&ctx, "adding to a metric")?;

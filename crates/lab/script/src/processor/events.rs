@@ -16,7 +16,7 @@ pub(super) fn build<'js>(ctx: &Ctx<'js>, recorder: Recorder) -> Result<Object<'j
     Ok(events)
 }
 
-/// True when somebody listens to such an event, as in Node.
+/// True when the event has a listener, as in Node.
 fn emit<'js>(ctx: &Ctx<'js>, recorder: &Recorder, arguments: &[Value<'js>]) -> Result<bool> {
     let text = |at: usize| match arguments.get(at) {
         Some(value) => name(ctx, value),

@@ -165,7 +165,8 @@ impl Drop for Guest {
     }
 }
 
-/// A call that somebody waits for. One that has ended is forgotten already, and that again costs nothing.
+/// A call whose caller waits for its end. Dropping it forgets the call; for a call that has ended, dropping has no
+/// effect.
 struct Waiting<'a> {
     id: CallId,
     orders: &'a Orders,

@@ -86,7 +86,7 @@ impl Orders {
         since.is_some_and(|since| since.elapsed() > MOST_COMPUTING)
     }
 
-    /// Drops what nobody will do.
+    /// Drops all orders that will not be carried out.
     pub(super) fn close(&self) {
         self.queue.take();
     }

@@ -88,7 +88,7 @@ async fn functions_end_with_next_or_their_promise() {
         ("export async function f(context) { await new Promise((done) => setTimeout(done, 60000)); context.vars.a = 'x' }", json!({"a": "x"})),
         ("export const f = (context) => Promise.resolve().then(() => { context.vars.a = 1 })", json!({"a": 1})),
         ("export default { f(context, ee, next) { context.vars.a = 1; next() } }", json!({"a": 1})),
-        // A plain function that takes `next` ends when it calls it, whatever it returns.
+        // A plain function that takes `next` ends when it calls `next`; its return value does not matter.
         ("exports.f = (c, ee, next) => { setTimeout(() => { c.vars.a = 1; next() }, 1000); return Promise.resolve() }", json!({"a": 1})),
         ("exports.f = (...all) => { all[0].vars.a = all.length; all[2](); all[2](new Error('again')) }", json!({"a": 3})),
         // What cannot be told stays with the functions.

@@ -192,7 +192,7 @@ impl<'js> Workshop<'js, '_> {
         self.orders.end_computing();
     }
 
-    /// The name of what was thrown, which is also told.
+    /// The name of the thrown error; also logs the error.
     fn failure(&self, error: &Error) -> String {
         let thrown = self.ctx.catch();
         if self.switch.is_interrupted() {

@@ -141,7 +141,7 @@ fn normal(path: &Path) -> PathBuf {
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// The file that was probably meant: the same name with an extension, or one that is nearly the same.
+/// The file that the script probably meant: the path with an extension added, or a file with a similar name.
 fn neighbour(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let files = fs::read_dir(path.parent()?).ok()?.take(MAX_NEIGHBOURS).flatten();

@@ -1,4 +1,4 @@
-//! The graph of modules: each is read and parsed once, however often and in whatever cycles it is imported.
+//! The graph of modules. Each module is read and parsed once, even if it is imported often or in a cycle.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -36,7 +36,7 @@ pub enum Entry {
 pub struct LoadOptions<'a> {
     /// The modules that the program itself has.
     pub builtins: Builtins<'a>,
-    /// Where fetched modules are kept; without it they are fetched again for every run.
+    /// The folder of the cache of fetched modules. Without it, every run fetches them again.
     pub cache: Option<PathBuf>,
     /// Whether the network is not to be used: what is not in the cache is missing.
     pub is_offline: bool,

@@ -1,4 +1,4 @@
-//! Scripts that call back where nobody expects it, and ask for more than there is.
+//! Scripts that call back at unexpected moments, and scripts that ask for more than there is.
 
 use super::*;
 

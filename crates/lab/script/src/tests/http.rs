@@ -323,7 +323,8 @@ async fn failures_are_responses() {
         failed[0].ends_with("method=GET name=http://127.0.0.1:1/ status=0 url=http://127.0.0.1:1/"),
         "{failed:?}"
     );
-    // A base URL that was forgotten is a failed request, and a text that is no URL is none, as in k6.
+    // A request to a relative URL (a forgotten base URL) is recorded as failed. A text that is not a URL is not
+    // recorded, as in k6.
     let text = "import http from 'k6/http'; export default () => {
         http.get('/path', { tags: { a: 1 } });
         http.batch(['/b']);

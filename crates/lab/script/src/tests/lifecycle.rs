@@ -111,7 +111,7 @@ async fn setup_data_reaches_everybody() {
     );
 }
 
-/// What users get of what `setup` returns; JSON, or a part of the error.
+/// What virtual users get from the return value of `setup`: JSON, or a part of the error.
 async fn check_setup(returned: &str, expected: Result<&str, &str>) {
     let text = format!("export function setup() {{ return {returned} }}; export default () => {{}}");
     let mut trial = Trial::new(program(&text));

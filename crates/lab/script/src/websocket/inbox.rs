@@ -23,7 +23,7 @@ pub(crate) enum Happening<'a> {
     Binary(&'a [u8]),
     /// The server has sent a Ping, which was answered.
     Ping,
-    /// The server has answered a Ping, or sent a Pong by itself.
+    /// The server has answered a Ping, or sent an unsolicited Pong.
     Pong,
 }
 

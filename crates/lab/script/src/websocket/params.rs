@@ -26,10 +26,11 @@ pub(crate) struct Params {
 }
 
 impl Params {
-    /// Reads them; null and undefined are none. Cookies are those of the virtual user, unless there is a `jar`.
+    /// Reads the parameters; null and undefined mean no parameters. Cookies come from the virtual user unless there is
+    /// a `jar`.
     ///
     /// # Errors
-    /// A TypeError when one is not what it has to be; an Error when `is_strict` and one is unknown.
+    /// A TypeError when a parameter is invalid; an Error when `is_strict` is set and a parameter is unknown.
     pub(crate) fn read<'js>(
         ctx: &Ctx<'js>,
         host: &Host,

@@ -1,7 +1,7 @@
 //! One WebSocket of a script, from dialling to its end.
 //!
-//! What the server's Close, or a violation of the protocol, asks for waits until the script has handled what came before:
-//! its answers go out in front of our own Close. Until then the connection is kept, and not read.
+//! What the server's Close, or a violation of the protocol, asks for waits until the script has handled what came
+//! before: its answers go out in front of our own Close. Until then the connection is kept, and not read.
 
 mod opening;
 mod reader;
@@ -32,9 +32,9 @@ use super::{
     waiter::Waiter,
 };
 
-/// How long the server's Close is waited for, when the script has said its own; and how long the server may take to read what
-/// is left to say after its last word. As long as Firefox waits: a server that does neither must not hold a virtual user
-/// for the rest of the run.
+/// How long the server's Close is waited for, when the script has said its own; and how long the server may take to
+/// read what is left to say after its last word. As long as Firefox waits: a server that does neither must not hold a
+/// virtual user for the rest of the run.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A WebSocket. The script and the future that reads share it.
@@ -237,7 +237,8 @@ impl Session {
         self.ending.borrow().is_some() && self.connection.borrow().is_none()
     }
 
-    /// Tells the server of an ending that it has not been told of. The connection is over when the socket has taken that.
+    /// Tells the server of an ending that it has not been told of. The connection is over when the socket has taken
+    /// that.
     fn answer_ending(&self) {
         let Some(ending) = self.unanswered.take() else {
             return;
@@ -253,7 +254,7 @@ impl Session {
         self.reader.wake();
     }
 
-    /// Waits for the server from now on, but not for ever.
+    /// From now on, waits for the server for a limited time.
     fn be_patient(&self) {
         self.patience.replace(Some(Box::pin(sleep(CLOSE_TIMEOUT))));
     }

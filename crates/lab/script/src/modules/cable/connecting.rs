@@ -47,9 +47,10 @@ pub(super) enum ConnectFailure {
     LookUpTimedOut(Duration),
 }
 
-/// Connects and waits for the welcome. Records `ws_sessions` and `ws_connecting`, whatever comes of it.
+/// Connects and waits for the welcome. Records `ws_sessions` and `ws_connecting`, even on failure.
 ///
-/// On the heap from the start and not inlined: it is kilobytes, and the caller is a script's stack.
+/// The future is boxed and the function is not inlined, because the future takes kilobytes and the caller runs on a
+/// script's stack.
 #[inline(never)]
 pub(super) fn connect<'a>(
     host: &'a Host,

@@ -1,4 +1,4 @@
-//! What clients say in the log, and which of them say how much.
+//! The log lines of Cable clients, and the log level of each client.
 
 /// The lowest level of a client's lines that are shown. k6's extension changes the level of the whole process; here a
 /// client can only be made quieter than the log as a whole.

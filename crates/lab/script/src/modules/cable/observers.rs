@@ -112,7 +112,7 @@ impl Observers {
         Ok(())
     }
 
-    /// An exception in a callback is nobody's to catch; it goes to the log.
+    /// The script cannot catch an exception in a callback, so the exception goes to the log.
     fn call<'js>(&self, ctx: &Ctx<'js>, callback: Callback, arguments: impl IntoArgs<'js>) -> Result<()> {
         let host = Host::of(ctx);
         match callback.restore(ctx)?.call::<_, Value<'js>>(arguments) {

@@ -26,11 +26,11 @@ pub(super) struct ConnectOptions {
     pub(super) log: LogLevel,
     /// Whether failures to connect and to subscribe are exceptions.
     pub(super) throws: bool,
-    /// How messages are to be written.
+    /// The encoding of messages.
     codec: Option<Encoding>,
     /// The sub-protocol that the script names.
     protocol: Option<Dialect>,
-    /// Whether the session of an earlier client is to be resumed, which only the extended protocol can.
+    /// Whether to resume the session of an earlier client. Only the extended protocol supports this.
     resumes: bool,
     /// What that session has left.
     pub(super) resumption: Option<Resumption>,
@@ -86,8 +86,8 @@ impl ConnectOptions {
         Ok(read)
     }
 
-    /// What is offered to the server: the protocol that the script names, or else the base protocol, to resume a session
-    /// the extended one, in the codec.
+    /// What is offered to the server: the protocol that the script names, or else the base protocol, to resume a
+    /// session the extended one, in the codec.
     pub(super) fn dialect(&self) -> Dialect {
         self.protocol.unwrap_or(Dialect {
             encoding: self.codec.unwrap_or_default(),
@@ -216,6 +216,6 @@ fn resumption(value: &Value<'_>) -> std::result::Result<Option<Resumption>, Stri
     let client =
         Class::<Client>::from_value(value).map_err(|_| "a client of an earlier connect()".to_owned())?;
     let resumption = client.borrow().resumption();
-    // Without an id there is nothing to resume; the new session begins anew, as when the server has forgotten it.
+    // Without an id there is no session to resume. A new session begins, as if the server had forgotten the old one.
     Ok(resumption)
 }

@@ -38,10 +38,10 @@ pub(super) fn run<'js>(
     Ok(Some(found.value))
 }
 
-/// A `Trend` of the script's.
+/// Reads a `Trend` that the script created.
 ///
 /// # Errors
-/// A TypeError when it is none.
+/// A TypeError when the value is not a `Trend`.
 pub(super) fn trend_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<TrendId> {
     metrics::trend(value).ok_or_else(|| {
         let text = "expected a Trend, for example one made with new Trend('rtt', true) in the init context";

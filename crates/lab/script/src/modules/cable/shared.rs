@@ -19,7 +19,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Says once that messages have waited because nobody took them.
+    /// Warns once that the script left received messages waiting.
     pub(super) fn warn_of_stall(&self) {
         if self.session.totals().n_stalls > 0 && !self.has_warned_of_stall.replace(true) {
             self.log.warn(

@@ -15,7 +15,7 @@ impl PageSelector {
     /// Reads a selector.
     ///
     /// # Errors
-    /// For people: why it is none.
+    /// A message that says why the selector is invalid.
     pub fn new(text: &str) -> Result<Self, String> {
         // Matchers stay on their thread, so that each capture makes its own.
         selector::parse(text).map_err(|error| error.to_string())?;

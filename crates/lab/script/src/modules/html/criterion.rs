@@ -23,10 +23,10 @@ pub(super) enum Criterion<'js> {
 }
 
 impl<'js> Criterion<'js> {
-    /// Of the argument of `method`.
+    /// Reads the argument of `method`.
     ///
     /// # Errors
-    /// A TypeError when it is none.
+    /// A TypeError when the argument is not a criterion.
     pub(super) fn read(ctx: &Ctx<'js>, page: &Rc<Page>, value: &Value<'js>, method: &str) -> Result<Self> {
         if let Some(text) = value.as_string() {
             return Ok(Self::Selector(matcher(ctx, &text.to_string()?)?));

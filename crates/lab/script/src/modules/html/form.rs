@@ -16,17 +16,18 @@ const CONTROLS: &str = "input, select, textarea, keygen";
 pub(crate) struct FormSubmission {
     /// In upper case; `GET` when the form does not say.
     pub(crate) method: String,
-    /// As it is written, relative to the page; empty when the form does not say, which is the page itself.
+    /// The form's action as written, relative to the page. Empty when the form has no action; the form is then sent to
+    /// the page's own address.
     pub(crate) action: String,
     /// Names and values, in the order of the page.
     pub(crate) fields: Vec<(String, String)>,
 }
 
-/// The first form that matches, with the field of its first button that matches, and with `fields` instead of what it
-/// says or beside it; `None` when there is no such form.
+/// The first form that matches, with the field of its first matching button. `fields` replace or extend the form's own
+/// fields. `None` when no form matches.
 ///
 /// # Errors
-/// When a selector is none.
+/// When a selector is invalid.
 pub(crate) fn form(
     page: &Selection,
     form_selector: &str,
@@ -55,10 +56,10 @@ pub(crate) fn form(
     Ok(Some(submission))
 }
 
-/// Where the first link that matches leads to, as it is written; `None` when there is none, or it leads nowhere.
+/// The target of the first link that matches, as written; `None` when no link matches or the link has no target.
 ///
 /// # Errors
-/// When the selector is none.
+/// When the selector is invalid.
 pub(crate) fn link(page: &Selection, link_selector: &str) -> Result<Option<String>, SelectorError> {
     let links = page.nodes.find(&selector::parse(link_selector)?);
     Ok(links

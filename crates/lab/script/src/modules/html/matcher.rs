@@ -5,10 +5,10 @@ use rquickjs::{Ctx, Exception, Result};
 
 use super::selector;
 
-/// The selector in a text of a script.
+/// Parses a selector from a script.
 ///
 /// # Errors
-/// An exception when it is none.
+/// An exception when the selector is invalid.
 pub(super) fn matcher(ctx: &Ctx<'_>, selector: &str) -> Result<Matcher> {
     selector::parse(selector).map_err(|error| Exception::throw_syntax(ctx, &error.to_string()))
 }

@@ -22,10 +22,10 @@ pub(crate) enum SelectorError {
     TooNested(usize),
 }
 
-/// Reads a selector, or several that are separated by commas.
+/// Parses a selector, or several separated by commas.
 ///
 /// # Errors
-/// When it is none.
+/// When the selector is invalid.
 pub(super) fn parse(selector: &str) -> Result<Matcher, SelectorError> {
     if selector.len() > MAX_BYTES {
         return Err(SelectorError::TooLong(selector.len()));

@@ -113,7 +113,7 @@ fn read<'js>(
         return whole(parts.get(0)?, parts.get(1)?, parts.get(2)?, parts.get(3)?);
     }
     match entry.as_object() {
-        // What `http.url` made has a name; a request has none.
+        // An object from `http.url` has a name; a request has no name.
         Some(parts) if !parts.contains_key("name")? && parts.contains_key("url")? => whole(
             parts.get("method")?,
             parts.get("url")?,

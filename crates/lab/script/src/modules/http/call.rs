@@ -8,7 +8,7 @@ use super::expected::Expected;
 
 mod reading;
 
-/// k6's number for a URL that is none.
+/// k6's error number for an invalid URL.
 pub(super) const INVALID_URL: u16 = 1020;
 
 /// One request, and what is done with its answer.
@@ -56,7 +56,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Whether there is a sample of the call: k6 has none of a URL that it cannot read.
+    /// Whether the call produces a sample: k6 records no sample for an unreadable URL.
     pub(super) fn is_recorded(&self) -> bool {
         self.code != INVALID_URL
     }

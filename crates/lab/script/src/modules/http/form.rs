@@ -10,7 +10,7 @@ use crate::{arguments::items, bytes};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Sets the body of a request, and its type where the script has none.
+/// Sets the body of a request, and its content type unless the script set one.
 pub(super) fn set_body<'js>(ctx: &Ctx<'js>, request: &mut Request, body: &Value<'js>) -> Result<()> {
     if let Some(text) = body.as_string() {
         request.body = text.to_string()?.into_bytes();
@@ -74,7 +74,7 @@ fn urlencoded<'js>(ctx: &Ctx<'js>, mut fields: Vec<(String, Value<'js>)>) -> Res
     Ok(text)
 }
 
-/// A field as text; an object within has none.
+/// A field as text. A nested object has no text.
 fn field<'js>(ctx: &Ctx<'js>, name: &str, value: Value<'js>) -> Result<String> {
     if value.is_null() || value.is_undefined() {
         return Ok(String::new());

@@ -63,10 +63,10 @@ const OPERATORS: [(&str, Operator); 9] = [
 ];
 
 impl JsonPath {
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// When it is none, or uses what is left out.
+    /// When the path is invalid or uses an unsupported feature.
     pub(super) fn parse(path: &str) -> std::result::Result<Self, BadPath> {
         let bad = |reason| BadPath {
             path: path.to_owned(),

@@ -1,6 +1,6 @@
 //! Names of header fields as Go, and so k6, writes them: `content-type` is `Content-Type`.
 
-/// The name with each word in upper case at its front. One that is no token stays as it is.
+/// The name with the first letter of each word in upper case and all other letters in lower case.
 pub(in crate::modules) fn canonical(name: &str) -> String {
     let mut is_first = true;
     let canonical = name.chars().map(|c| {

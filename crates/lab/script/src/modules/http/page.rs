@@ -57,7 +57,7 @@ pub(super) fn submit_form<'js>(
             params.as_ref(),
         );
     }
-    // The fields take the place of what the action asks for (HTML, 4.10.22.3).
+    // The fields replace the query of the action (HTML, 4.10.22.3).
     url.query_pairs_mut().clear().extend_pairs(&form.fields);
     send::blocking(ctx, "GET", &url.as_str().into_js(ctx)?, None, params.as_ref())
 }

@@ -9,7 +9,7 @@ use super::call::{BodyType, Call, Unusable};
 
 mod methods;
 
-/// The answer to a request, or why there is none.
+/// The response to a request, or the reason why there is no response.
 #[derive(Trace, JsLifetime)]
 #[rquickjs::class]
 pub(super) struct Response<'js> {

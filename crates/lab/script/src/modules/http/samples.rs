@@ -178,7 +178,7 @@ fn tagged(program: &Program, base: &Recorder, call: &Call, mut system: Vec<Tag<'
     base.with_tags(tags::pairs(&call.tags).chain(system))
 }
 
-/// For the summary's list of what went wrong.
+/// Adds a fault to the summary's list of faults.
 fn note_fault(recorder: &Recorder, method: &str, url: &str, what: &str) {
     recorder.fault(&format!("request {what}"), &format!("{method} {url} {what}"));
 }

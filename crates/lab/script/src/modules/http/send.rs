@@ -176,10 +176,10 @@ pub(super) fn respond<'js>(ctx: &Ctx<'js>, call: Call, exchange: Exchange) -> Re
     Class::instance(ctx.clone(), Response::new(call, exchange))?.into_js(ctx)
 }
 
-/// What the script gets for a request that could not be made; it is recorded, too.
+/// Records a request that cannot be made, and returns a failed response for the script.
 ///
 /// # Errors
-/// Likewise.
+/// An exception if the call throws when it fails.
 pub(super) fn refuse<'js>(
     ctx: &Ctx<'js>,
     host: &Host,

@@ -139,7 +139,7 @@ fn bound(position: f64, n_bytes: usize) -> usize {
     } else {
         position
     };
-    // A number that is none is 0.
+    // NaN counts as 0.
     (from_start.max(0.0) as usize).min(n_bytes)
 }
 

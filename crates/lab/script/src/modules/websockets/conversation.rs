@@ -89,7 +89,7 @@ fn tell_all<'js>(ctx: &Ctx<'js>, socket: &Socket<'js>) -> Result<()> {
     })
 }
 
-/// Tells of the oldest thing; false when there is none.
+/// Reports the oldest happening to the script; false when none waits.
 fn tell_one<'js>(ctx: &Ctx<'js>, socket: &Socket<'js>) -> Result<bool> {
     let this = socket.borrow();
     // What comes after the script's own close is not for it any more.

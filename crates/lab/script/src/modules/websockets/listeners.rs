@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-/// The functions. One that is the value of a property comes before those of `addEventListener`, as in k6.
+/// The listeners. A function assigned to a property runs before those added with `addEventListener`, as in k6.
 #[derive(Default, JsLifetime)]
 pub(super) struct Listeners<'js>(RefCell<Vec<Listener<'js>>>);
 

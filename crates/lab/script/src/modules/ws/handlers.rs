@@ -79,7 +79,7 @@ impl<'js> Handlers<'js> {
         Host::of(ctx).run_jobs(ctx)
     }
 
-    /// Whether anybody wants to be called for `on`.
+    /// Whether the script has a handler for `on`.
     pub(super) fn has(&self, on: On) -> bool {
         self.0.borrow().iter().any(|handler| handler.on == on)
     }

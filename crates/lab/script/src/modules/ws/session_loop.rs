@@ -84,7 +84,7 @@ fn wait(
     }
     set(alarm, due);
     let next = poll_fn(|cx| {
-        // The future that reads has just been polled (see `Host::park`), so nobody has to wake this one.
+        // The reading future has just been polled (see `Host::park`), so this future needs no wake-up.
         if session.has_news() {
             return Poll::Ready(Next::News);
         }

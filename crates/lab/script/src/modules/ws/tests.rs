@@ -18,8 +18,8 @@ struct Seen {
     log: String,
 }
 
-/// Runs one iteration of `body`, in which `at(path)` is a URL of the server. The server's address is left out of
-/// what it logs.
+/// Runs one iteration of `body`, in which `at(path)` is a URL of the server. The log that it returns omits the server's
+/// address.
 async fn run(body: &str, options: &serde_json::Value) -> Seen {
     run_watching(body, options, &[]).await
 }

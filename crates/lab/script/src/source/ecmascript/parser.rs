@@ -9,10 +9,10 @@ use oxc_span::SourceType;
 
 use super::{super::Problem, SourceKind, top_level_await};
 
-/// Stack for one byte of a source. The parser is recursive, and in the worst case every byte is one level deeper: 20,000
-/// opening brackets take less than 100 MB without optimizations, and a fraction with them.
+/// Stack for one byte of a source. The parser is recursive, and in the worst case every byte is one level deeper:
+/// 20,000 opening brackets take less than 100 MB without optimizations, and a fraction with them.
 const STACK_PER_BYTE: usize = 5 * 1024;
-/// Stack for everything else.
+/// The stack for all other code.
 const MIN_STACK: usize = 1024 * 1024;
 /// No source that people or bundlers write is 200,000 levels deep. It is address space; only what is used takes memory.
 const MAX_STACK: usize = 1024 * 1024 * 1024;

@@ -1,7 +1,8 @@
-//! TypeScript to JavaScript, where it stands: types become spaces, so lines and columns stay what they are.
+//! Turns TypeScript into JavaScript in place: types become spaces, so lines and columns do not change.
 //!
-//! Types are not checked, as in k6. What TypeScript has beyond types and is in use (enums, parameter properties) is
-//! generated in place; what nobody has in load tests (namespaces with values, `import =`, `export =`) is refused.
+//! Types are not checked, as in k6. TypeScript's features beyond types are generated in place if they are in common use
+//! (enums, parameter properties). Features that load tests do not use (namespaces with values, `import =`, `export =`)
+//! are refused.
 
 mod class;
 mod edits;
@@ -46,7 +47,7 @@ pub(super) fn erase(source: &str, program: &Program<'_>) -> Result<String, (Prob
     }
 }
 
-/// Whether a statement is nothing at run time.
+/// Whether a statement has no effect at run time.
 fn is_type(statement: &Statement<'_>) -> bool {
     match statement {
         Statement::ExportDeclaration(export) => is_type_declaration(&export.declaration),

@@ -1,7 +1,7 @@
 //! Copies of fetched modules on disk, one file each, with a checksum that is verified on every read.
 //!
-//! Imports name versions, so a copy never becomes old. The checksum is against damage (a full disk, an editor), not
-//! against somebody who may write to the user's own folder.
+//! Imports name versions, so a copy never becomes outdated. The checksum protects against damage (a full disk, an
+//! editor), not against an attacker who may write to the user's own folder.
 
 use std::{
     fs, io,
@@ -65,7 +65,7 @@ impl Cache {
         }
     }
 
-    /// Puts a copy in place at once, so that nobody ever reads half of it, however many processes write.
+    /// Puts a copy in place atomically: no process reads half of it, however many processes write.
     pub(super) fn keep(&self, module: &Specifier, text: &str) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let unfinished = self

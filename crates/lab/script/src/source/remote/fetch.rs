@@ -44,10 +44,10 @@ pub enum FetchError {
     /// Another answer than the module.
     #[error("the answer is {0} instead of 200; look at the URL in a browser")]
     Status(StatusCode),
-    /// It leads nowhere, or to where nobody can be trusted.
+    /// The redirection has no target, or an untrusted one.
     #[error("it redirects to {to:?}, and only https:// is followed")]
     Redirection {
-        /// The header as it is.
+        /// The unmodified header.
         to: String,
     },
     /// It leads in circles.

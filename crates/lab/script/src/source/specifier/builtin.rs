@@ -13,7 +13,7 @@ pub struct Builtins<'a> {
     pub absent: &'a [(&'a str, &'a str)],
 }
 
-/// Why `written` is none of those that are present.
+/// The error for `written`, which is not among the built-in modules that are present.
 pub(super) fn unknown(written: &str, builtins: Builtins<'_>) -> Unresolved {
     let owned = written.to_owned();
     if let Some((_, instead)) = builtins.absent.iter().find(|(id, _)| *id == written) {

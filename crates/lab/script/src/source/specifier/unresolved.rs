@@ -37,7 +37,7 @@ pub enum Unresolved {
         /// As it stands in the source.
         written: String,
     },
-    /// Fetched code has the rights of the script, so it has to come over a connection that nobody can change.
+    /// Fetched code has the rights of the script, so its connection must be safe from tampering.
     #[error("{written:?} is not fetched without TLS; write https:// instead of http://")]
     Http {
         /// As it stands in the source.

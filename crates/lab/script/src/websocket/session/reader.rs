@@ -1,4 +1,4 @@
-//! The future that reads a WebSocket in the background, whatever the script does meanwhile.
+//! The future that reads a WebSocket in the background while the script does something else.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -17,8 +17,8 @@ use crate::{
     websocket::{Ending, debug::Debug, dial::Dialled, samples::Samples},
 };
 
-/// Ends the session with the future that it is in, when that is dropped before its time. After the connection's own end the
-/// script still takes what came before it.
+/// Ends the session with the future that it is in, when that is dropped before its time. After the connection's own end
+/// the script still takes what came before it.
 pub(super) struct Reader(Rc<Session>);
 
 impl Drop for Reader {

@@ -40,7 +40,7 @@ impl Channel {
     /// The next `n` messages, or fewer.
     fn receive_n<'js>(&self, ctx: Ctx<'js>, n: f64, condition: Opt<Value<'js>>) -> Result<Vec<Value<'js>>> {
         let patience = Patience::Idle(self.shared.receive_timeout);
-        // A negative number is none.
+        // A negative number counts as 0.
         let found = self.search(&ctx, n as usize, condition.0, patience)?;
         Ok(found.into_iter().map(|found| found.value).collect())
     }
@@ -162,7 +162,7 @@ impl Channel {
         answer.transpose().map(OrNull)
     }
 
-    /// Calls `function` when somebody comes or leaves.
+    /// Calls `function` when a user joins or leaves.
     fn on_presence<'js>(&self, ctx: Ctx<'js>, function: Function<'js>) {
         self.shared.observers.on_presence(&ctx, &self.channel, function);
     }

@@ -18,7 +18,7 @@ impl Call {
     /// Reads the arguments.
     ///
     /// # Errors
-    /// An exception for arguments that make no sense; the inner one for a URL that is none.
+    /// The outer error is an exception for invalid arguments; the inner error stands for an invalid URL.
     pub(in super::super) fn read<'js>(
         ctx: &Ctx<'js>,
         host: &Host,
@@ -86,7 +86,7 @@ impl Call {
         }
     }
 
-    /// The body decides about its length, whatever the script says.
+    /// Warns when the script's `Content-Length` differs from the length of the body. The header is ignored.
     fn check_length(&self) {
         let mut fields = self.request.headers.iter();
         let field = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));

@@ -312,7 +312,7 @@ fn object_of<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> Result<Object<'js>> {
     object.set("path", cookie.path.as_deref().unwrap_or_default())?;
     object.set("http_only", cookie.http_only)?;
     object.set("secure", cookie.secure)?;
-    // As Go has it: 0 is none, and an end at once is -1.
+    // As in Go: 0 means no `Max-Age`, and -1 means that the cookie ends at once.
     let max_age = cookie
         .max_age
         .map_or(0, |seconds| if seconds <= 0 { -1 } else { seconds });

@@ -134,7 +134,7 @@ fn start_of_own_part(body: &FunctionBody<'_>) -> u32 {
     after_super.or(after_directives).unwrap_or(body.span.start + 1)
 }
 
-/// Whether a member is nothing at run time.
+/// Whether a member has no effect at run time.
 fn is_declaration(member: &ClassElement<'_>) -> bool {
     match member {
         ClassElement::TSIndexSignature(_) => true,

@@ -14,7 +14,7 @@ use oxc_span::{GetSpan, Span};
 
 use super::eraser::Eraser;
 
-/// Names that are used as values anywhere in the module, whatever they refer to there.
+/// Names that are used as values anywhere in the module, without resolving what they refer to.
 pub(super) fn values(program: &Program<'_>) -> HashSet<String> {
     let mut search = Values(HashSet::new());
     search.visit_program(program);

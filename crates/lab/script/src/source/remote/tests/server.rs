@@ -1,4 +1,4 @@
-//! A server with TLS on the loopback interface, with an answer for every path.
+//! A server with TLS on the loopback interface that answers every path.
 
 use std::{
     net::SocketAddr,
