@@ -3,6 +3,7 @@
 mod citations;
 mod hashing;
 mod links;
+mod wording;
 
 use std::path::Path;
 
@@ -29,7 +30,7 @@ const NAPS: [&str; 2] = [concat!("thread::", "sleep"), concat!("timers/", "promi
 const TOKIO_NAP: &str = concat!("time::", "sleep(");
 
 /// All rules, in the order in which their findings are printed.
-pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 13] = [
+pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 14] = [
     rust_files_say_why_they_exist,
     no_trailing_whitespace,
     no_long_files,
@@ -43,6 +44,7 @@ pub(super) const RULES: [fn(&Source<'_>) -> Vec<Finding>; 13] = [
     links::index_is_complete,
     citations::no_foreign_citations,
     citations::cited_pages_exist,
+    wording::no_vague_words,
 ];
 
 impl Source<'_> {
@@ -142,7 +144,7 @@ fn no_ignored_tests(source: &Source<'_>) -> Vec<Finding> {
     source.each_line(|line| (is_rust && line.contains(mark)).then(|| what.into()))
 }
 
-/// Paths of the machine that somebody worked on mean nothing to others.
+/// A path of one developer's machine means nothing to others.
 fn no_machine_paths(source: &Source<'_>) -> Vec<Finding> {
     let folders: &[&str] = if source.has_extension(&["md"]) {
         &[

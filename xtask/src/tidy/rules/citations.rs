@@ -31,7 +31,8 @@ fn is_numbered(line: &str) -> bool {
     parts.any(|rest| rest.starts_with(|character: char| character.is_ascii_digit()))
 }
 
-/// A comment may cite a page (`docs/protocols/cable.md`), and behind a comma one of its headings (`…/cable.md, Commands`).
+/// A comment may cite a page (`docs/protocols/cable.md`), and behind a comma one of its headings (`…/cable.md,
+/// Commands`).
 pub(super) fn cited_pages_exist(source: &Source<'_>) -> Vec<Finding> {
     comments(source)
         .iter()
@@ -109,7 +110,7 @@ fn comments(source: &Source<'_>) -> Vec<Comment> {
 }
 
 /// How comments begin in the language of the file.
-fn mark(source: &Source<'_>) -> Option<&'static str> {
+pub(super) fn mark(source: &Source<'_>) -> Option<&'static str> {
     if source.is_code() {
         return Some("//");
     }
@@ -119,7 +120,7 @@ fn mark(source: &Source<'_>) -> Option<&'static str> {
 }
 
 /// The comment of a line, without its mark.
-fn comment_of<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+pub(super) fn comment_of<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let line = line.trim_start();
     let (_, comment) = if line.starts_with(mark) {
         line.split_once(mark)?

@@ -1,5 +1,5 @@
-//! Hash tables: those with a hash function that has no random key are listed here, each with the reason why nobody
-//! outside can choose keys that collide.
+//! Hash tables: every table whose hash function has no random key is listed here, with the reason why an attacker
+//! cannot choose keys that collide.
 
 use std::path::Path;
 

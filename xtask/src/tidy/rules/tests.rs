@@ -151,7 +151,7 @@ fn hashes_without_key() {
             concat!("use rustc", "_hash::Fx", "HashMap;"),
             false,
         ),
-        // An exception that is none any more.
+        // An exception that is no longer needed.
         ("crates/server/hub/src/fanout.rs", "", true),
     ] {
         let (text, number) = if path.ends_with(".rs") {
@@ -247,4 +247,28 @@ fn pages_that_comments_cite() {
     check("a.rs", "//! Why (docs/cable.md, Close\n//! codes).\n", &[]);
     check("a.rs", "//! Why (docs/cable.md,\n//! Close).\n", &[1]);
     check("a.rs", "//! Why.\nlet page = \"docs/b.md\";\n", &[]);
+}
+
+#[test]
+fn words_in_place_of_the_thing() {
+    for (text, is_wrong) in [
+        (concat!("No", "body reads it."), true),
+        (concat!("It waits until some", "body reads it."), true),
+        (concat!("the user to wh", "om it belongs"), true),
+        (concat!("Like", "wise for the second one."), true),
+        (concat!("for a name that is ", "none"), true),
+        (concat!("words such as `no", "body`"), false),
+        (concat!("some", "bodyguard"), false),
+        ("No thread reads it.", false),
+    ] {
+        let expected: &[usize] = if is_wrong { &[2] } else { &[] };
+        check("a.rs", &format!("//! Why.\n/// {text}\nfn a() {{}}\n"), expected);
+        check("a.rs", &format!("//! Why.\nlet a = 1; // {text}\n"), expected);
+        check("a.toml", &format!("[a]\n# {text}\n"), expected);
+        check("docs/b.md", &format!("# Here\n{text}\n"), expected);
+        // Only comments and prose are checked, and only where the texts are rewritten.
+        check("a.rs", &format!("//! Why.\nlet a = \"{text}\";\n"), &[]);
+        check("docs/b.md", &format!("```\n{text}\n```\n"), &[]);
+        check("tests/foreign/a.ts", &format!("// Why.\n// {text}\n"), &[]);
+    }
 }
