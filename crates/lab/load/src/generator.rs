@@ -4,7 +4,7 @@
 //!
 //! * **Busy share** of each worker: CPU time of its thread per wall time, in windows of one second. A worker
 //!   is one thread with one event loop, so a busy share near 1 means that it has no room: it cannot offer
-//!   more load, and replies queue up in front of it. This depends on nobody else on the machine.
+//!   more load, and replies queue up in front of it. Other programs on the machine do not affect this.
 //! * **Lateness** of each worker: an absolute-time tick every 10 ms, on the same event loop as the virtual
 //!   users. A tick that fires 30 ms late proves that a reply which came in at that moment was also taken, and
 //!   timed, up to 30 ms late, whatever the cause. Ticks that were missed during a stall are all counted, so a

@@ -117,7 +117,7 @@ impl Model {
         });
     }
 
-    /// Nobody else wrote into it.
+    /// Takes a block out of the model, after a check that its bytes are unchanged.
     fn release(&mut self, which: usize) -> Held {
         let held = self.held.swap_remove(which % self.held.len());
         assert!(bytes(held.block, held.size).iter().all(|byte| *byte == held.mark));

@@ -34,12 +34,12 @@ pub enum K6 {
     Beyond(&'static str),
 }
 
-/// Shorthand for the tables of the modules.
+/// Shorthand in the tables of the modules for an API that works as in k6.
 pub(super) const fn same(name: &'static str) -> Api {
     Api { name, k6: K6::Same }
 }
 
-/// Likewise.
+/// Shorthand for an API that differs from k6's.
 pub(super) const fn differs(name: &'static str, how: &'static str) -> Api {
     Api {
         name,
@@ -47,7 +47,7 @@ pub(super) const fn differs(name: &'static str, how: &'static str) -> Api {
     }
 }
 
-/// Likewise.
+/// Shorthand for an API that k6 does not have.
 pub(super) const fn beyond(name: &'static str, what: &'static str) -> Api {
     Api {
         name,
@@ -55,7 +55,7 @@ pub(super) const fn beyond(name: &'static str, what: &'static str) -> Api {
     }
 }
 
-/// Likewise.
+/// Shorthand for an API of k6 that is unsupported.
 pub(super) const fn absent(name: &'static str, instead: &'static str) -> Api {
     Api {
         name,

@@ -34,7 +34,7 @@ pub(super) enum Order {
         call: Call,
         reply: oneshot::Sender<Outcome>,
     },
-    /// Nobody waits for this call any more.
+    /// The call's caller has stopped waiting for it.
     Forget(CallId),
     Leave(GuestId),
 }

@@ -8,7 +8,7 @@ use plimsoll_websocket::Event;
 /// script fills its own connection.
 const MAX_WAITING_BYTES: usize = 1 << 20;
 
-/// Likewise, for messages that are small.
+/// The most waiting messages, which limits small ones.
 const MAX_WAITING: usize = 1000;
 
 /// Memory that an empty inbox keeps for the next messages; what one large message took is given back.

@@ -1,5 +1,5 @@
-// The page for operators: asks the server every two seconds for its counters, keeps five minutes of them, and shows what
-// follows. It asks nothing while nobody sees it.
+// The admin page: requests the server's counters every two seconds, keeps five minutes of them, and shows the results.
+// It sends no requests while the page is hidden.
 
 import { age, bytes, count, drawn, each, element, quantile, seconds, tile } from "/admin/figures.js";
 

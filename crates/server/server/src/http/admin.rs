@@ -1,5 +1,5 @@
-//! The page for operators at `/admin`, with its parts and its data. [`crate::admin`] decides what the page shows, and
-//! to whom.
+//! The admin page at `/admin`, with its parts and its data. [`crate::admin`] decides what the page shows, and which
+//! requests may see it.
 //!
 //! | path | answers |
 //! |---|---|

@@ -5,7 +5,7 @@ use dom_query::Matcher;
 /// Selectors of people are short; the library reads and matches them recursively, on the small stack of a script.
 const MAX_BYTES: usize = 1_024;
 
-/// Likewise: `:not(:has(…))` within each other.
+/// The deepest nesting of pseudo-classes such as `:not(:has(…))`.
 const MAX_NESTING: usize = 16;
 
 /// Why a text is no selector.

@@ -30,7 +30,7 @@ impl Selection {
         self.related_until(ctx, relation, Opt(None), filter, method)
     }
 
-    /// Likewise, for each node up to the first that `until` chooses.
+    /// Like [`Self::related`], but stops before the first node that `until` selects.
     fn related_until<'js>(
         &self,
         ctx: &Ctx<'js>,

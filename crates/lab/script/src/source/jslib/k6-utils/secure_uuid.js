@@ -1,4 +1,4 @@
-// Random UUIDs (RFC 9562, version 4), on demand from numbers that nobody can foretell.
+// Random UUIDs (RFC 9562, version 4), from unpredictable random numbers.
 
 import { randomBytes } from "k6/crypto";
 
