@@ -39,7 +39,7 @@ async fn accept(listener: &TcpListener) -> io::Result<()> {
     }
 }
 
-/// A connection that fails concerns nobody else, and the benchmark sees that calls failed.
+/// A failed connection does not affect other connections, and the benchmark sees the failed calls.
 async fn serve(socket: TcpStream) {
     if let Err(error) = grpc::serve(socket, service::answer).await {
         let _nobody_listens = writeln!(io::stderr(), "a connection failed: {error}");

@@ -57,7 +57,7 @@ export function options(spec: () => Spec, setting: Setting): uPlot.Options {
 function horizontalRange(spec: Spec, min: number | null, max: number | null): uPlot.Range.MinMax {
     const { horizontal, x } = spec;
     const [first, last] = [x[0] ?? 0, x.at(-1) ?? 1];
-    // A part that somebody zoomed in on.
+    // The user zoomed in on a part.
     const isWhole = min === null || max === null || (min <= first && max >= last);
     if (!isWhole) return [min, max];
     switch (horizontal.kind) {

@@ -88,7 +88,7 @@ impl Target {
         };
         let server = Server::start_with(&plan.server, &["--app", "benchmark", "--public_streams"])?;
         let before = server.cpu()?;
-        // Nobody leaves before all are there.
+        // No member leaves before all members have joined.
         let mut members = Vec::new();
         for connection in 0..n_connections {
             let mut member = Member::subscribe(server.address()).map_err(Error::Swarm)?;

@@ -64,7 +64,7 @@ fn watch(child: Child) -> (io::Result<Output>, u64) {
     let (ended, end) = mpsc::sync_channel(1);
     let waiting = thread::spawn(move || {
         let output = child.wait_with_output();
-        // Only fails when nobody looks any more.
+        // Fails only when the receiver is gone.
         let _ = ended.send(());
         output
     });

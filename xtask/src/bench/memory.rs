@@ -18,7 +18,7 @@ pub(super) fn rss_bytes(pid: u32) -> Result<u64, Error> {
     resident(&status).ok_or_else(|| error(io::ErrorKind::InvalidData.into()))
 }
 
-/// `VmRSS` of a process status, in bytes. A process that nobody has waited for yet has none.
+/// `VmRSS` of a process status, in bytes. A process that has exited but not been waited for has no such line.
 fn resident(status: &str) -> Option<u64> {
     let kilobytes = status
         .lines()

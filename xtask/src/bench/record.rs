@@ -1,4 +1,4 @@
-//! Results on disk: one dated folder per benchmark, with everything that somebody needs to judge or repeat the run.
+//! Results on disk: one dated folder per benchmark, with everything needed to judge or repeat the run.
 
 use std::{
     env, fs, io,

@@ -1,7 +1,7 @@
 //! Subscribed clients, held by this process: as little client as the cable protocol allows.
 //!
-//! Written without our own protocol crates, so that the connections a figure is divided by were counted by somebody
-//! who shares no code with the server.
+//! Written without our own protocol crates: the count of connections that a figure is divided by must not depend on
+//! code of the server.
 
 use std::{
     io::{self, Read, Write},

@@ -1,8 +1,8 @@
-//! CPU per message of an Artillery file: of a message that nobody waits for, of one with its answer, of a request over
-//! HTTP.
+//! CPU per message of an Artillery file: for a message without an answer, for a message with its answer, and for a
+//! request over HTTP.
 //!
-//! Messages per CPU second are those of a whole run, with the start of the program and its report: what a person pays. At
-//! the margin a message costs what a long run has more than a short one, by the messages between, as with scripts.
+//! Messages per CPU second are those of a whole run, with the start of the program and its report: what a person pays.
+//! At the margin a message costs what a long run has more than a short one, by the messages between, as with scripts.
 
 use serde_json::{Value, json};
 

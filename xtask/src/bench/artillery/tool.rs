@@ -80,7 +80,7 @@ impl Tool {
         })
     }
 
-    /// Runs a file to its end. A run in which somebody failed, or something is missing, has no figures.
+    /// Runs a file to its end. A run with a failed virtual user or a missing value has no figures.
     pub(super) fn run(&self, job: &Job) -> Result<Done, Error> {
         let report = self.folder.join(REPORT);
         match fs::remove_file(&report) {

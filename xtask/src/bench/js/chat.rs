@@ -80,7 +80,7 @@ impl Chat {
         })
     }
 
-    /// A counter; one that nobody added to is not in the report.
+    /// The value of a counter. The report omits counters without samples.
     fn counter(&self, name: &str) -> f64 {
         self.number(&format!("/metrics/{name}/values/count"))
             .unwrap_or_default()

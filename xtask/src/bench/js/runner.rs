@@ -53,7 +53,7 @@ impl Runner {
     /// Without what the environment says about load tests.
     fn command(&self, script: &Script<'_>) -> Command {
         let mut command = repository::command(&self.program);
-        // A report has its command line; where this machine has its builds is nobody's business.
+        // A report shows the command line; the folder of this machine's builds does not belong in it.
         command.arg0(self.program.file_name().unwrap_or_default());
         command.args(self.arguments);
         for (name, value) in script.variables {
