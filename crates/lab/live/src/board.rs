@@ -100,8 +100,8 @@ impl Board {
         }
     }
 
-    /// The same; metrics of these names come before all others, in this order, and the first of them that has samples is the
-    /// main latency.
+    /// The same; metrics of these names come before all others, in this order, and the first of them that has samples
+    /// is the main latency.
     #[must_use]
     pub fn led_by(mut self, names: &[&'static str]) -> Self {
         self.figures.leading = names.to_vec();

@@ -23,7 +23,7 @@ pub struct Outcome {
 }
 
 impl OutputReport {
-    /// Of outputs that were not waited for, so that nobody knows what they have written.
+    /// The report of outputs that were not waited for, so the number of samples that they have written is unknown.
     pub fn given_up(names: Vec<String>) -> Self {
         let outcome = Outcome {
             error: Some("the end of its writing was not waited for".to_owned()),

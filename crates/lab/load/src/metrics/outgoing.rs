@@ -27,7 +27,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// For samples of the metrics that `set` has; `None` when nobody wants samples.
+    /// For samples of the metrics that `set` has; `None` when no output takes samples.
     pub fn of(set: &MetricSet, queues: Vec<SampleSender>) -> Option<Self> {
         Self::new(set.shared_registry(), queues)
     }

@@ -97,7 +97,8 @@ impl Recorder {
         self.tagged.is_some()
     }
 
-    /// The idle share (0 to 1) of all cores of the machine. `None` if `/proc/stat` does not provide it.
+    /// Whether both write to the same set and share their tags, one being a clone of the other: a result computed for
+    /// one then holds for both.
     pub fn is_same(&self, other: &Self) -> bool {
         let same_tags = match (&self.tagged, &other.tagged) {
             (Some(own), Some(other)) => Rc::ptr_eq(own, other),

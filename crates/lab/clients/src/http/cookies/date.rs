@@ -84,7 +84,8 @@ mod tests {
         check("Wed Jun  9 10:18:14 2021", Some(1_623_233_894));
         check("Thu, 29 Feb 2024 23:59:59 GMT", Some(1_709_251_199));
         check("Fri, 31-Dec-9999 23:59:59 GMT", Some(253_402_300_799));
-        // Servers delete cookies with a day of one digit; others leave out the weekday or the zone, or name it otherwise.
+        // Servers delete cookies with a day of one digit; others leave out the weekday or the zone, or name it
+        // otherwise.
         check("Thu, 1 Jan 1970 00:00:00 GMT", Some(0));
         check("9 Jun 2021 10:18:14", Some(1_623_233_894));
         check("Wed, 09 Jun 2021 10:18:14 UTC", Some(1_623_233_894));
