@@ -9,13 +9,14 @@ import { CableClient } from "./support/cable.mjs";
 import { CertificateFiles } from "./support/certificates.mjs";
 import { within } from "./support/deadline.mjs";
 import { Server, plimsollIn } from "./support/plimsoll.mjs";
+import { keptPort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 
 const SECRET = "correct horse battery";
 const ROOM = JSON.stringify({ channel: "ChatChannel", id: "demo" });
 
 async function start(t, ...args) {
-  const server = await Server.start("--app", "chat", "--broadcast_key", "secret", "--admin_secret", SECRET, ...args);
+  const server = await Server.start("--app", "chat", "--broadcast_key", "secret", "--admin_secret", SECRET, ...(await keptPort()), ...args);
   t.after(() => server.isRunning && server.stop());
   return server;
 }

@@ -8,6 +8,7 @@ import WebSocket from "ws";
 import { within } from "./support/deadline.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import { keptPort } from "./support/ports.mjs";
 
 /** A cable that is closed when the test ends. */
 function open(t, { createCable }, server, headers = {}) {
@@ -34,7 +35,7 @@ async function subscribe(cable, name, params) {
 for (const [name, client] of Object.entries({ "@anycable/core": core, "@anycable/web": web })) {
   describe(`${name} with the benchmark application`, () => {
     let server;
-    before(async () => (server = await Server.start("--app", "benchmark")));
+    before(async () => (server = await Server.start("--app", "benchmark", ...(await keptPort()))));
     after(() => server.stop());
 
     test("subscribes, performs and receives", async (t) => {

@@ -9,7 +9,7 @@ import { within } from "./support/deadline.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
 import { GrpcApp } from "./support/grpc-app.mjs";
-import { freePort } from "./support/redis.mjs";
+import { freePort } from "./support/ports.mjs";
 import { CHAT, confirm, json } from "./support/rpc-app.mjs";
 
 /** A client that listens, with the session id that the server gave it. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Browser } from "./support/browser.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import { keptPort } from "./support/ports.mjs";
 
 /** The package looks after its connection every 6 to 12 seconds, and passes over one that was lost recently. */
 const RECONNECT_PATIENCE_MS = 45_000;
@@ -14,7 +15,7 @@ describe("@rails/actioncable in Chromium", () => {
   after(() => browser?.close());
 
   test("subscribes, performs, receives, and survives a restart of the server", async (t) => {
-    const server = await Server.start("--app", "benchmark");
+    const server = await Server.start("--app", "benchmark", ...(await keptPort()));
     t.after(() => server.stop());
     const { events, perform } = await browser.subscribe(t, server, { channel: "BenchmarkChannel" });
     assert.deepEqual(await events.next(), { connected: { reconnected: false } });

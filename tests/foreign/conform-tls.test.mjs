@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url";
 import { CertificateFiles, makeAuthority } from "./support/certificates.mjs";
 import { within } from "./support/deadline.mjs";
 import { ENVIRONMENT, PROGRAM, Server, plimsoll, plimsollIn, startPlimsoll } from "./support/plimsoll.mjs";
-import { RedisServer, freePort } from "./support/redis.mjs";
+import { freePort } from "./support/ports.mjs";
+import { RedisServer } from "./support/redis.mjs";
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const expectations = (name) => pathOf(`expectations/${name}.txt`);

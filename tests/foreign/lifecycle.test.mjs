@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { within } from "./support/deadline.mjs";
 import { BENCHMARK, CableClient } from "./support/cable.mjs";
 import { Server, plimsoll, startPlimsoll } from "./support/plimsoll.mjs";
+import { keptPort } from "./support/ports.mjs";
 import { childrenOf, eventually, isAlive } from "./support/processes.mjs";
 import { RawSocket, frame, upgradeRequest } from "./support/raw.mjs";
 
@@ -66,7 +67,7 @@ describe("SIGTERM", () => {
   });
 
   test("nobody can connect any more, and the port is free for the next server", async () => {
-    const server = await Server.start("--app", "benchmark");
+    const server = await Server.start("--app", "benchmark", ...(await keptPort()));
     await server.restart();
     const client = await CableClient.connect(server.ws("/cable"));
     await client.close();

@@ -8,7 +8,8 @@ import { ExampleApp, buildNode } from "./support/example-app.mjs";
 import { closedPipe, file, fillingDisk, fullDevice, fullPipe } from "./support/log-outputs.mjs";
 import { Server, plimsollIn, startPlimsollIn } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
-import { RedisServer, freePort } from "./support/redis.mjs";
+import { freePort } from "./support/ports.mjs";
+import { RedisServer } from "./support/redis.mjs";
 import { scrape } from "./support/scrape.mjs";
 import { folderOf } from "./support/scripts.mjs";
 

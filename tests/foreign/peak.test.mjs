@@ -7,6 +7,7 @@ import ActionCable from "@rails/actioncable";
 import { ExampleApp } from "./support/example-app.mjs";
 import { CableClient } from "./support/cable.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import { keptPort } from "./support/ports.mjs";
 import { confirm } from "./support/rpc-app.mjs";
 import { RailsHerd } from "./support/rails-herd.mjs";
 import { eventuallyCounts, scrape } from "./support/scrape.mjs";
@@ -20,7 +21,7 @@ const N_CLIENTS = 100;
 /** The Ruby chat with work to do, and a server that asks it. */
 async function start(t, variables, ...flags) {
   const app = await ExampleApp.create(t, "busy");
-  const server = await Server.start("--rpc_host", app.rpcHost, ...FLAGS, ...flags);
+  const server = await Server.start("--rpc_host", app.rpcHost, ...FLAGS, ...(await keptPort()), ...flags);
   t.after(() => server.stop());
   const startApp = () => app.listen({ WORK_SECONDS: "0.15", ...variables });
   await startApp();

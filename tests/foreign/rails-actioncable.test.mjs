@@ -6,6 +6,7 @@ import ActionCable from "@rails/actioncable";
 import WebSocket from "ws";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import { keptPort } from "./support/ports.mjs";
 
 // What the package takes from a browser's window, to notice that a tab becomes visible. Node.js has no tabs.
 globalThis.addEventListener = () => {};
@@ -43,7 +44,7 @@ function subscribeMore(consumer, params) {
 
 describe("@rails/actioncable with the benchmark application", () => {
   let server;
-  before(async () => (server = await Server.start("--app", "benchmark", ...FAST_PINGS)));
+  before(async () => (server = await Server.start("--app", "benchmark", ...FAST_PINGS, ...(await keptPort()))));
   after(() => server.stop());
 
   test("subscribes, performs and receives", async (t) => {

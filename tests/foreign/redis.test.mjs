@@ -8,7 +8,8 @@ import { BENCHMARK, CableClient } from "./support/cable.mjs";
 import { within } from "./support/deadline.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
 import { eventually } from "./support/processes.mjs";
-import { RedisServer, freePort } from "./support/redis.mjs";
+import { freePort, keptPort } from "./support/ports.mjs";
+import { RedisServer } from "./support/redis.mjs";
 
 const KEY = "__anycable__";
 const GROUP = "bx";
@@ -23,7 +24,7 @@ const times = (text, pattern) => text.match(new RegExp(pattern, "g"))?.length ??
 
 /** A server that takes broadcasts from Redis; returned when it does. */
 async function startServer(t, redis, adapter, ...args) {
-  const server = await Server.start("--broadcast_adapter", adapter, "--redis_url", redis.url, ...args);
+  const server = await Server.start("--broadcast_adapter", adapter, "--redis_url", redis.url, ...(await keptPort()), ...args);
   t.after(() => server.isRunning && server.stop());
   await ready(server, adapter);
   return server;

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { Browser } from "./support/browser.mjs";
 import { CableClient } from "./support/cable.mjs";
 import { Server, plimsoll } from "./support/plimsoll.mjs";
-import { freePort } from "./support/redis.mjs";
+import { freePort } from "./support/ports.mjs";
 import { confirm, json, transmission } from "./support/rpc-app.mjs";
 
 const ROOM = json({ channel: "$pubsub", stream_name: "room" });

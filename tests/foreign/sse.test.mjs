@@ -10,6 +10,7 @@ import { EventsClient, EventsResponse } from "./support/events.mjs";
 import { inSeconds, secretToken } from "./support/identity-provider.mjs";
 import { Inbox } from "./support/inbox.mjs";
 import { Server } from "./support/plimsoll.mjs";
+import { keptPort } from "./support/ports.mjs";
 import { eventually } from "./support/processes.mjs";
 import { signNames } from "./support/rails-signing.mjs";
 import { RawSocket } from "./support/raw.mjs";
@@ -26,7 +27,7 @@ const subscribe = (identifier, more) => `${json({ command: "subscribe", identifi
 
 /** A server with event streams and the benchmark application. */
 async function start(t, ...flags) {
-  const server = await Server.start("--sse", "--broadcast_key", "secret", ...flags);
+  const server = await Server.start("--sse", "--broadcast_key", "secret", ...(await keptPort()), ...flags);
   t.after(() => server.isRunning && server.stop());
   return server;
 }

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { within } from "./deadline.mjs";
-import { freePort } from "./redis.mjs";
+import { freePort } from "./ports.mjs";
 
 /** The folder of one application. */
 export const folderOf = (name) => fileURLToPath(new URL(`../../../examples/apps/${name}/`, import.meta.url));

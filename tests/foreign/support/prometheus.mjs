@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { within } from "./deadline.mjs";
 import { eventually } from "./processes.mjs";
-import { freePort } from "./redis.mjs";
+import { freePort } from "./ports.mjs";
 
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));

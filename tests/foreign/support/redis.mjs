@@ -3,25 +3,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Redis } from "ioredis";
 import { within } from "./deadline.mjs";
+import { freePort } from "./ports.mjs";
 
 const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
-
-/** A port that is free now; Redis takes no port 0. */
-export async function freePort() {
-  const socket = net.createServer().listen(0, "127.0.0.1");
-  await once(socket, "listening");
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, "close");
-  return port;
-}
 
 export class RedisServer {
   #port;
