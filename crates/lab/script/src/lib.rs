@@ -18,6 +18,7 @@ mod imported_names;
 mod inspect;
 mod interlude;
 mod language;
+mod limits;
 mod loading;
 mod metrics;
 #[expect(

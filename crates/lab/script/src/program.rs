@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     language::Language,
+    limits::Limits,
     metrics::{Custom, Metrics},
     modules::http::RunSettings,
     network::{Network, NetworkError},
@@ -37,6 +38,8 @@ pub struct Program {
     pub(crate) directory: PathBuf,
     /// What `k6/secrets` reads.
     pub(crate) secrets: Secrets,
+    /// How much memory and computing time it may take.
+    pub(crate) limits: Limits,
     compiled: Mutex<HashMap<String, Arc<[u8]>>>,
     /// The arrays of `SharedArray`, by name.
     shared: Mutex<HashMap<String, SharedItems>>,
@@ -96,6 +99,7 @@ impl Program {
             env,
             directory,
             secrets: Secrets::default(),
+            limits: Limits::default(),
             compiled: Mutex::default(),
             files: Mutex::default(),
             shared: Mutex::default(),

@@ -48,7 +48,10 @@ pub(crate) fn program_of(files: &[(&str, &str, bool)]) -> Program {
         (name(file), module)
     });
     let env = BTreeMap::from([("NAME".to_owned(), "value".to_owned())]);
-    Program::new(name(files[0].0), modules.collect(), env, "/test".into())
+    let mut program = Program::new(name(files[0].0), modules.collect(), env, "/test".into());
+    // A test fills the heap, so it is small here.
+    program.limits.heap_bytes = 64 << 20;
+    program
 }
 
 /// A script in one virtual user.

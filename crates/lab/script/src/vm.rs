@@ -35,10 +35,6 @@ const NATIVE_STACK_BYTES: usize = 512 << 10;
 /// The stack of one runtime.
 pub(crate) const STACK_BYTES: usize = SCRIPT_STACK_BYTES + NATIVE_STACK_BYTES;
 
-/// What the heap of one virtual user may take: a script that builds a gigabyte is a mistake, and ten thousand
-/// virtual users share the machine. Tests, which fill it, have less.
-const MAX_HEAP_BYTES: usize = if cfg!(test) { 64 << 20 } else { 1 << 30 };
-
 /// How long reading a script may take (k6 has no limit; an endless loop must end somewhere).
 pub(crate) const MAX_INIT: Duration = Duration::from_secs(60);
 
@@ -215,7 +211,7 @@ pub(crate) fn forget_jobs(ctx: &Ctx<'_>) -> bool {
 pub(crate) fn make(switch: &Rc<Switch>, program: &Arc<Program>) -> rquickjs::Result<Context> {
     let runtime = Runtime::new_with_alloc(Heap::of_thread())?;
     runtime.set_max_stack_size(SCRIPT_STACK_BYTES);
-    runtime.set_memory_limit(MAX_HEAP_BYTES);
+    runtime.set_memory_limit(program.limits.heap_bytes);
     let loader = ModuleLoader(Arc::clone(program));
     runtime.set_loader(loader.clone(), loader);
     let switch = Rc::clone(switch);

@@ -72,7 +72,7 @@ impl Instance {
     pub(super) fn start(program: &Arc<Program>) -> Result<Self, ScriptError> {
         let orders = Rc::new(Orders::default());
         let (coroutine, _, events) = evaluate(program, &orders)?;
-        let driver = tokio::task::spawn_local(drive(coroutine, Rc::clone(&orders)));
+        let driver = tokio::task::spawn_local(drive(coroutine, Rc::clone(&orders), program.limits.computing));
         Ok(Self {
             orders,
             events,
@@ -88,11 +88,11 @@ impl Drop for Instance {
 }
 
 /// Lets functions run whenever there is something to do. Between two slices of a long one, others have their turn.
-async fn drive(mut coroutine: Coroutine, orders: Rc<Orders>) {
+async fn drive(mut coroutine: Coroutine, orders: Rc<Orders>, most_computing: Duration) {
     poll_fn(|cx| match coroutine.resume(cx.waker()) {
         Turn::Pending => Poll::Pending,
         turn @ (Turn::Busy | Turn::Idle) => {
-            if turn == Turn::Busy && orders.computes_too_long() {
+            if turn == Turn::Busy && orders.computes_too_long(most_computing) {
                 coroutine.switch().interrupt();
             }
             cx.waker().wake_by_ref();

@@ -10,10 +10,6 @@ use std::{
 use plimsoll_scenario::artillery::hooks::{Call, Introduction, Returned};
 use tokio::sync::oneshot;
 
-/// How long functions may compute at a stretch. Reason: meanwhile all other users of the thread wait for theirs; what
-/// takes longer is an endless loop.
-const MOST_COMPUTING: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 5_000 });
-
 /// A user; also the owner of its timers. Counts from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct GuestId(pub(super) u32);
@@ -80,10 +76,10 @@ impl Orders {
         self.computing_since.set(None);
     }
 
-    /// Whether what runs has to be interrupted.
-    pub(super) fn computes_too_long(&self) -> bool {
+    /// Whether functions have computed for longer than `most`, so that they have to be interrupted.
+    pub(super) fn computes_too_long(&self, most: Duration) -> bool {
         let since = self.computing_since.get();
-        since.is_some_and(|since| since.elapsed() > MOST_COMPUTING)
+        since.is_some_and(|since| since.elapsed() > most)
     }
 
     /// Drops all orders that will not be carried out.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::task::LocalSet;
 
 use super::Processor;
-use crate::tests::program_of;
+use crate::{Program, tests::program_of};
 
 /// The module on this thread, with the metrics of its users.
 struct Trial {
@@ -22,8 +22,16 @@ struct Trial {
 
 impl Trial {
     fn new(text: &str) -> Self {
+        Self::of(Self::program(text))
+    }
+
+    fn program(text: &str) -> Program {
         let is_common_js = !text.contains("export ");
-        let processor = Processor::read(program_of(&[("functions.js", text, is_common_js)]));
+        program_of(&[("functions.js", text, is_common_js)])
+    }
+
+    fn of(program: Program) -> Self {
+        let processor = Processor::read(program);
         let processor = processor.unwrap_or_else(|error| panic!("{error}"));
         Self {
             instance: processor.instance().unwrap(),
@@ -160,9 +168,11 @@ async fn failures_have_the_names_that_artillery_gives_them() {
 async fn an_endless_loop_is_ended_and_others_go_on() {
     LocalSet::new()
         .run_until(async {
-            let trial = Trial::new(
+            let mut program = Trial::program(
                 "exports.f = () => { while (true) {} }; exports.g = (context, ee, next) => next()",
             );
+            program.limits.computing = Duration::from_millis(100);
+            let trial = Trial::of(program);
             let (one, other) = (trial.guest(), trial.guest());
             let (failed, fine) = tokio::join!(step(&*one, "f"), step(&*other, "g"));
             assert_eq!(failed, Err("function computes without an end".to_owned()));
