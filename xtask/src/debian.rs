@@ -1,7 +1,7 @@
 //! Programs from Debian packages, installed only where they are missing. On another system they have to be there
 //! already; the error names them.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::{command, repository};
 
@@ -27,22 +27,50 @@ pub(crate) enum Error {
 }
 
 impl Need {
-    fn is_installed(&self) -> bool {
+    fn is_met(&self) -> bool {
         self.probes
             .iter()
             .any(|probe| command::succeeds(probe[0], &probe[1..]))
     }
 }
 
-/// Installs what of `needs` is missing.
+/// The packages that unmet needs ask for, each once. An installed package is left out, unless all packages of its need
+/// are installed: then one of them is broken.
+fn missing(
+    needs: &[Need],
+    is_met: impl Fn(&Need) -> bool,
+    is_installed: impl Fn(&str) -> bool,
+) -> Vec<&'static str> {
+    let mut missing = Vec::new();
+    for need in needs.iter().filter(|need| !is_met(need)) {
+        let are_all_installed = need.packages.iter().all(|package| is_installed(package));
+        for package in need.packages {
+            if (are_all_installed || !is_installed(package)) && !missing.contains(package) {
+                missing.push(*package);
+            }
+        }
+    }
+    missing
+}
+
+/// Whether dpkg knows the package as installed. Without dpkg, no package is.
+fn is_installed(package: &str) -> bool {
+    let mut query = repository::command("dpkg-query");
+    query
+        .args(["--show", "--showformat=${db:Status-Status}", package])
+        .stderr(Stdio::null());
+    query.output().is_ok_and(|output| output.stdout == b"installed")
+}
+
+/// Installs the packages that `needs` lack. Asks for root only if there are some.
 pub(crate) fn install(needs: &[Need]) -> Result<(), Error> {
-    let missing = needs.iter().filter(|need| !need.is_installed());
-    let missing: Vec<_> = missing.flat_map(|need| need.packages).copied().collect();
+    let missing = missing(needs, Need::is_met, is_installed);
     if missing.is_empty() {
         println!("Debian packages: nothing missing");
         return Ok(());
     }
     let names = missing.join(" ");
+    println!("Debian packages missing: {names}");
     if !command::succeeds("apt-get", &["--version"]) {
         return Err(Error::NoAptGet { missing: names });
     }
@@ -80,6 +108,34 @@ fn as_root(prefix: &[&str], arguments: &[&str]) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PUMA: Need = Need {
+        probes: &[],
+        packages: &["puma"],
+    };
+    const RAILS: Need = Need {
+        probes: &[],
+        packages: &["ruby", "ruby-railties"],
+    };
+    const GRPC: Need = Need {
+        probes: &[],
+        packages: &["ruby", "ruby-grpc"],
+    };
+
+    #[test]
+    fn missing_packages_are_named_once_and_installed_ones_are_not() {
+        for (installed, expected) in [
+            (&[][..], &["ruby", "ruby-railties", "ruby-grpc"][..]),
+            (&["ruby"], &["ruby-railties", "ruby-grpc"]),
+            (&["ruby", "ruby-grpc"], &["ruby-railties", "ruby", "ruby-grpc"]),
+        ] {
+            let is_met = |need: &Need| need.packages == PUMA.packages;
+            let found = missing(&[PUMA, RAILS, GRPC], is_met, |package| {
+                installed.contains(&package)
+            });
+            assert_eq!(found, expected, "with {installed:?}");
+        }
+    }
 
     #[test]
     fn sudo_goes_before_the_environment() {
