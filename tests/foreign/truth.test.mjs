@@ -52,6 +52,29 @@ async function startStallingServer(t, first) {
   return { record, url: `http://127.0.0.1:${server.address().port}/` };
 }
 
+/** The most that the generator may be late, in ms: half as long as the target stalls. */
+const MOST_LATE_MS = 1_000;
+
+/** The largest share of iterations that may be dropped. */
+const MOST_DROPPED = 0.05;
+
+/**
+ * The most that the generator was late, in ms; figures may differ from the exact ones by as much. Fails if the machine was
+ * too busy for any figure.
+ */
+function latenessOf({ lateness, reasons }) {
+  const ms = lateness.max / 1_000;
+  assert.ok(ms <= MOST_LATE_MS, `no figures: the generator was up to ${ms} ms late; ${reasons.join("; ")}`);
+  return ms;
+}
+
+/** The number of dropped iterations. Fails if the machine was too busy for any figure. */
+function droppedOf({ metrics, generator }, nWanted) {
+  const n = metrics.dropped_iterations?.values.count ?? 0;
+  assert.ok(n <= MOST_DROPPED * nWanted, `no figures: ${n} of ${nWanted} iterations were dropped; ${generator.reasons.join("; ")}`);
+  return n;
+}
+
 /** Iterations that began, and those that never will. */
 function accountedFor({ metrics, iterations }) {
   return iterations.complete + iterations.interrupted + (metrics.dropped_iterations?.values.count ?? 0);
@@ -65,11 +88,11 @@ function percentile(sorted, p) {
 }
 
 describe("a target that stalls for 2 s, once", () => {
-  const [RATE, SECONDS, FIRST] = [500, 8, 1_500];
+  const [RATE, SECONDS, FIRST] = [200, 8, 600];
 
   test("costs an open model what its schedule says", async (t) => {
     const { record, url } = await startStallingServer(t, FIRST);
-    const open = { executor: "constant-arrival-rate", rate: RATE, duration: `${SECONDS}s`, preAllocatedVUs: 1_200 };
+    const open = { executor: "constant-arrival-rate", rate: RATE, duration: `${SECONDS}s`, preAllocatedVUs: 800 };
     const script = withOptions({ scenarios: { open } });
     const { code, stdout, stderr } = await run(t, script, ["--format", "json"], { URL: url });
     assert.equal(code, 0, stderr);
@@ -86,12 +109,12 @@ describe("a target that stalls for 2 s, once", () => {
     // Whatever else goes on: all is accounted for, and who began the stall was there for all of it.
     assert.equal(accountedFor({ metrics, iterations }), n);
     assert.ok(found("iteration_duration_scheduled", "max") >= record.stallMs);
-    // On a machine that others use the figures may be wrong. Then the run says so.
-    if (generator.saturated) return t.diagnostic(`no exact figures: ${generator.reasons.join("; ")}`);
+    const lateMs = latenessOf(generator);
+    t.diagnostic(`up to ${lateMs} ms late`);
     for (const metric of ["iteration_duration_scheduled", "http_req_duration"]) {
       for (const [stat, expected] of Object.entries(exact)) {
         const ms = found(metric, stat);
-        const tolerance = 0.05 * expected + generator.lateness.max / 1_000;
+        const tolerance = 0.05 * expected + lateMs;
         assert.ok(Math.abs(ms - expected) <= tolerance, `${stat} of ${metric}: ${ms} ms, exactly ${expected} ms`);
         t.diagnostic(`${stat} of ${metric}: ${ms} ms, exactly ${expected} ms`);
       }
@@ -119,7 +142,8 @@ function begins(csv, metric, scenario) {
 
 test("arrivals follow their curve within 1 % in every stage, at 5,000/s", async (t) => {
   const [constantSeconds, rampingBegin] = [3, 4];
-  const users = { preAllocatedVUs: 300, gracefulStop: "1s" };
+  // Enough users for 300 ms in which no iteration ends.
+  const users = { preAllocatedVUs: 1_500, gracefulStop: "1s" };
   const constant = { executor: "constant-arrival-rate", rate: 5_000, duration: `${constantSeconds}s`, ...users };
   const stages = [
     { duration: "3s", target: 5_000 },
@@ -133,14 +157,16 @@ test("arrivals follow their curve within 1 % in every stage, at 5,000/s", async 
   assert.equal(outcome.code, 0, outcome.stderr);
   const { metrics, generator, iterations } = JSON.parse(outcome.stdout);
 
-  // Whatever the machine does: what was wanted has begun, or it is counted as dropped.
+  // Whatever the machine does: each arrival has begun an iteration, or it is counted as dropped.
   assert.equal(accountedFor({ metrics, iterations }), 15_000 + 9_000 + 5_000);
-  if (generator.saturated) return t.diagnostic(`not on time: ${generator.reasons.join("; ")}`);
+  const nDropped = droppedOf({ metrics, generator }, 29_000);
+  const lateSeconds = latenessOf(generator) / 1_000;
+  t.diagnostic(`up to ${lateSeconds} s late, ${nDropped} dropped`);
   const csv = readFileSync(outcome.path("samples.csv"), "utf8");
   // What took its time from the schedule on began when the schedule wanted it, exactly; the other may be late.
   for (const [metric, lateness] of [
     ["iteration_duration_scheduled", 0],
-    ["iteration_duration", generator.lateness.max / 1e6],
+    ["iteration_duration", lateSeconds],
   ]) {
     const at = { constant: begins(csv, metric, "constant"), ramping: begins(csv, metric, "ramping") };
     const zero = at.constant.reduce((one, other) => Math.min(one, other));
@@ -151,7 +177,7 @@ test("arrivals follow their curve within 1 % in every stage, at 5,000/s", async 
     ]) {
       const n = at[scenario].filter((it) => it - zero >= begin && it - zero < end).length;
       const said = `${n} of ${expected} from ${begin} s to ${end} s, by ${metric}`;
-      assert.ok(Math.abs(n - expected) <= 0.01 * expected + 5_000 * lateness, said);
+      assert.ok(Math.abs(n - expected) <= 0.01 * expected + nDropped + 5_000 * lateness, said);
       t.diagnostic(said);
     }
   }
