@@ -28,7 +28,7 @@ test("a server without faults conforms", async () => {
   assert.equal(code, 0, `${stdout}\n${stderr}`);
 });
 
-describe("is caught:", { concurrency: 2 }, () => {
+describe("is caught:", { concurrency: 4 }, () => {
   for (const [name, { caughtBy }] of Object.entries(FAULTS)) {
     test(name, async () => {
       const only = caughtBy.map((id) => `cable/${id}`);

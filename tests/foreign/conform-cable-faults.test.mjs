@@ -21,7 +21,7 @@ test("without a fault the proxy changes no verdict", async () => {
   assert.equal(code, 0, `${stdout}\n${stderr}`);
 });
 
-describe("is caught:", { concurrency: 2 }, () => {
+describe("is caught:", { concurrency: 4 }, () => {
   for (const [name, { caughtBy, verdict = "fail" }] of Object.entries(FAULTS)) {
     test(name, async () => {
       const only = caughtBy.map((id) => `cable/${id}`);

@@ -112,7 +112,7 @@ describe("clients", { concurrency: false }, () => {
   });
 });
 
-describe("a server with one fault at a time", () => {
+describe("a server with one fault at a time", { concurrency: 4 }, () => {
   test("every fault has a case that catches it", () => {
     assert.deepEqual(Object.keys(CATCHING).sort(), Object.keys(FAULTS).sort());
   });
