@@ -62,10 +62,16 @@ pub(crate) fn revision() -> String {
 
 /// Builds `package` in the release profile and returns the path of its binary.
 pub(crate) fn build_release(package: &str) -> Result<PathBuf, command::Error> {
+    build(package, "release")
+}
+
+/// Builds `package` in a profile of the root manifest and returns the path of its binary.
+pub(crate) fn build(package: &str, profile: &str) -> Result<PathBuf, command::Error> {
     let mut build = cargo();
     build.args([
         "build",
-        "--release",
+        "--profile",
+        profile,
         "--package",
         package,
         "--message-format",

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that must pass before a change lands, in the order in which mistakes are cheap.
 
+mod foreign;
 mod setup;
 mod step;
 mod web;
@@ -12,11 +13,20 @@ use std::{
 use step::Step;
 
 /// What to run.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub(crate) struct Options {
     /// Run these steps only (comma separated); `e2e` builds and sets up what it needs by itself.
     #[arg(long, value_delimiter = ',', value_name = "STEP")]
     only: Vec<Step>,
+    /// Run only the steps that find most mistakes in the least time: fmt, clippy, tidy and unit.
+    #[arg(long, conflicts_with_all = ["only", "long"])]
+    quick: bool,
+    /// Run only these end-to-end files (comma separated, without `.test.mjs`), and no other step.
+    #[arg(long = "file", value_delimiter = ',', value_name = "NAME", conflicts_with_all = ["only", "quick", "long"])]
+    files: Vec<String>,
+    /// Run the end-to-end tests with the release binary, whose build takes longer.
+    #[arg(long)]
+    release: bool,
     /// Do what takes long, too: run each fuzz target for a minute (needs a nightly toolchain).
     #[arg(long)]
     long: bool,
@@ -29,7 +39,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     for step in chosen(options) {
         let step_start = Instant::now();
         println!("\n== {step}: {}", step.about());
-        let outcome = step.run();
+        let outcome = step.run(options);
         let took = seconds(step_start.elapsed());
         if let Err(error) = outcome {
             println!("== {step}: failed after {took}: {}", crate::chain(&*error));
@@ -51,8 +61,14 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// All steps, or those named, in the fixed order and each once. The long ones only when they are asked for.
+/// All steps, the quick steps, or the named steps, in the fixed order and each once. Long steps only on request.
 fn chosen(options: &Options) -> Vec<Step> {
+    if options.quick {
+        return Step::QUICK.to_vec();
+    }
+    if !options.files.is_empty() {
+        return vec![Step::E2e];
+    }
     let is_chosen = |step: &Step| match options.only.as_slice() {
         [] => options.long || !step.is_long(),
         only => only.contains(step) || (options.long && step.is_long()),
@@ -80,7 +96,12 @@ mod tests {
     fn steps_keep_their_order_and_run_once() {
         let check = |only: &[Step], long, expected: &[Step]| {
             let only = only.to_vec();
-            assert_eq!(chosen(&Options { only, long }), expected);
+            let options = Options {
+                only,
+                long,
+                ..Options::default()
+            };
+            assert_eq!(chosen(&options), expected);
         };
         let [usual @ .., Step::Fuzz] = Step::ALL else {
             panic!("what takes long comes last");
@@ -90,5 +111,15 @@ mod tests {
         check(&[Step::E2e, Step::Fmt, Step::Fmt], false, &[Step::Fmt, Step::E2e]);
         check(&[Step::Fmt], true, &[Step::Fmt, Step::Fuzz]);
         check(&[Step::Fuzz], false, &[Step::Fuzz]);
+        let quick = Options {
+            quick: true,
+            ..Options::default()
+        };
+        assert_eq!(chosen(&quick), Step::QUICK);
+        let of_files = Options {
+            files: vec!["wire".to_owned()],
+            ..Options::default()
+        };
+        assert_eq!(chosen(&of_files), [Step::E2e]);
     }
 }

@@ -12,7 +12,7 @@ import { eventually } from "./processes.mjs";
 
 /** The program itself. */
 export const PROGRAM = process.env.PLIMSOLL_BIN;
-assert.ok(PROGRAM, "PLIMSOLL_BIN must name the release binary; `cargo xtask test --only e2e` sets it");
+assert.ok(PROGRAM, "PLIMSOLL_BIN must name the binary; `cargo xtask test --only e2e` sets it");
 
 /** The longest that a command of these tests may take. */
 const COMMAND_PATIENCE_MS = 90_000;

@@ -5,14 +5,11 @@
 
 use std::{fs, io};
 
-use super::web;
+use super::{foreign, web};
 use crate::{command, debian, debian::Need, repository};
 
-/// Where the tests against foreign peers live, relative to the root of the repository.
-pub(super) const FOREIGN_TESTS: &str = "tests/foreign";
-
 /// The folders with a `package-lock.json`, relative to the root of the repository.
-const NPM_FOLDERS: [&str; 3] = [FOREIGN_TESTS, web::FOLDER, "examples/apps/node"];
+const NPM_FOLDERS: [&str; 3] = [foreign::FOLDER, web::FOLDER, "examples/apps/node"];
 
 /// `node --test` with all the options that we use.
 const MIN_NODE_MAJOR: u32 = 20;

@@ -1,10 +1,10 @@
 //! The steps of `cargo xtask test`.
 
-use std::{fmt, path::Path};
+use std::{fmt, path::PathBuf};
 
 use clap::ValueEnum;
 
-use super::{setup, web};
+use super::{Options, foreign, setup, web};
 use crate::{BoxedError, command, fuzz, repository, tidy};
 
 /// One step, declared in the order in which the steps run.
@@ -22,9 +22,9 @@ pub(super) enum Step {
     Web,
     /// Unit and integration tests of all crates.
     Unit,
-    /// The release binary.
+    /// The binary for the end-to-end tests.
     Build,
-    /// The release binary against foreign clients and servers.
+    /// The binary against foreign clients and servers.
     E2e,
     /// Every fuzz target for a minute; only with `--long`, or when it is named.
     Fuzz,
@@ -44,6 +44,9 @@ impl Step {
         Self::Fuzz,
     ];
 
+    /// The steps of `--quick`, which find most mistakes in the least time.
+    pub(super) const QUICK: [Self; 4] = [Self::Fmt, Self::Clippy, Self::Tidy, Self::Unit];
+
     /// Whether the step needs more time and tools than a change may take.
     pub(super) fn is_long(self) -> bool {
         self == Self::Fuzz
@@ -58,14 +61,14 @@ impl Step {
             Self::Tidy => "the rules that neither rustfmt nor clippy knows",
             Self::Web => "the embedded pages: types, unit tests, committed files",
             Self::Unit => "unit and integration tests",
-            Self::Build => "the release binary",
-            Self::E2e => "the release binary against foreign clients and servers",
+            Self::Build => "the binary for the end-to-end tests",
+            Self::E2e => "the binary against foreign clients and servers",
             Self::Fuzz => "every fuzz target for a minute",
         }
     }
 
     /// Runs the step; what it does is printed as it happens.
-    pub(super) fn run(self) -> Result<(), BoxedError> {
+    pub(super) fn run(self, options: &Options) -> Result<(), BoxedError> {
         match self {
             Self::Setup => setup::run()?,
             Self::Fmt => cargo(&["fmt", "--all", "--check"])?,
@@ -74,9 +77,12 @@ impl Step {
             Self::Web => web::run()?,
             Self::Unit => cargo(&["test", "--workspace"])?,
             Self::Build => {
-                repository::build_release("plimsoll")?;
+                build(options)?;
             }
-            Self::E2e => end_to_end()?,
+            Self::E2e => {
+                setup::run()?;
+                foreign::run(&build(options)?, &options.files)?;
+            }
             Self::Fuzz => fuzz::run(&fuzz::Options::default())?,
         }
         Ok(())
@@ -96,27 +102,8 @@ fn cargo(arguments: &[&str]) -> Result<(), command::Error> {
     command::run(repository::cargo().args(arguments))
 }
 
-/// Runs the Node.js tests one file after the other: several of them fill the machine with thousands of connections.
-fn end_to_end() -> Result<(), BoxedError> {
-    setup::run()?;
-    let binary = repository::build_release("plimsoll")?;
-    let mut node = repository::command("node");
-    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
-    node.args(test_files(&repository::root().join(setup::FOREIGN_TESTS))?);
-    node.env("PLIMSOLL_BIN", &binary);
-    command::run(&mut node)?;
-    Ok(())
-}
-
-/// The test files by name, so that nothing depends on how a Node.js version searches folders.
-fn test_files(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {
-    let mut files = Vec::new();
-    for entry in folder.read_dir()? {
-        let path = entry?.path();
-        if path.to_string_lossy().ends_with(".test.mjs") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
+/// Builds the binary that the end-to-end tests start, and returns its path.
+fn build(options: &Options) -> Result<PathBuf, command::Error> {
+    let profile = if options.release { "release" } else { "dev" };
+    repository::build("plimsoll", profile)
 }

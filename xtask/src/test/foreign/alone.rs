@@ -1,0 +1,32 @@
+//! The test files that need the machine to themselves. All other files run at the same time as others.
+
+/// Names without `.test.mjs`, each with its reason.
+const ALONE: [(&str, &str); 7] = [
+    (
+        "k6-parity",
+        "compares counts with the real k6, which runs beside it",
+    ),
+    (
+        "lifecycle",
+        "opens 10,000 connections, and a server has 3 s to stop",
+    ),
+    ("line", "looks for a load whose latencies hold"),
+    ("memory", "floods a server for seconds and measures its memory"),
+    ("truth", "compares latencies and arrivals with an exact schedule"),
+    ("watch", "compares CPU time and memory with the kernel's counts"),
+    ("wire", "measures when pings arrive"),
+];
+
+/// All names of the table.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    ALONE.iter().map(|(name, _)| *name)
+}
+
+/// The reason for which a file must not run beside others. `None` if it may.
+pub(super) fn reason(name: &str) -> Option<&'static str> {
+    ALONE
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, reason)| *reason)
+}
