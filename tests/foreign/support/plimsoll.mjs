@@ -79,6 +79,11 @@ export async function plimsollJson(...args) {
   return { code, stderr, report: stdout.trim() === "" ? null : JSON.parse(stdout) };
 }
 
+/** Standard error without the line that a run adds on a busy machine: the generator was the bottleneck. */
+export function withoutBottleneck(stderr) {
+  return stderr.replace(/^.*the load generator was the bottleneck.*\n?/gm, "");
+}
+
 /** Starts a command and leaves it running; the caller waits for `exited` or kills it. */
 export function startPlimsoll(...args) {
   return start(args);
