@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Server } from "../../tests/foreign/support/plimsoll.mjs";
-import { freePort } from "../../tests/foreign/support/redis.mjs";
+import { freePort } from "../../tests/foreign/support/ports.mjs";
 import { scrape } from "../../tests/foreign/support/scrape.mjs";
 
 const PROGRAM = fileURLToPath(new URL("busy_chat.rb", import.meta.url));
