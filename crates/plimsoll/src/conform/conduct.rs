@@ -6,7 +6,6 @@ use std::{
 };
 
 use plimsoll_conformance::{Case, Outcome, Results, Suite, Target, run};
-use tokio::task::LocalSet;
 
 use super::{
     cases::listing,
@@ -17,6 +16,7 @@ use super::{
 };
 use crate::{
     exit::{Failure, Status},
+    runtime::run_local,
     signals::Signals,
     surroundings::Surroundings,
     terminal,
@@ -105,11 +105,7 @@ pub(super) fn conduct_by(
     flags.reports.iter().try_for_each(ReportFile::check)?;
     let expecting = Expecting::read(flags, surroundings)?;
     let (began, started) = (Instant::now(), SystemTime::now());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let run = watched(cases, runner, finish);
-    let Ran { outcomes, agent, url } = LocalSet::new().block_on(&runtime, run)?;
+    let Ran { outcomes, agent, url } = run_local(watched(cases, runner, finish))?;
     let seconds = began.elapsed().as_secs_f64();
     let name = flags.name.clone().or(agent);
     let target = Target {

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::{config_file::ConfigFile, flags::OptionFlags, layers::Layers, options::ReadingFlags, script};
 use crate::{
     exit::{Failure, Status, TestFailure},
+    runtime::run_local,
     session::{Basis, LogSettings},
     surroundings::Surroundings,
 };
@@ -44,11 +45,8 @@ impl Options {
     pub(crate) fn execute(self, surroundings: &Surroundings<'_>) -> Result<Status, Failure> {
         let redaction = Redaction::default();
         Basis::begin(LogSettings::plain(false), redaction.clone(), false)?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
         let reading = script::read(&self.script, &self.reading, false, surroundings, &redaction);
-        let script = runtime.block_on(reading)?;
+        let script = run_local(reading)?;
         let of_script = script::options(&script).map_err(invalid)?;
         let document = self.document(&of_script, surroundings)?;
         writeln!(io::stdout(), "{document:#}")?;
